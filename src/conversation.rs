@@ -1,0 +1,408 @@
+//! What was said: one agent's conversation, normalised to messages an API would accept, never changed after it was read.
+//!
+//! Invariants, kept by [`Builder`] and relied on everywhere:
+//! * a [`BlockId`] is an index into [`Conversation::blocks`]; no block stands in two messages;
+//! * every recorded response is a message of its own, and `calls` names them in ascending order;
+//! * a [`PairId`] joins the tool_use and the tool_result of one tool call.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// Index of a block in its conversation. Replays number the blocks that layers write from where the conversation ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub u32);
+
+impl BlockId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Index of a tool call: what its tool_use and its tool_result have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PairId(pub u32);
+
+impl PairId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        }
+    }
+}
+
+/// What a block is, by its `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Text,
+    Thinking,
+    ToolUse(PairId),
+    ToolResult(PairId),
+    /// An image or a document.
+    Media,
+    /// A block no layer touches: server tools and their results, references, types to come.
+    Other,
+}
+
+/// Who put a block into the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The model.
+    Agent,
+    /// A person: text that begins a turn.
+    Typed,
+    /// A tool that answered.
+    Tool,
+    /// The harness: reminders, attachments, environment, command output.
+    Injected,
+    /// A recorded compaction: its summary, and what was restored after it.
+    Compaction,
+    /// The reader: a stand-in for a result the record lacks, so that requests stay valid.
+    StandIn,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    pub kind: Kind,
+    pub origin: Origin,
+    /// Line of the transcript it was read from, from 1; 0 for blocks that layers write.
+    pub line: u32,
+    /// Tokens by the record, for content whose text the record lacks (encrypted reasoning).
+    pub recorded_tokens: Option<u64>,
+    /// The block as Anthropic's Messages API writes it, keys in the order of the record. Harnesses measure these characters.
+    pub wire: Value,
+}
+
+impl Block {
+    /// What the model reads of this block: text, thinking, a tool's input as compact JSON, a result's text parts joined by
+    /// newlines. Empty for media.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.kind {
+            Kind::Text => self.str_field("text"),
+            Kind::Thinking => self.str_field("thinking"),
+            Kind::ToolUse(_) => Cow::Owned(self.wire.get("input").map(Value::to_string).unwrap_or_default()),
+            Kind::ToolResult(_) => result_text(self.wire.get("content")),
+            Kind::Media => Cow::Borrowed(""),
+            Kind::Other => Cow::Owned(self.wire.to_string()),
+        }
+    }
+
+    /// A tool_result that the harness marked as an error.
+    pub fn is_error(&self) -> bool {
+        self.wire.get("is_error").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    fn str_field(&self, key: &str) -> Cow<'_, str> {
+        Cow::Borrowed(self.wire.get(key).and_then(Value::as_str).unwrap_or_default())
+    }
+}
+
+/// The text of a tool_result's `content`: a string, or its text parts.
+fn result_text(content: Option<&Value>) -> Cow<'_, str> {
+    match content {
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        Some(Value::Array(parts)) => {
+            let mut texts = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str));
+            match (texts.next(), texts.next()) {
+                (None, _) => Cow::Borrowed(""),
+                (Some(only), None) => Cow::Borrowed(only),
+                (Some(first), Some(second)) => {
+                    let mut all = vec![first, second];
+                    all.extend(texts);
+                    Cow::Owned(all.join("\n"))
+                }
+            }
+        }
+        _ => Cow::Borrowed(""),
+    }
+}
+
+/// One message as it would be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    pub role: Role,
+    /// The content was a bare string, not a list of blocks: one text block, measured without its braces.
+    pub plain: bool,
+    pub blocks: Vec<BlockId>,
+    /// Milliseconds since 1970, where the record has a clock.
+    pub time: Option<i64>,
+    pub line: u32,
+}
+
+/// Tokens the provider billed for one call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Input that was neither read from nor written to the prompt cache.
+    pub input: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    /// Output, reasoning included.
+    pub output: u64,
+    /// The part of `output` that was reasoning, where the record tells.
+    pub reasoning: Option<u64>,
+}
+
+impl Usage {
+    /// Tokens of the request: everything the model read.
+    pub fn request(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+    }
+}
+
+/// One recorded model response. Its request is every message before `response`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Call {
+    /// Index of the response in [`Conversation::messages`].
+    pub response: usize,
+    pub usage: Option<Usage>,
+    pub model: Option<String>,
+    /// The provider's id of the message, and of the request, where recorded.
+    pub message_id: Option<String>,
+    pub request_id: Option<String>,
+    /// Milliseconds since 1970 of the response, where recorded.
+    pub time: Option<i64>,
+}
+
+/// What a tool_use and its tool_result have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolPair {
+    pub id: String,
+    /// The tool's name; `unknown` where the tool_use is not in the record.
+    pub name: String,
+    pub used: Option<BlockId>,
+    pub answered: Option<BlockId>,
+}
+
+/// A compaction that the recorded agent's harness made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compaction {
+    /// How many messages had entered when it was made.
+    pub at: usize,
+    pub edit: RecordedEdit,
+    /// `auto`, `manual`, or what the record says.
+    pub trigger: Option<String>,
+    /// Tokens before and after, as the record says.
+    pub tokens_before: Option<u64>,
+    pub tokens_after: Option<u64>,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordedEdit {
+    /// Everything that was in the context became these messages: summary, kept tail, restored attachments. Their blocks are
+    /// the conversation's own where they were kept, else blocks that stand in no other message.
+    Fold { into: Vec<Message> },
+    /// The results of these tool calls were cleared (micro-compaction).
+    Clear { pairs: Vec<PairId> },
+}
+
+/// For how long a thinking block is sent again after the call that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// Until the next typed user message: what the provider does with Claude Code's sessions.
+    Turn,
+    /// Always: as a Messages file has it.
+    All,
+    /// Never.
+    None,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// Stable and unique within its transcript: `main`, `agent-a881341`, `17`.
+    pub name: String,
+    /// Id of the format it was read from.
+    pub format: &'static str,
+    pub blocks: Vec<Block>,
+    /// As if nothing had been compacted (*unrolled*).
+    pub messages: Vec<Message>,
+    pub calls: Vec<Call>,
+    pub pairs: Vec<ToolPair>,
+    pub compactions: Vec<Compaction>,
+    pub thinking: Thinking,
+    /// The context window the record names, in tokens.
+    pub window: Option<u64>,
+    /// System prompt, where the transcript holds it. Part of the overhead, never compacted.
+    pub system: Option<String>,
+    /// Records of the file that became part of this conversation.
+    pub records: usize,
+}
+
+impl Conversation {
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.index()]
+    }
+
+    pub fn pair(&self, id: PairId) -> &ToolPair {
+        &self.pairs[id.index()]
+    }
+
+    /// Whether a message holds something a person typed, and so begins a turn.
+    pub fn is_typed(&self, message: &Message) -> bool {
+        message.blocks.iter().any(|b| self.block(*b).origin == Origin::Typed)
+    }
+
+    /// The messages that entered between the call before `call` and `call` itself (indices into `messages`).
+    pub fn entered(&self, call: usize) -> std::ops::Range<usize> {
+        let start = call.checked_sub(1).map_or(0, |before| self.calls[before].response + 1);
+        start..self.calls[call].response
+    }
+
+    /// How many tool_use blocks were sent or answered, recorded compactions unrolled.
+    pub fn tool_uses(&self) -> usize {
+        self.count(|block| matches!(block.kind, Kind::ToolUse(_)))
+    }
+
+    /// How many tool_result blocks the record holds; stand-ins are not among them.
+    pub fn tool_results(&self) -> usize {
+        self.count(|block| matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::StandIn)
+    }
+
+    fn count(&self, wanted: impl Fn(&Block) -> bool) -> usize {
+        self.messages.iter().flat_map(|m| &m.blocks).filter(|b| wanted(self.block(**b))).count()
+    }
+}
+
+/// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
+#[derive(Debug)]
+pub struct Builder {
+    conversation: Conversation,
+    pair_ids: HashMap<String, PairId>,
+}
+
+impl Builder {
+    pub fn new(name: impl Into<String>, format: &'static str, thinking: Thinking) -> Self {
+        let conversation = Conversation {
+            name: name.into(),
+            format,
+            blocks: Vec::new(),
+            messages: Vec::new(),
+            calls: Vec::new(),
+            pairs: Vec::new(),
+            compactions: Vec::new(),
+            thinking,
+            window: None,
+            system: None,
+            records: 0,
+        };
+        Self { conversation, pair_ids: HashMap::new() }
+    }
+
+    /// What has been built so far.
+    pub fn so_far(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    pub fn set_window(&mut self, tokens: u64) {
+        self.conversation.window = Some(tokens);
+    }
+
+    pub fn set_system(&mut self, text: impl Into<String>) {
+        self.conversation.system = Some(text.into());
+    }
+
+    /// Says that one more record of the file became part of the conversation.
+    pub fn add_record(&mut self) {
+        self.conversation.records += 1;
+    }
+
+    /// Makes a block from its wire form. It belongs to no message until it is pushed into one.
+    pub fn block(&mut self, wire: Value, origin: Origin, line: u32) -> BlockId {
+        let id = BlockId(u32::try_from(self.conversation.blocks.len()).expect("fewer than 2^32 blocks in one conversation"));
+        let kind = self.kind_of(&wire, id);
+        self.conversation.blocks.push(Block { kind, origin, line, recorded_tokens: None, wire });
+        id
+    }
+
+    /// A text block from a string.
+    pub fn text(&mut self, text: impl Into<String>, origin: Origin, line: u32) -> BlockId {
+        self.block(text_wire(text), origin, line)
+    }
+
+    /// Sets the tokens of a block whose text the record lacks.
+    pub fn set_recorded_tokens(&mut self, block: BlockId, tokens: u64) {
+        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens);
+    }
+
+    /// Appends a message and gives its index. Messages without blocks are not appended.
+    pub fn message(&mut self, message: Message) -> Option<usize> {
+        if message.blocks.is_empty() {
+            return None;
+        }
+        self.conversation.messages.push(message);
+        Some(self.conversation.messages.len() - 1)
+    }
+
+    /// Appends a response and the call that made it; `call.response` is set here.
+    pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
+        let response = self.message(message)?;
+        self.conversation.calls.push(Call { response, ..call });
+        Some(response)
+    }
+
+    pub fn compaction(&mut self, compaction: Compaction) {
+        self.conversation.compactions.push(compaction);
+    }
+
+    /// The tool call with this id, if a block named it.
+    pub fn pair(&self, id: &str) -> Option<PairId> {
+        self.pair_ids.get(id).copied()
+    }
+
+    pub fn finish(self) -> Conversation {
+        self.conversation
+    }
+
+    fn kind_of(&mut self, wire: &Value, id: BlockId) -> Kind {
+        let field = |key: &str| wire.get(key).and_then(Value::as_str).unwrap_or_default();
+        match field("type") {
+            "text" => Kind::Text,
+            "thinking" | "redacted_thinking" => Kind::Thinking,
+            "image" | "document" => Kind::Media,
+            "tool_use" => {
+                let pair = self.intern(field("id"));
+                let entry = &mut self.conversation.pairs[pair.index()];
+                entry.name = field("name").to_owned();
+                entry.used.get_or_insert(id);
+                Kind::ToolUse(pair)
+            }
+            "tool_result" => {
+                let pair = self.intern(field("tool_use_id"));
+                self.conversation.pairs[pair.index()].answered.get_or_insert(id);
+                Kind::ToolResult(pair)
+            }
+            _ => Kind::Other,
+        }
+    }
+
+    fn intern(&mut self, id: &str) -> PairId {
+        if let Some(known) = self.pair_ids.get(id) {
+            return *known;
+        }
+        let pair = PairId(u32::try_from(self.conversation.pairs.len()).expect("fewer pairs than blocks"));
+        let name = "unknown".to_owned();
+        self.conversation.pairs.push(ToolPair { id: id.to_owned(), name, used: None, answered: None });
+        self.pair_ids.insert(id.to_owned(), pair);
+        pair
+    }
+}
+
+/// `{"type": "text", "text": …}`
+pub fn text_wire(text: impl Into<String>) -> Value {
+    serde_json::json!({"type": "text", "text": text.into()})
+}

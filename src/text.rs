@@ -1,0 +1,81 @@
+//! Text as Rust holds it and as Python and JavaScript count it.
+//!
+//! JSON may hold half of a surrogate pair (`"\ud83d"`), and Python and JavaScript keep it. A Rust string cannot, so readers
+//! put a *stand-in* in its place: the private-use character U+10D800 + (surrogate − U+D800). Meters count a stand-in as the
+//! surrogate it stands for, and writers turn it back into its escape, so a conversation goes through unchanged. A transcript
+//! that truly uses those 2,048 private-use characters (plane 16) would have them taken for surrogates; none has been seen.
+
+const FIRST_STAND_IN: u32 = 0x10_D800;
+const FIRST_SURROGATE: u32 = 0xD800;
+const SURROGATES: u32 = 0x800;
+
+/// The stand-in of a lone surrogate; `None` where `unit` is not a surrogate.
+pub fn stand_in(unit: u16) -> Option<char> {
+    let offset = u32::from(unit).checked_sub(FIRST_SURROGATE).filter(|o| *o < SURROGATES)?;
+    char::from_u32(FIRST_STAND_IN + offset)
+}
+
+/// The lone surrogate a character stands for, if it is a stand-in.
+pub fn lone_surrogate(c: char) -> Option<u16> {
+    let offset = u32::from(c).checked_sub(FIRST_STAND_IN).filter(|o| *o < SURROGATES)?;
+    u16::try_from(FIRST_SURROGATE + offset).ok()
+}
+
+/// Whether a text holds stand-ins. They all begin with the byte F4, which is rare, so this runs at memory speed.
+pub fn has_stand_ins(text: &str) -> bool {
+    memchr::memchr(0xF4, text.as_bytes()).is_some() && text.chars().any(|c| lone_surrogate(c).is_some())
+}
+
+/// JSON text with every stand-in written as the escape it came from (`\ud83d`).
+pub fn restore_escapes(json: String) -> String {
+    if !has_stand_ins(&json) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match lone_surrogate(c) {
+            Some(unit) => out.push_str(&format!("\\u{unit:04x}")),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// The first `chars` characters of a text, or all of it.
+pub fn head(text: &str, chars: usize) -> &str {
+    text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The last `chars` characters of a text, or all of it.
+pub fn tail(text: &str, chars: usize) -> &str {
+    match chars.checked_sub(1) {
+        None => "",
+        Some(before) => text.char_indices().rev().nth(before).map_or(text, |(start, _)| &text[start..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stand_in_knows_its_surrogate() {
+        for unit in [0xD800, 0xD83D, 0xDFFF] {
+            assert_eq!(stand_in(unit).and_then(lone_surrogate), Some(unit));
+        }
+        assert_eq!(stand_in(0xE000), None);
+        assert_eq!(lone_surrogate('😀'), None);
+    }
+
+    #[test]
+    fn escapes_come_back() {
+        let held = format!("{{\"a\":\"x{}y\"}}", stand_in(0xDC00).expect("a surrogate"));
+        assert_eq!(restore_escapes(held), r#"{"a":"x\udc00y"}"#);
+    }
+
+    #[test]
+    fn ends_are_cut_on_characters() {
+        assert_eq!((head("aé😀z", 3), tail("aé😀z", 2)), ("aé😀", "😀z"));
+        assert_eq!((head("ab", 9), tail("ab", 9), tail("ab", 0)), ("ab", "ab", ""));
+    }
+}
