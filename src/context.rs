@@ -1,0 +1,343 @@
+//! What the model would be sent now, and the one place that edits it.
+//!
+//! There are four edits and no more: **rewrite** a block, **drop** elements, **fold** a span into other messages, **attach**
+//! a message. A [`Context`] keeps the size of the whole by every measure up to date, knows which faults an API would refuse,
+//! and logs what changed, so that an edit costs what it changes.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use crate::conversation::{Block, BlockId, Conversation, Kind, Message, Origin, PairId, Role};
+use crate::journal::{Change, ChangeKind, Cause};
+use crate::meter::Measure;
+use crate::sizes::Sizes;
+use crate::validity::{Fault, Faults};
+
+/// A message of the context.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub role: Role,
+    pub plain: bool,
+    /// It holds something a person typed.
+    pub typed: bool,
+    pub blocks: Vec<BlockId>,
+    /// By each measure of the context's [`Sizes`].
+    sizes: Box<[u64]>,
+}
+
+/// A block that a layer wrote.
+#[derive(Debug, Clone)]
+pub struct Made {
+    pub block: Block,
+    /// The block it stands in place of.
+    pub instead_of: Option<BlockId>,
+    sizes: Box<[u64]>,
+}
+
+/// What a layer proposes. Positions are those at the moment the edit is applied: edits are applied in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edit {
+    /// Another content for one block; its kind and ids stay.
+    Rewrite { message: usize, block: usize, wire: Value },
+    /// Whole messages leave.
+    Drop { messages: Range<usize> },
+    /// Of one message, only these blocks stay; without any, the message leaves.
+    Thin { message: usize, keep: Vec<BlockId> },
+    /// Messages stand in place of a span.
+    Fold { messages: Range<usize>, into: Vec<NewMessage> },
+    /// A message is put in.
+    Attach { at: usize, message: NewMessage },
+}
+
+/// A message a layer puts in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMessage {
+    pub role: Role,
+    pub plain: bool,
+    pub blocks: Vec<NewBlock>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum NewBlock {
+    /// A block of the conversation itself.
+    Kept(BlockId),
+    Made { wire: Value, origin: Origin },
+}
+
+impl NewMessage {
+    /// A message whose content is one string.
+    pub fn plain(role: Role, text: impl Into<String>) -> Self {
+        let wire = crate::conversation::text_wire(text);
+        Self { role, plain: true, blocks: vec![NewBlock::Made { wire, origin: Origin::Compaction }] }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Context<'a> {
+    conversation: &'a Conversation,
+    sizes: &'a Sizes,
+    made: Vec<Made>,
+    messages: Vec<Sent>,
+    /// Sum of the messages' sizes, by each measure.
+    totals: Vec<u64>,
+    /// Sum of the sizes of what was appended, ever, by each measure.
+    appended: Vec<u64>,
+    faults: Faults,
+    changes: Vec<Change>,
+    /// Counts the edits that moved messages, so that a remembered position knows whether it still holds.
+    moves: u32,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes) -> Self {
+        let width = sizes.measures().len();
+        Self {
+            conversation,
+            sizes,
+            made: Vec::new(),
+            messages: Vec::new(),
+            totals: vec![0; width],
+            appended: vec![0; width],
+            faults: Faults::new(conversation.pairs.len()),
+            changes: Vec::new(),
+            moves: 0,
+        }
+    }
+
+    pub fn conversation(&self) -> &'a Conversation {
+        self.conversation
+    }
+
+    pub fn messages(&self) -> &[Sent] {
+        &self.messages
+    }
+
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    pub fn moves(&self) -> u32 {
+        self.moves
+    }
+
+    /// A block of the conversation, or one a layer wrote.
+    pub fn block(&self, id: BlockId) -> &Block {
+        match id.index().checked_sub(self.conversation.blocks.len()) {
+            None => self.conversation.block(id),
+            Some(made) => &self.made[made].block,
+        }
+    }
+
+    /// The size of one block, 0 by a measure this context does not keep.
+    pub fn block_size(&self, id: BlockId, measure: Measure) -> u64 {
+        self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
+    }
+
+    /// The size of one message.
+    pub fn message_size(&self, message: &Sent, measure: Measure) -> u64 {
+        self.slot(measure).map_or(0, |slot| message.sizes[slot])
+    }
+
+    /// The size of the whole list of messages, separators included.
+    pub fn size(&self, measure: Measure) -> u64 {
+        measure.list(self.messages.len(), self.sum(measure))
+    }
+
+    /// The sum of the messages' sizes, without what stands between them.
+    pub fn sum(&self, measure: Measure) -> u64 {
+        self.slot(measure).map_or(0, |slot| self.totals[slot])
+    }
+
+    /// The sum of the sizes of all messages that were ever appended: a difference of two tells what came in between.
+    pub fn appended(&self, measure: Measure) -> u64 {
+        self.slot(measure).map_or(0, |slot| self.appended[slot])
+    }
+
+    /// Name of the tool a block belongs to: `unknown` without its tool_use.
+    pub fn tool_name(&self, pair: PairId) -> &str {
+        &self.conversation.pair(pair).name
+    }
+
+    /// The wire form of the request: `{"role", "content"}`, as Anthropic's Messages API takes it.
+    pub fn wire(&self, message: &Sent) -> Value {
+        let content = match (message.plain, message.blocks.first()) {
+            (true, Some(only)) => Value::String(self.block(*only).text().into_owned()),
+            _ => Value::Array(message.blocks.iter().map(|id| self.block(*id).wire.clone()).collect()),
+        };
+        let mut wire = Map::new();
+        wire.insert("role".to_owned(), message.role.as_str().into());
+        wire.insert("content".to_owned(), content);
+        Value::Object(wire)
+    }
+
+    /// Appends a message of the conversation: what entered since the last call, or a response.
+    pub fn append(&mut self, message: &Message, without_thinking: bool) {
+        let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == Kind::Thinking);
+        let blocks: Vec<_> = message.blocks.iter().filter(is_kept).copied().collect();
+        if blocks.is_empty() {
+            return;
+        }
+        let sent = self.sent(message.role, message.plain, blocks);
+        for (sum, size) in self.appended.iter_mut().zip(&sent.sizes) {
+            *sum += size;
+        }
+        self.enter(&sent);
+        self.faults.touched_from(self.messages.len());
+        self.messages.push(sent);
+    }
+
+    /// Applies one edit and logs what it changed.
+    pub fn apply(&mut self, edit: Edit, cause: Cause) {
+        match edit {
+            Edit::Rewrite { message, block, wire } => self.rewrite(message, block, wire, cause),
+            Edit::Drop { messages } => self.replace(messages, Vec::new(), ChangeKind::Drop, cause),
+            Edit::Thin { message, keep } => self.thin(message, keep, cause),
+            Edit::Fold { messages, into } => {
+                let into = into.into_iter().map(|message| self.make(message)).collect();
+                self.replace(messages, into, ChangeKind::Fold, cause);
+            }
+            Edit::Attach { at, message } => {
+                let message = self.make(message);
+                self.replace(at..at, vec![message], ChangeKind::Attach, cause);
+            }
+        }
+    }
+
+    /// What an API would refuse about the present messages; faults that are new are put down to `cause`.
+    pub fn faults(&mut self, cause: Cause) -> &[Fault] {
+        let mut faults = std::mem::replace(&mut self.faults, Faults::new(0));
+        faults.update(self, cause);
+        self.faults = faults;
+        self.faults.found()
+    }
+
+    /// Takes the log of changes since the last time.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// The blocks that layers wrote, which continue the numbering of the conversation's.
+    pub fn made(&self) -> &[Made] {
+        &self.made
+    }
+
+    /// Ends a view: what was written for it keeps its number.
+    pub fn end_view(&mut self, view: Context<'a>) {
+        self.made = view.made;
+    }
+
+    pub fn into_made(self) -> Vec<Made> {
+        self.made
+    }
+
+    fn rewrite(&mut self, message: usize, block: usize, wire: Value, cause: Cause) {
+        let old = self.messages[message].blocks[block];
+        let Block { kind, origin, line, .. } = *self.block(old);
+        let plain = self.messages[message].plain;
+        let new = self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, plain, Some(old));
+        let mut sent = self.messages[message].clone();
+        self.leave(&sent);
+        sent.blocks[block] = new;
+        sent.sizes = self.sizes_of_message(sent.role, sent.plain, &sent.blocks);
+        self.enter(&sent);
+        self.messages[message] = sent;
+        self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
+    }
+
+    fn thin(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
+        let old = &self.messages[message];
+        let into = if keep.is_empty() { Vec::new() } else { vec![self.sent(old.role, old.plain, keep)] };
+        self.replace(message..message + 1, into, ChangeKind::Drop, cause);
+    }
+
+    fn replace(&mut self, span: Range<usize>, into: Vec<Sent>, kind: ChangeKind, cause: Cause) {
+        for message in &into {
+            self.enter(message);
+        }
+        let blocks = |messages: &[Sent]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
+        let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
+        removed.retain(|block| !added.contains(block) || kind == ChangeKind::Fold);
+        if kind == ChangeKind::Drop {
+            added.clear();
+        }
+        if span.len() != into.len() {
+            self.moves += 1;
+        }
+        self.faults.touched_from(span.start);
+        let at = span.start;
+        let left: Vec<_> = self.messages.splice(span, into).collect();
+        for message in &left {
+            self.leave(message);
+        }
+        self.changes.push(Change { kind, cause, at, removed, added });
+    }
+
+    fn make(&mut self, message: NewMessage) -> Sent {
+        let blocks = message.blocks.into_iter().map(|block| match block {
+            NewBlock::Kept(id) => id,
+            NewBlock::Made { wire, origin } => {
+                let block = Block { kind: Kind::Text, origin, line: 0, recorded_tokens: None, wire };
+                self.add_made(block, message.plain, None)
+            }
+        });
+        let blocks = blocks.collect();
+        self.sent(message.role, message.plain, blocks)
+    }
+
+    fn add_made(&mut self, block: Block, plain: bool, instead_of: Option<BlockId>) -> BlockId {
+        let sizes = self.sizes.measures().iter().map(|measure| measure.block(&block, plain)).collect();
+        let id = self.conversation.blocks.len() + self.made.len();
+        self.made.push(Made { block, instead_of, sizes });
+        BlockId(u32::try_from(id).unwrap_or(u32::MAX))
+    }
+
+    fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> Sent {
+        let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::Typed);
+        let sizes = self.sizes_of_message(role, plain, &blocks);
+        Sent { role, plain, typed, blocks, sizes }
+    }
+
+    fn sizes_of_message(&self, role: Role, plain: bool, blocks: &[BlockId]) -> Box<[u64]> {
+        let sum = |slot: usize| blocks.iter().map(|id| self.sizes_of(*id)[slot]).sum();
+        let measures = self.sizes.measures().iter().enumerate();
+        measures.map(|(slot, measure)| measure.message(role, plain, blocks.len(), sum(slot))).collect()
+    }
+
+    fn sizes_of(&self, id: BlockId) -> &[u64] {
+        match id.index().checked_sub(self.conversation.blocks.len()) {
+            None => self.sizes.of(id),
+            Some(made) => &self.made[made].sizes,
+        }
+    }
+
+    fn slot(&self, measure: Measure) -> Option<usize> {
+        self.sizes.measures().iter().position(|m| *m == measure)
+    }
+
+    fn enter(&mut self, message: &Sent) {
+        for (total, size) in self.totals.iter_mut().zip(&message.sizes) {
+            *total += size;
+        }
+        for id in &message.blocks {
+            if let Kind::ToolUse(pair) = self.block(*id).kind {
+                self.faults.use_enters(pair);
+            }
+        }
+    }
+
+    fn leave(&mut self, message: &Sent) {
+        for (total, size) in self.totals.iter_mut().zip(&message.sizes) {
+            *total -= size;
+        }
+        for id in &message.blocks {
+            if let Kind::ToolUse(pair) = self.block(*id).kind {
+                self.faults.use_leaves(pair);
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
+
+use crate::context::Made;
+use crate::conversation::BlockId;
+use crate::validity::Fault;
+
+/// Who changed the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// The record itself: what entered, and what providers do with it (thinking of earlier turns leaves).
+    Record,
+    /// The layer with this index in the policy.
+    Layer(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeKind {
+    Rewrite,
+    Drop,
+    Fold,
+    Attach,
+}
+
+/// One edit as it was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub kind: ChangeKind,
+    pub cause: Cause,
+    /// Index of the first message it touched, as the context stood then.
+    pub at: usize,
+    pub removed: Vec<BlockId>,
+    pub added: Vec<BlockId>,
+}
+
+/// What was sent for one recorded call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Index of the call in the conversation.
+    pub call: usize,
+    /// Tokens by the report's own counter, overhead included.
+    pub tokens: u64,
+    /// The policy's own estimate of its messages; the report's where it has none.
+    pub estimate: u64,
+    pub messages: usize,
+    /// It was over the window before the overflow layers ran.
+    pub overflowed: bool,
+    /// It was over the window after them.
+    pub failed: bool,
+    pub faults: Vec<Fault>,
+    /// Edits since the request before: of the stored history, then of the view made for this request only.
+    pub changes: Vec<Change>,
+    pub view: Vec<Change>,
+}
+
+/// What one layer did at one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    pub call: usize,
+    pub layer: usize,
+    pub what: Happened,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// It edited the context, which had and has these tokens (report's counter, overhead not included).
+    Fired { edits: usize, before: u64, after: u64 },
+    /// It tried and gave up.
+    Failed { why: String },
+    /// Its trigger could not be evaluated on this record.
+    Skipped { why: &'static str },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A tool result moved to disk.
+    Persisted,
+    /// A copy of the transcript, written before something was lost.
+    Archive,
+}
+
+/// A file the policy would have written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub kind: FileKind,
+    pub call: usize,
+    pub layer: usize,
+    /// The path as the harness would name it; it may hold anything an id of the transcript holds.
+    pub path: String,
+    pub bytes: u64,
+    /// The same path was written before.
+    pub again: bool,
+}
+
+/// One call of the summarizer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    pub call: usize,
+    pub layer: usize,
+    /// Tokens of the input it was given.
+    pub tokens_in: u64,
+    /// Tokens of its answer; 0 where it failed.
+    pub tokens_out: u64,
+    pub failed: bool,
+}
+
+/// A replay from its first request to its last.
+#[derive(Debug, Clone, Default)]
+pub struct Journal {
+    pub requests: Vec<Request>,
+    pub events: Vec<Event>,
+    pub files: Vec<File>,
+    pub summaries: Vec<Summary>,
+    /// The blocks that layers wrote; their ids continue those of the conversation.
+    pub made: Vec<Made>,
+    /// Tokens of system prompt and tools, counted into every request.
+    pub overhead: u64,
+}

@@ -1,0 +1,276 @@
+//! Layers: what a policy is made of. A layer looks at the context when it is due and proposes edits; the context applies them.
+//!
+//! One file a layer: its settings with their defaults, its manual page (the file's doc comment), its code.
+
+pub mod archive;
+pub mod clear;
+pub mod dedupe;
+pub mod drop;
+mod pick;
+pub mod persist;
+pub mod recorded;
+pub mod restore;
+pub mod summarize;
+pub mod truncate;
+
+pub use dedupe::path_asked_for;
+pub use pick::{Cursor, Lists, Part, Pick, Place};
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::{Context, Edit};
+use crate::journal::{FileKind, Summary};
+use crate::meter::{Measure, Meter};
+use crate::policy::{Limits, Size};
+use crate::summarizer::Summarizer;
+
+/// One step of a policy: what it does, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Layer {
+    /// What `--set` and the reports call it; unique in its policy.
+    pub id: String,
+    #[serde(default)]
+    pub when: When,
+    /// Only while the context is over this, by `meter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Size>,
+    /// `true`: over means more than the threshold. `false`: reaching it is enough.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub strict: bool,
+    /// The estimate this layer goes by, where it is not the policy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meter: Option<Meter>,
+    #[serde(default, skip_serializing_if = "Scope::is_state")]
+    pub scope: Scope,
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub enabled: bool,
+    #[serde(flatten)]
+    pub act: Act,
+}
+
+/// The settings every layer has, as TOML names them.
+pub const COMMON_SETTINGS: &[&str] = &["id", "do", "when", "threshold", "strict", "meter", "scope", "enabled"];
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+/// When a layer is due. A `threshold` is asked for besides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Before every request.
+    #[default]
+    Always,
+    /// Once for what enters, before anything else looks at it.
+    Entry,
+    /// Before the request that answers a typed user message.
+    UserTurn,
+    /// Where the request is over the window, up to `max_retries` times.
+    Overflow,
+    /// After the batch of results that answers a call of this tool.
+    Tool(String),
+    /// Before every n-th request.
+    Calls(usize),
+    /// Before the request that answers every n-th typed user message.
+    Turns(usize),
+    /// Where at least so many minutes passed since the last response, by the recorded clock.
+    IdleMinutes(f64),
+    /// Just before one of these layers acts (archives).
+    Before(Vec<String>),
+    /// Just after one of these layers acted (restoring).
+    After(Vec<String>),
+}
+
+/// What a layer's edits change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// The stored history: what left stays away.
+    #[default]
+    State,
+    /// A view made anew for each request; the history stays whole.
+    Request,
+}
+
+impl Scope {
+    fn is_state(&self) -> bool {
+        *self == Scope::State
+    }
+}
+
+impl Layer {
+    pub fn for_request_only(&self) -> bool {
+        self.scope == Scope::Request
+    }
+
+    /// Whether it belongs to the layers that run, in order, before a request.
+    pub fn runs_before_requests(&self) -> bool {
+        matches!(self.when, When::Always | When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))
+    }
+}
+
+/// What a layer does. `do` in TOML.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Act {
+    Clear(clear::Clear),
+    Persist(persist::Persist),
+    Truncate(truncate::Truncate),
+    Dedupe(dedupe::Dedupe),
+    Drop(drop::Drop),
+    Summarize(summarize::Summarize),
+    Restore(restore::Restore),
+    Archive(archive::Archive),
+    Recorded(recorded::Recorded),
+}
+
+/// A kind of layer, for the catalog and for reading policies.
+pub struct ActKind {
+    pub name: &'static str,
+    /// Its source, which begins with its manual page.
+    pub source: &'static str,
+    pub default: fn() -> Act,
+}
+
+macro_rules! acts {
+    ($($name:literal $variant:ident),* $(,)?) => {
+        /// Every kind of layer.
+        pub const ACTS: &[ActKind] = &[$(ActKind {
+            name: $name,
+            source: include_str!(concat!("layer/", $name, ".rs")),
+            default: || Act::$variant(Default::default()),
+        }),*];
+    };
+}
+
+acts![
+    "clear" Clear,
+    "persist" Persist,
+    "truncate" Truncate,
+    "dedupe" Dedupe,
+    "drop" Drop,
+    "summarize" Summarize,
+    "restore" Restore,
+    "archive" Archive,
+    "recorded" Recorded,
+];
+
+impl Act {
+    /// A layer of this kind with its default settings.
+    pub fn by_name(name: &str) -> Option<Act> {
+        ACTS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
+    }
+
+    /// The names of its own settings.
+    pub fn settings(&self) -> Vec<String> {
+        let json = serde_json::to_value(self).unwrap_or_default();
+        json.as_object().into_iter().flatten().map(|(key, _)| key.clone()).filter(|key| key != "do").collect()
+    }
+
+    /// What its settings measure, besides the layer's own meter.
+    pub fn measures(&self) -> Vec<Measure> {
+        match self {
+            Act::Archive(_) => vec![archive::FORM],
+            Act::Summarize(summarize) => vec![summarize.input_form],
+            _ => Vec::new(),
+        }
+    }
+
+    /// How often an overflow layer may run for one request.
+    pub fn max_retries(&self) -> usize {
+        match self {
+            Act::Summarize(summarize) => summarize.max_retries,
+            _ => 1,
+        }
+    }
+
+    /// What the layer would do now.
+    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+        match self {
+            Act::Clear(layer) => layer.propose(now, memory),
+            Act::Persist(layer) => layer.propose(now),
+            Act::Truncate(layer) => layer.propose(now, memory),
+            Act::Dedupe(layer) => layer.propose(now, memory),
+            Act::Drop(layer) => layer.propose(now),
+            Act::Summarize(layer) => layer.propose(now, memory),
+            Act::Restore(layer) => layer.propose(now),
+            Act::Recorded(_) => recorded::propose(now, memory),
+            // Written by the replay, just before the layer it is for.
+            Act::Archive(_) => Proposal::default(),
+        }
+    }
+}
+
+/// What a layer may look at when it is due.
+pub struct Moment<'a> {
+    pub context: &'a Context<'a>,
+    /// Index of the call that is about to be answered.
+    pub call: usize,
+    /// How many messages of the conversation have entered.
+    pub read: usize,
+    /// Index, in the context, of the first message that entered since the last response.
+    pub entered: usize,
+    /// The newest typed user text that was in sight when this call began.
+    pub request: &'a str,
+    /// What the model asked the compact tool to preserve.
+    pub focus: Option<&'a str>,
+    /// Where the transcript is archived if this layer acts.
+    pub archive: Option<&'a str>,
+    /// The request is over the window, and this layer is asked to mend that.
+    pub overflows: bool,
+    pub limits: Limits,
+    /// The report's own counter.
+    pub counter: Meter,
+    pub summarizer: &'a dyn Summarizer,
+}
+
+impl Moment<'_> {
+    /// Tokens of a text by the report's counter.
+    pub fn tokens(&self, text: &str) -> u64 {
+        self.counter.apply(self.counter.measure.text(text))
+    }
+}
+
+/// What a layer remembers from one run to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// What lies before was decided and stays so.
+    pub cursor: Cursor,
+    /// Failures in a row.
+    pub failures: usize,
+    /// How many recorded compactions have been made.
+    pub done: usize,
+    /// Where `dedupe` saw each file or text last.
+    pub seen: std::collections::HashMap<String, crate::conversation::BlockId>,
+}
+
+/// What a layer wants done.
+#[derive(Debug, Default)]
+pub struct Proposal {
+    /// Applied in order; none: the layer has nothing to do.
+    pub edits: Vec<Edit>,
+    pub files: Vec<NewFile>,
+    pub summaries: Vec<Summary>,
+    /// It tried and gave up.
+    pub failed: Option<String>,
+}
+
+impl Proposal {
+    /// Whether the layer did, or tried to do, something.
+    pub fn acts(&self) -> bool {
+        !self.edits.is_empty() || !self.summaries.is_empty()
+    }
+}
+
+/// A file a layer wants written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFile {
+    pub kind: FileKind,
+    pub path: String,
+    pub text: String,
+}

@@ -1,0 +1,122 @@
+//! `dedupe`: of several copies of the same file or the same text, one stays; the others become a pointer to it.
+//!
+//! Known as removal of duplicate reads. With `key = "text"` nothing is lost. With `key = "path"` an older version of a file is.
+//! Keeping the *earliest* identical copy leaves the prefix alone, and with it the provider's cache.
+//!
+//! ```toml
+//! [[layer]]
+//! id = "reads"
+//! do = "dedupe"
+//! key = "path"               # the file a tool was asked for; "text": the very same characters
+//! keep = "last"
+//! tools = ["Read"]
+//! ```
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::pick::{Picked, results_from, with_content};
+use super::{Memory, Moment, Pick, Place, Proposal};
+use crate::context::{Context, Edit};
+use crate::conversation::PairId;
+use crate::template::fill;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Dedupe {
+    #[serde(flatten)]
+    pub pick: Pick,
+    pub key: Key,
+    pub keep: Copy,
+    /// What stands in place of a copy; `{path}` is the file's, `{tool}` the tool's name.
+    pub placeholder: String,
+}
+
+/// What makes two results copies of each other.
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Key {
+    /// The same characters.
+    Text,
+    /// The same tool was asked for the same file.
+    Path,
+}
+
+/// Which copy stays.
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copy {
+    First,
+    Last,
+}
+
+impl Default for Dedupe {
+    fn default() -> Self {
+        Self {
+            pick: Pick { min_chars: 200, ..Pick::default() },
+            key: Key::Text,
+            keep: Copy::First,
+            placeholder: "[The same result stands elsewhere in this conversation.]".to_owned(),
+        }
+    }
+}
+
+impl Dedupe {
+    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+        let context = now.context;
+        let start = memory.cursor.start(context);
+        if start == Place::default() {
+            memory.seen.clear();
+        }
+        memory.cursor.set(Place { message: context.len(), block: 0 }, context);
+        let mut newest: HashMap<String, Picked> = HashMap::new();
+        let mut proposal = Proposal::default();
+        for picked in results_from(context, start).into_iter().filter(|picked| self.pick.may_touch(context, picked)) {
+            let Some(key) = self.key(context, &picked) else { continue };
+            let id = context.messages()[picked.place.message].blocks[picked.place.block];
+            let copy = match self.keep {
+                Copy::First if memory.seen.contains_key(&key) => Some(picked),
+                Copy::First => None,
+                Copy::Last => newest.insert(key.clone(), picked).or_else(|| {
+                    let before = *memory.seen.get(&key)?;
+                    results_from(context, Place::default()).into_iter().find(|old| {
+                        context.messages()[old.place.message].blocks[old.place.block] == before
+                    })
+                }),
+            };
+            if copy.is_none() || self.keep == Copy::Last {
+                memory.seen.insert(key, id);
+            }
+            proposal.edits.extend(copy.map(|copy| self.replace(context, &copy)));
+        }
+        proposal
+    }
+
+    fn key(&self, context: &Context, picked: &Picked) -> Option<String> {
+        match self.key {
+            Key::Text => self.pick.lists.content(picked.block).map(|text| text.into_owned()),
+            Key::Path => {
+                let path = path_asked_for(context, picked.pair)?;
+                Some(format!("{}\n{path}", context.tool_name(picked.pair)))
+            }
+        }
+    }
+
+    fn replace(&self, context: &Context, picked: &Picked) -> Edit {
+        let path = path_asked_for(context, picked.pair).unwrap_or_default();
+        let text = fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(picked.pair))]);
+        Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire: with_content(picked.block, text) }
+    }
+}
+
+/// The names that tools give to the argument that says which file.
+const PATH_ARGUMENTS: [&str; 5] = ["file_path", "path", "notebook_path", "filename", "file"];
+
+/// The file a tool call asked for.
+pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
+    let conversation = context.conversation();
+    let input = conversation.block(conversation.pair(pair).used?).wire.get("input")?;
+    PATH_ARGUMENTS.iter().find_map(|name| input.get(name).and_then(Value::as_str))
+}

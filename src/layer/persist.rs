@@ -1,0 +1,171 @@
+//! `persist`: large tool results go to disk; a marker with the path and a preview stay.
+//!
+//! Known as the tool result budget. The model can read the file again, so what is lost is a round trip, not the content. A
+//! batch budget does nothing for one huge result under it, and a limit on single results nothing for a batch of middling ones.
+//!
+//! ```toml
+//! [[layer]]
+//! id = "budget"
+//! do = "persist"
+//! of = "batch"               # the results that answer one response together; "result": each alone
+//! max_bytes = "200KB"
+//! count = "chars"            # what max_bytes counts
+//! min_chars = 30_000         # smaller results stay
+//! preview_chars = 2000
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::pick::{Picked, results_from, with_content};
+use super::{Moment, NewFile, Pick, Place, Proposal};
+use crate::context::Edit;
+use crate::conversation::Role;
+use crate::journal::FileKind;
+use crate::meter::Measure;
+use crate::policy::Size;
+use crate::template::fill;
+use crate::text;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Persist {
+    #[serde(flatten)]
+    pub pick: Pick,
+    pub of: Of,
+    /// The most a batch, or a result, may hold.
+    pub max_bytes: Size,
+    /// What `max_bytes` counts.
+    pub count: Count,
+    /// Lower limits for the results of some tools (`of = "result"`).
+    pub tool_limits: BTreeMap<String, u64>,
+    /// Characters of the result that stay.
+    pub preview_chars: usize,
+    /// Where it goes; `{id}` is the tool_use id.
+    pub path: String,
+    /// Whether `{id}` is cleaned to letters, digits, `.`, `_`, `-` and cut at 120 characters.
+    pub clean_id: bool,
+    /// What stays: `{path}`, `{head}`, and `{size}` in KB.
+    pub marker: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Of {
+    /// All results of the last message, largest first until it is within the limit.
+    Batch,
+    /// Every result that entered, by itself.
+    Result,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    Chars,
+    Bytes,
+}
+
+impl Default for Persist {
+    fn default() -> Self {
+        Self {
+            pick: Pick::default(),
+            of: Of::Batch,
+            max_bytes: 200_000.into(),
+            count: Count::Bytes,
+            tool_limits: BTreeMap::new(),
+            preview_chars: 2_000,
+            path: ".task_outputs/tool-results/{id}.txt".to_owned(),
+            clean_id: true,
+            marker: "<persisted-output>\nFull output: {path}\nPreview:\n{head}\n</persisted-output>".to_owned(),
+        }
+    }
+}
+
+impl Persist {
+    pub fn propose(&self, now: &Moment) -> Proposal {
+        let mut proposal = Proposal::default();
+        match self.of {
+            Of::Batch => self.batch(now, &mut proposal),
+            Of::Result => {
+                for picked in results_from(now.context, Place { message: now.entered, block: 0 }) {
+                    let limit = self.tool_limits.get(now.context.tool_name(picked.pair)).copied();
+                    let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(now.limits));
+                    if self.size(&self.content(&picked)) > limit && self.pick.may_touch(now.context, &picked) {
+                        self.persist(now, &picked, &mut proposal);
+                    }
+                }
+            }
+        }
+        proposal
+    }
+
+    fn batch(&self, now: &Moment, proposal: &mut Proposal) {
+        let last = match now.context.messages().last() {
+            Some(sent) if sent.role == Role::User && !sent.plain => now.context.len() - 1,
+            _ => return,
+        };
+        let results = results_from(now.context, Place { message: last, block: 0 });
+        let mut by_size: Vec<_> = results.into_iter().map(|picked| (self.size(&self.content(&picked)), picked)).collect();
+        let mut total: u64 = by_size.iter().map(|(size, _)| size).sum();
+        by_size.sort_by_key(|(size, _)| Reverse(*size));
+        for (size, picked) in by_size {
+            if total <= self.max_bytes.resolve(now.limits) {
+                break;
+            }
+            if self.pick.may_touch(now.context, &picked) {
+                let marker = self.persist(now, &picked, proposal);
+                total = total - size + self.size(&marker);
+            }
+        }
+    }
+
+    /// Moves one result to disk and gives the marker that stays.
+    fn persist(&self, now: &Moment, picked: &Picked, proposal: &mut Proposal) -> String {
+        let content = self.content(picked);
+        let id = &now.context.conversation().pair(picked.pair).id;
+        let id = if self.clean_id { clean(id) } else { id.clone() };
+        let path = fill(&self.path, &[("id", &id)]);
+        let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
+        let head = text::head(&content, self.preview_chars);
+        let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
+        let wire = with_content(picked.block, marker.clone());
+        proposal.files.push(NewFile { kind: FileKind::Persisted, path, text: content.to_string() });
+        proposal.edits.push(Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire });
+        marker
+    }
+
+    fn content<'a>(&self, picked: &Picked<'a>) -> std::borrow::Cow<'a, str> {
+        self.pick.lists.content(picked.block).unwrap_or_default()
+    }
+
+    fn size(&self, content: &str) -> u64 {
+        match self.count {
+            Count::Chars => Measure::Chars.text(content),
+            Count::Bytes => Measure::Bytes.text(content),
+        }
+    }
+}
+
+/// Most characters a cleaned id keeps (learn-claude-code b6b5f33).
+const MAX_ID_CHARS: usize = 120;
+
+/// An id as a file name: only ASCII letters, digits, `.`, `_`, `-`.
+fn clean(id: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = id.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_ID_CHARS).collect();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn ids_become_file_names() {
+        assert_eq!(clean("../../etc/passwd"), ".._.._etc_passwd");
+        assert_eq!(clean("toolu_01-a.b"), "toolu_01-a.b");
+        assert_eq!((clean("").as_str(), clean(&"é".repeat(300)).len()), ("unknown", 120));
+    }
+}

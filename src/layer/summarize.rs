@@ -1,0 +1,221 @@
+//! `summarize`: a span of messages becomes one summary.
+//!
+//! Known as auto-compaction, full compaction, reactive compaction, the compact tool. It frees the most and loses the most: what
+//! the summary does not say is gone, and what the summarizer was never shown (`input_chars`) cannot be in it. The prompt
+//! starts anew, so the provider writes all of it into its cache.
+//!
+//! ```toml
+//! [[layer]]
+//! id = "auto"
+//! do = "summarize"
+//! meter = "py-repr/4"
+//! threshold = 50_000
+//! input_chars = 80_000       # of the span's JSON, the summarizer reads this much …
+//! input_side = "tail"        # … from this end
+//! max_tokens = 2000
+//! template = "[Compacted]\n\n{summary}"
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::drop::Cut;
+use super::{Memory, Moment, Proposal};
+use crate::context::{Edit, NewMessage};
+use crate::conversation::Role;
+use crate::journal::Summary;
+use crate::meter::{Measure, python};
+use crate::summarizer::{Ask, Failure, Reach, Side};
+use crate::template::fill;
+use crate::text;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summarize {
+    /// What stays behind the summary.
+    pub keep: Keep,
+    /// The newest messages, so many of them, stay (`keep = "recent"`).
+    pub keep_recent: usize,
+    /// Where the span may end.
+    pub cut: Cut,
+    /// The summarizer reads what stays, too.
+    pub input_whole: bool,
+    /// Most characters of the span's messages, written in `input_form`, that the summarizer reads.
+    pub input_chars: Option<u64>,
+    /// Which end of them.
+    pub input_side: Side,
+    /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
+    pub input_head_chars: u64,
+    pub input_form: Measure,
+    /// Most tokens of the summary.
+    pub max_tokens: u64,
+    /// What a summary that reaches `max_tokens` is.
+    pub on_cap: OnCap,
+    /// The user message that stands in place of the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
+    pub template: String,
+    /// What the summary is where the summarizer's is empty; none: an empty summary is a failure.
+    pub empty: Option<String>,
+    /// An assistant message behind the summary.
+    pub ack: Option<String>,
+    /// Whether the compact tool's `focus` reaches the summarizer.
+    pub focus: bool,
+    /// How often a failed attempt is tried again; for an overflow layer, how often it may run for one request.
+    pub max_retries: usize,
+    /// Share of its oldest messages that the input loses before each retry.
+    pub shrink: f64,
+    /// After so many failures in a row the layer rests for good; 0: never.
+    pub breaker: usize,
+    /// A summary that frees less than this share of the tokens is refused.
+    pub min_gain: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// The newest `keep_recent` messages.
+    Recent,
+    /// What entered since the last response.
+    Entered,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnCap {
+    /// Cut off there, as providers do.
+    Clip,
+    /// A failure.
+    Fail,
+}
+
+impl Default for Summarize {
+    fn default() -> Self {
+        Self {
+            keep: Keep::Recent,
+            keep_recent: 0,
+            cut: Cut::Batch,
+            input_whole: false,
+            input_chars: None,
+            input_side: Side::Head,
+            input_head_chars: 0,
+            input_form: Measure::JsonAscii,
+            max_tokens: 2_000,
+            on_cap: OnCap::Clip,
+            template: "[Compacted]\n\n{summary}".to_owned(),
+            empty: None,
+            ack: None,
+            focus: false,
+            max_retries: 0,
+            shrink: 0.2,
+            breaker: 0,
+            min_gain: 0.0,
+        }
+    }
+}
+
+impl Summarize {
+    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+        let span = 0..self.span_end(now);
+        let mut proposal = Proposal::default();
+        if (span.is_empty() && !self.input_whole) || (self.breaker > 0 && memory.failures >= self.breaker) {
+            return proposal;
+        }
+        let input = if self.input_whole { 0..now.context.len() } else { span.clone() };
+        match self.summary(now, input, &mut proposal).and_then(|summary| self.fold(now, span, &summary)) {
+            Ok(edit) => {
+                memory.failures = 0;
+                proposal.edits.push(edit);
+            }
+            Err(why) => {
+                memory.failures += 1;
+                proposal.failed = Some(why);
+            }
+        }
+        proposal
+    }
+
+    fn span_end(&self, now: &Moment) -> usize {
+        match self.keep {
+            Keep::Entered => now.entered,
+            Keep::Recent => self.cut.tail(now.context, now.context.len().saturating_sub(self.keep_recent)),
+        }
+    }
+
+    /// Asks the summarizer, again with less where it failed.
+    fn summary(&self, now: &Moment, input: std::ops::Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
+        // After a refused request, retries are further runs of the layer, not further attempts of one run.
+        let attempts = if now.overflows { 1 } else { self.max_retries + 1 };
+        let mut from = input.start;
+        let mut why = String::new();
+        for _ in 0..attempts {
+            let reach = Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
+            let ask = Ask {
+                pieces: reach.pieces(now, from..input.end),
+                focus: now.focus.filter(|_| self.focus),
+                max_tokens: self.max_tokens,
+                call: now.call,
+                tokens: &|text| now.tokens(text),
+            };
+            let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
+            let answer = self.answer(now, &ask, tokens_in);
+            let (tokens_out, failed) = (answer.as_ref().map_or(0, |text| now.tokens(text)), answer.is_err());
+            let layer = 0; // The replay knows which layer this is, and says so.
+            proposal.summaries.push(Summary { call: now.call, layer, tokens_in, tokens_out, failed });
+            match answer {
+                Ok(summary) => return Ok(summary),
+                Err(failure) => why = failure.to_string(),
+            }
+            let rest = input.end - from;
+            from += ((rest as f64 * self.shrink).ceil() as usize).min(rest.saturating_sub(1));
+        }
+        Err(why)
+    }
+
+    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> Result<String, Failure> {
+        if tokens_in + self.max_tokens > now.limits.window {
+            return Err(Failure::TooLong { tokens: tokens_in + self.max_tokens, window: now.limits.window });
+        }
+        let summary = match (now.summarizer.summarize(ask)?, &self.empty) {
+            (summary, _) if !summary.is_empty() => summary,
+            (_, Some(instead)) => instead.clone(),
+            (_, None) => return Err(Failure::Empty),
+        };
+        match self.on_cap {
+            _ if now.tokens(&summary) <= self.max_tokens => Ok(summary),
+            OnCap::Fail => Err(Failure::OverCap { max_tokens: self.max_tokens }),
+            OnCap::Clip => Ok(clip(&summary, self.max_tokens, &ask.tokens).to_owned()),
+        }
+    }
+
+    fn fold(&self, now: &Moment, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
+        let values = [
+            ("summary", summary),
+            ("summary_json", &python::dumps_unicode(&summary.into())),
+            ("request", now.request),
+            ("path", now.archive.unwrap_or_default()),
+            ("focus", now.focus.unwrap_or_default()),
+        ];
+        let text = fill(&self.template, &values);
+        let counter = now.counter.measure;
+        let size = |messages: &[crate::context::Sent]| messages.iter().map(|m| now.context.message_size(m, counter)).sum::<u64>();
+        let (whole, gone) = (now.context.sum(counter), size(&now.context.messages()[span.clone()]));
+        let put = counter.text(&text) + self.ack.as_deref().map_or(0, |ack| counter.text(ack));
+        if self.min_gain > 0.0 && (gone as f64 - put as f64) < self.min_gain * whole as f64 {
+            return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
+        }
+        let mut into = vec![NewMessage::plain(Role::User, text)];
+        into.extend(self.ack.as_deref().map(|ack| NewMessage::plain(Role::Assistant, ack)));
+        Ok(Edit::Fold { messages: span, into })
+    }
+}
+
+/// The longest beginning of a text that has at most so many tokens.
+pub fn clip<'a>(summary: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
+    if tokens(summary) <= max_tokens {
+        return summary;
+    }
+    let (mut fits, mut over) = (0, summary.chars().count() + 1);
+    while over - fits > 1 {
+        let middle = fits + (over - fits) / 2;
+        if tokens(text::head(summary, middle)) <= max_tokens { fits = middle } else { over = middle }
+    }
+    text::head(summary, fits)
+}

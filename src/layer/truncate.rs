@@ -1,0 +1,106 @@
+//! `truncate`: of long blocks, the head and the tail stay.
+//!
+//! Known as caps and as the 500-character turns of the Java port. What is cut is gone; the marker says how much it was.
+//!
+//! ```toml
+//! [[layer]]
+//! id = "cap"
+//! do = "truncate"
+//! when = "entry"
+//! max_chars = 10_000         # longer blocks are cut
+//! keep_head = 5000
+//! keep_tail = 5000
+//! marker = "<elided_chars>{n} characters elided</elided_chars>"
+//! ```
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::pick::{Picked, with_content};
+use super::{Memory, Moment, Part, Pick, Place, Proposal};
+use crate::context::Edit;
+use crate::conversation::{Block, Kind};
+use crate::meter::Measure;
+use crate::template::fill;
+use crate::text;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Truncate {
+    #[serde(flatten)]
+    pub pick: Pick,
+    /// The blocks it looks at: `text`, `tool-result`.
+    pub parts: Vec<Part>,
+    /// Longer blocks are cut.
+    pub max_chars: usize,
+    pub keep_head: usize,
+    pub keep_tail: usize,
+    /// What stands between head and tail; `{n}` is the number of characters that went.
+    pub marker: String,
+    /// What was said since the newest typed message stays whole.
+    pub protect_turn: bool,
+}
+
+impl Default for Truncate {
+    fn default() -> Self {
+        Self {
+            pick: Pick::default(),
+            parts: vec![Part::ToolResult],
+            max_chars: 10_000,
+            keep_head: 5_000,
+            keep_tail: 5_000,
+            marker: "[… {n} characters cut …]".to_owned(),
+            protect_turn: false,
+        }
+    }
+}
+
+impl Truncate {
+    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+        let context = now.context;
+        let end = if self.protect_turn { turn_start(now) } else { context.len() };
+        let start = memory.cursor.start(context).message;
+        memory.cursor.set(Place { message: end, block: 0 }, context);
+        let mut proposal = Proposal::default();
+        for (message, sent) in context.messages().iter().enumerate().take(end).skip(start) {
+            for (block, id) in sent.blocks.iter().enumerate() {
+                if let Some(wire) = self.cut(now, Place { message, block }, context.block(*id)) {
+                    proposal.edits.push(Edit::Rewrite { message, block, wire });
+                }
+            }
+        }
+        proposal
+    }
+
+    fn cut(&self, now: &Moment, place: Place, block: &Block) -> Option<Value> {
+        let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
+        match (part, block.kind) {
+            (Part::ToolResult, Kind::ToolResult(pair)) => {
+                let picked = Picked { place, pair, block };
+                let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
+                Some(with_content(block, self.shorten(&content)?))
+            }
+            (Part::Text, _) => {
+                let mut wire = block.wire.clone();
+                wire.as_object_mut()?.insert("text".to_owned(), self.shorten(&block.text())?.into());
+                Some(wire)
+            }
+            _ => None,
+        }
+    }
+
+    fn shorten(&self, content: &str) -> Option<String> {
+        let chars = Measure::Chars.text(content) as usize;
+        let gone = chars.saturating_sub(self.keep_head + self.keep_tail);
+        if chars <= self.max_chars || gone == 0 {
+            return None;
+        }
+        let marker = fill(&self.marker, &[("n", &gone.to_string())]);
+        Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
+    }
+}
+
+/// Index of the newest typed message: where the present turn begins.
+pub(super) fn turn_start(now: &Moment) -> usize {
+    now.context.messages().iter().rposition(|sent| sent.typed).unwrap_or(0)
+}

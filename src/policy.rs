@@ -1,0 +1,118 @@
+//! A policy: an ordered list of layers with their triggers, as plain data read from TOML.
+//!
+//! ```toml
+//! name = "mine"
+//! about = "Clear all but the five newest results; summarise at 90 % of the window."
+//!
+//! [[layer]]
+//! id = "micro"                # what --set and the reports call it
+//! do = "clear"
+//! keep_recent = 5
+//!
+//! [[layer]]
+//! id = "auto"
+//! do = "summarize"
+//! meter = "o200k"
+//! threshold = "0.9 * window"
+//! ```
+
+mod load;
+mod presets;
+mod size;
+
+pub use load::{PolicyError, Setting};
+pub use presets::{PRESETS, Preset, preset};
+pub use size::{Limits, Size};
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::layer::{Act, Layer, When};
+use crate::meter::{Measure, Meter};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    pub name: String,
+    #[serde(default)]
+    pub about: String,
+    /// Where the values were read, and in which version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Date of that version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// How we know: `code` (read in the program's source), `analyses` (third parties), `seed`, `ours`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// Behaviour of the original that looks like a mistake and is kept on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quirks: Vec<String>,
+    /// How the harness estimates its own context; layers may use another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meter: Option<Meter>,
+    /// The model's context window in tokens, unless the transcript or `--window` says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// The most tokens the model may answer; `max_output` in formulas.
+    #[serde(default = "default_max_output")]
+    pub max_output: u64,
+    #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+}
+
+/// Claude Code's default answer limit, which most formulas of this kind were written for (`harnesses.md` §18).
+fn default_max_output() -> u64 {
+    32_000
+}
+
+impl Policy {
+    /// The policy as TOML: reading it again gives an equal policy.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a policy holds only tables, texts, numbers and lists")
+    }
+
+    /// Every measure a replay of this policy keeps a running total of.
+    pub fn measures(&self) -> BTreeSet<Measure> {
+        let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.measure).collect();
+        for layer in self.layers.iter().filter(|layer| layer.enabled) {
+            measures.extend(layer.meter.iter().map(|meter| meter.measure));
+            measures.extend(layer.act.measures());
+        }
+        measures
+    }
+
+    /// What the types cannot say: unique ids, names that exist, an order that makes sense.
+    fn check(&self) -> Result<(), (Option<usize>, String)> {
+        let mut ids = BTreeSet::new();
+        let mut request_scoped = false;
+        for (index, layer) in self.layers.iter().enumerate() {
+            let wrong = |what: String| Err((Some(index), format!("layer `{}`: {what}", layer.id)));
+            if !ids.insert(&layer.id) {
+                return wrong("another layer has the same `id`".to_owned());
+            }
+            if let When::Before(others) | When::After(others) = &layer.when {
+                if let Some(unknown) = others.iter().find(|id| self.layers.iter().all(|l| l.id != **id)) {
+                    return wrong(format!("`when` names `{unknown}`, and no layer has that id"));
+                }
+            }
+            match (&layer.act, &layer.when) {
+                (Act::Archive(_), When::Before(_)) | (Act::Restore(_), When::After(_)) => {}
+                (Act::Archive(_), _) => return wrong("an archive is written `when = { before = [\"ID\", …] }`".to_owned()),
+                (Act::Restore(_), _) => return wrong("files are restored `when = { after = [\"ID\", …] }`".to_owned()),
+                (_, When::Before(_) | When::After(_)) => {
+                    return wrong("only `archive` runs before a layer and only `restore` after one".to_owned());
+                }
+                _ => {}
+            }
+            if layer.threshold.is_some() && layer.meter.or(self.meter).is_none() {
+                return wrong("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
+            }
+            if request_scoped && !layer.for_request_only() && layer.runs_before_requests() {
+                return wrong("a layer that changes the stored history cannot follow one with `scope = \"request\"`".to_owned());
+            }
+            request_scoped |= layer.for_request_only();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! TOML → [`Policy`], with the line of what is wrong, and `--set`.
+
+use std::fmt;
+
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use super::{Policy, Size};
+use crate::layer::{ACTS, Act, COMMON_SETTINGS};
+
+/// Why a policy could not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyError {
+    /// Name of the preset or path of the file.
+    pub origin: String,
+    pub line: Option<usize>,
+    pub what: String,
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.origin, self.what),
+            None => write!(f, "{}: {}", self.origin, self.what),
+        }
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+/// One `--set LAYER.FIELD=VALUE` (or `FIELD=VALUE` for a setting of the whole policy).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    pub layer: Option<String>,
+    pub field: String,
+    pub value: Value,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        let (key, value) = written.split_once('=').ok_or_else(|| format!("`{written}`: write LAYER.FIELD=VALUE"))?;
+        let (layer, field) = match key.trim().split_once('.') {
+            Some((layer, field)) => (Some(layer.to_owned()), field),
+            None => (None, key.trim()),
+        };
+        Ok(Self { layer, field: field.to_owned(), value: value_of(value.trim()) })
+    }
+}
+
+/// A value as a person types it: `5`, `true`, `["a"]`, `50k` (a number), else text.
+fn value_of(written: &str) -> Value {
+    let as_toml = format!("value = {written}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    as_toml.or_else(|| plain_number(written)).unwrap_or_else(|| Value::String(written.to_owned()))
+}
+
+fn plain_number(written: &str) -> Option<Value> {
+    let digits_first = written.starts_with(|c: char| c.is_ascii_digit());
+    let no_formula = !written.contains(|c: char| "+-*/() ".contains(c));
+    let size = (digits_first && no_formula).then(|| written.parse::<Size>().ok()).flatten()?;
+    let number = size.resolve(super::Limits { window: 0, max_output: 0 });
+    i64::try_from(number).ok().map(Value::Integer)
+}
+
+impl Setting {
+    fn apply(&self, policy: &mut Table) -> Result<(), String> {
+        let target = match &self.layer {
+            None => policy,
+            Some(id) => {
+                let layers = policy.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten();
+                let mut ids = Vec::new();
+                let mut found = None;
+                for layer in layers.filter_map(Value::as_table_mut) {
+                    let this = layer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+                    if this == *id {
+                        found = Some(layer);
+                    }
+                    ids.push(this);
+                }
+                found.ok_or_else(|| format!("--set {id}.{}: no layer has the id `{id}`{}", self.field, one_of(id, &ids)))?
+            }
+        };
+        target.insert(self.field.clone(), self.value.clone());
+        Ok(())
+    }
+}
+
+impl Policy {
+    /// Reads a policy. `origin` is what errors call it.
+    pub fn parse(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
+        let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
+        let mut table: Table = toml::from_str(text).map_err(|e| {
+            error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned())
+        })?;
+        let places = Places::of(text);
+        for setting in settings {
+            setting.apply(&mut table).map_err(|what| error(None, what))?;
+        }
+        check_keys(&table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
+        let policy = parse_in_parts(table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
+        policy.check().map_err(|(layer, what)| error(places.line(layer, "id"), what))?;
+        Ok(policy)
+    }
+}
+
+struct Wrong {
+    layer: Option<usize>,
+    key: String,
+    what: String,
+}
+
+const POLICY_SETTINGS: &[&str] =
+    &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "layer"];
+
+/// Every key must be known: a misspelt setting that is silently ignored would be a wrong result.
+fn check_keys(policy: &Table) -> Result<(), Wrong> {
+    if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
+        let what = format!("a policy has no setting `{key}`{}", one_of(key, POLICY_SETTINGS));
+        return Err(Wrong { layer: None, key: key.clone(), what });
+    }
+    for (index, layer) in layers(policy).enumerate() {
+        let wrong = |key: &str, what| Err(Wrong { layer: Some(index), key: key.to_owned(), what });
+        let Some(layer) = layer.as_table() else { return wrong("id", "`layer` is written `[[layer]]`".to_owned()) };
+        let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
+        let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
+        let Some(act) = Act::by_name(name) else {
+            let names: Vec<_> = ACTS.iter().map(|kind| kind.name).collect();
+            return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", one_of(name, &names)));
+        };
+        let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(act.settings()).collect();
+        if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
+            return wrong(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", one_of(key, &known)));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the layers one at a time, so that an error can name its layer.
+fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
+    let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| {
+        Wrong { layer, key: key.to_owned(), what: e.message().trim().to_owned() }
+    };
+    let layers = match table.remove("layer") {
+        Some(Value::Array(layers)) => layers,
+        _ => Vec::new(),
+    };
+    let mut policy: Policy = table.try_into().map_err(|e| wrong(None, "name", e))?;
+    for (index, layer) in layers.into_iter().enumerate() {
+        let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
+        let parsed = layer.try_into().map_err(|e| {
+            let wrong = wrong(Some(index), "id", e);
+            Wrong { what: format!("layer `{id}`: {}", wrong.what), ..wrong }
+        })?;
+        policy.layers.push(parsed);
+    }
+    Ok(policy)
+}
+
+fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
+    policy.get("layer").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// `; did you mean `x`?` or the list of what there is.
+fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
+    let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
+    let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match closest {
+        Some((likeness, name)) if likeness > 0.85 => format!("; did you mean `{name}`? (known: {all})"),
+        Some(_) => format!(" (known: {all})"),
+        None => String::new(),
+    }
+}
+
+/// Where the keys of a policy file stand.
+struct Places<'a> {
+    text: &'a str,
+}
+
+impl<'a> Places<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text }
+    }
+
+    fn line(&self, layer: Option<usize>, key: &str) -> Option<usize> {
+        let document = DeTable::parse(self.text).ok()?;
+        let document = document.get_ref();
+        let table = match layer {
+            None => document,
+            Some(index) => match document.get("layer")?.get_ref() {
+                DeValue::Array(layers) => layers.get(index)?.get_ref().as_table()?,
+                _ => return None,
+            },
+        };
+        let (key, _) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+        Some(line_at(self.text, key.span().start))
+    }
+}
+
+fn line_at(text: &str, byte: usize) -> usize {
+    text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::Act;
+
+    const SMALL: &str = "name = \"small\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 3\n";
+
+    fn fails(text: &str, settings: &[&str]) -> String {
+        let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
+        Policy::parse(text, "p.toml", &settings).expect_err("the policy is wrong").to_string()
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line() {
+        let message = fails(&SMALL.replace("keep_recent", "keep_recnt"), &[]);
+        assert!(
+            message.starts_with("p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`? (known: "),
+            "{message}"
+        );
+        let message = fails(&SMALL.replace("name", "nam"), &[]);
+        assert!(message.starts_with("p.toml:1: a policy has no setting `nam`; did you mean `name`?"), "{message}");
+        let message = fails(&SMALL.replace("\"clear\"", "\"clean\""), &[]);
+        assert!(message.starts_with("p.toml:5: layer `micro`: `do` is `clean`, and no layer does that; did you mean `clear`?"));
+    }
+
+    #[test]
+    fn set_changes_one_value_by_the_layers_id() {
+        let setting = "micro.keep_recent=5".parse().expect("a setting");
+        let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
+        let Act::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
+        assert_eq!(clear.pick.keep_recent, 5);
+        assert!(fails(SMALL, &["micr.keep_recent=5"]).contains("no layer has the id `micr`; did you mean `micro`?"));
+        assert!(fails(SMALL, &["micro.keep=5"]).contains("`clear` has no setting `keep`"));
+    }
+
+    #[test]
+    fn values_are_read_as_a_person_types_them() {
+        for (written, value) in [
+            ("5", Value::Integer(5)),
+            ("50k", Value::Integer(50_000)),
+            ("200KB", Value::Integer(200_000)),
+            ("true", Value::Boolean(true)),
+            ("head", Value::String("head".to_owned())),
+            ("0.9 * window", Value::String("0.9 * window".to_owned())),
+        ] {
+            assert_eq!(value_of(written), value, "{written}");
+        }
+    }
+
+    #[test]
+    fn broken_toml_has_its_line() {
+        assert!(fails("name = \"a\"\nmeter = \n", &[]).starts_with("p.toml:2: "));
+    }
+}

@@ -1,0 +1,56 @@
+//! The presets: policies embedded as TOML, one file a harness.
+
+use super::{Policy, PolicyError, Setting};
+
+/// A policy that comes with the program.
+pub struct Preset {
+    pub name: &'static str,
+    pub toml: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        /// Every preset, bounds first.
+        pub const PRESETS: &[Preset] =
+            &[$(Preset { name: $name, toml: include_str!(concat!($name, ".toml")) }),*];
+    };
+}
+
+presets![
+    "keep-all",
+    "drop-all",
+    "recorded",
+    "lcc-s06",
+    "lcc-s06-preserve",
+    "lcc-s06-java",
+    "lcc-s08",
+    "lcc-s08-late",
+    "claude-code",
+];
+
+impl Preset {
+    pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
+        Policy::parse(self.toml, self.name, settings)
+    }
+}
+
+/// The preset with this name.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_loads_and_reads_back_from_its_own_toml() {
+        for preset in PRESETS {
+            let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(policy.name, preset.name);
+            assert!(!policy.about.is_empty() && policy.evidence.is_some(), "{} says what it is and how we know", preset.name);
+            let again = Policy::parse(&policy.to_toml(), preset.name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(again, policy);
+        }
+    }
+}

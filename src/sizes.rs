@@ -1,0 +1,37 @@
+//! The sizes of every block of a conversation, by every measure a study needs: computed once, read by every replay.
+
+use crate::conversation::{BlockId, Conversation};
+use crate::meter::Measure;
+
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    measures: Vec<Measure>,
+    /// One after another: the sizes of block 0 by each measure, then those of block 1, …
+    sizes: Vec<u64>,
+}
+
+impl Sizes {
+    pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = Measure>) -> Self {
+        let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
+        let mut plain = vec![false; conversation.blocks.len()];
+        let folded = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
+        for message in conversation.messages.iter().chain(folded).filter(|message| message.plain) {
+            for block in &message.blocks {
+                plain[block.index()] = true;
+            }
+        }
+        let of_block = |(block, plain)| measures.iter().map(move |measure| measure.block(block, plain));
+        let sizes = conversation.blocks.iter().zip(plain).flat_map(of_block).collect();
+        Self { measures, sizes }
+    }
+
+    pub fn measures(&self) -> &[Measure] {
+        &self.measures
+    }
+
+    /// The sizes of a block, in the order of [`Sizes::measures`].
+    pub fn of(&self, block: BlockId) -> &[u64] {
+        let width = self.measures.len();
+        &self.sizes[block.index() * width..][..width]
+    }
+}

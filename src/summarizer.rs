@@ -1,0 +1,115 @@
+//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge; the mock ones here need
+//! no model, give the same text every time, and say what kind of bound they are.
+
+mod extract;
+mod mock;
+mod reach;
+
+pub use extract::Extract;
+pub use mock::{Failing, Fixed, Stub};
+pub use reach::{Reach, Side};
+
+use std::borrow::Cow;
+
+use crate::conversation::{Kind, Origin};
+
+/// A part of the input: one block, as far as the layer's limits let the summarizer see it.
+#[derive(Debug, Clone)]
+pub struct Piece<'a> {
+    pub kind: Kind,
+    pub origin: Origin,
+    /// Name of the tool, of tool_use and tool_result.
+    pub tool: &'a str,
+    /// The file a tool was asked for.
+    pub path: Option<&'a str>,
+    pub is_error: bool,
+    pub text: Cow<'a, str>,
+    /// By the report's counter; of a block that was cut, its share.
+    pub tokens: u64,
+}
+
+/// What a summarizer is asked.
+pub struct Ask<'a> {
+    pub pieces: Vec<Piece<'a>>,
+    /// What the model asked to preserve.
+    pub focus: Option<&'a str>,
+    /// The most tokens the summary may have.
+    pub max_tokens: u64,
+    /// Index of the recorded call it is made for.
+    pub call: usize,
+    /// Tokens of a text, by the report's counter.
+    pub tokens: &'a dyn Fn(&str) -> u64,
+}
+
+/// Why there is no summary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    #[error("the summarizer's input and answer ({tokens} tokens) do not fit its window ({window})")]
+    TooLong { tokens: u64, window: u64 },
+    #[error("the summary was empty")]
+    Empty,
+    #[error("the summary reached its limit of {max_tokens} tokens")]
+    OverCap { max_tokens: u64 },
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Gives summaries. Implementations must answer the same ask with the same text.
+pub trait Summarizer: Send + Sync {
+    fn summarize(&self, ask: &Ask) -> Result<String, Failure>;
+}
+
+/// A kind of summarizer, for the catalog and the command line.
+pub struct SummarizerKind {
+    pub name: &'static str,
+    /// What stands after the colon.
+    pub argument: &'static str,
+    pub about: &'static str,
+    pub make: fn(&str) -> Result<Box<dyn Summarizer>, String>,
+}
+
+/// Every summarizer; the first is the default.
+pub const SUMMARIZERS: &[SummarizerKind] = &[
+    SummarizerKind {
+        name: "extract",
+        argument: "",
+        about: "sentences of the input itself, within the token limit: requests and rules, files touched, last state, then \
+                what is most informative; no model, an honest middle",
+        make: |argument| no_argument(argument).map(|()| Box::new(Extract) as Box<dyn Summarizer>),
+    },
+    SummarizerKind {
+        name: "stub",
+        argument: "TOKENS",
+        about: "a text of so many tokens that keeps nothing: the lower bound for a summary of that size",
+        make: |argument| {
+            let tokens = argument.parse().map_err(|_| format!("stub:TOKENS takes a number of tokens, not `{argument}`"))?;
+            Ok(Box::new(Stub { tokens }))
+        },
+    },
+    SummarizerKind {
+        name: "fixed",
+        argument: "TEXT",
+        about: "always this text: for tests and for comparison with another implementation",
+        make: |argument| Ok(Box::new(Fixed { text: argument.to_owned() })),
+    },
+    SummarizerKind {
+        name: "failing",
+        argument: "",
+        about: "never answers: shows retries, circuit breakers and what a policy does without its summaries",
+        make: |argument| no_argument(argument).map(|()| Box::new(Failing) as Box<dyn Summarizer>),
+    },
+];
+
+fn no_argument(argument: &str) -> Result<(), String> {
+    if argument.is_empty() { Ok(()) } else { Err(format!("takes no argument, but `{argument}` was given")) }
+}
+
+/// The summarizer that `NAME[:ARGUMENT]` stands for.
+pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
+    let (name, argument) = written.split_once(':').unwrap_or((written, ""));
+    let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        let known = SUMMARIZERS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        format!("there is no summarizer `{name}` (known: {known})")
+    })?;
+    (kind.make)(argument).map_err(|what| format!("summarizer `{name}`: {what}"))
+}

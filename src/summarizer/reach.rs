@@ -1,0 +1,106 @@
+//! How much of a span the summarizer is shown: limits in characters of the messages as a harness writes them down.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::Piece;
+use crate::conversation::{BlockId, Kind};
+use crate::layer::{Moment, path_asked_for};
+use crate::meter::Measure;
+use crate::text;
+
+/// Which end of an input that is too long is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The summarizer never sees the newest work.
+    #[default]
+    Head,
+    /// The summarizer never sees the task.
+    Tail,
+    /// The middle goes.
+    Both,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Reach {
+    /// Characters of the list of messages, written in `form`; all, where there is no limit.
+    pub chars: Option<u64>,
+    pub side: Side,
+    /// Of `chars`, those at the beginning ([`Side::Both`]).
+    pub head: u64,
+    pub form: Measure,
+}
+
+impl Reach {
+    /// What of these messages is within reach, block by block. A block on the edge is cut in proportion: its share of the
+    /// written form is its share of the text.
+    pub fn pieces<'a>(&self, now: &Moment<'a>, span: Range<usize>) -> Vec<Piece<'a>> {
+        let context = now.context;
+        let messages = &context.messages()[span];
+        let total = self.form.list(messages.len(), messages.iter().map(|m| context.message_size(m, self.form)).sum());
+        let seen = self.seen(total);
+        let separator = self.form.list(2, 0).saturating_sub(self.form.list(1, 0));
+        let mut at = self.form.list(0, 0) / 2;
+        let mut pieces = Vec::new();
+        for message in messages {
+            let size = context.message_size(message, self.form);
+            let blocks: u64 = message.blocks.iter().map(|id| context.block_size(*id, self.form)).sum();
+            // What frames the blocks (role, brackets) stands before them, near enough.
+            let mut start = at + size.saturating_sub(blocks);
+            for id in &message.blocks {
+                let end = start + context.block_size(*id, self.form);
+                pieces.extend(cut(now, *id, start..end, &seen));
+                start = end;
+            }
+            at += size + separator;
+        }
+        pieces
+    }
+
+    /// The stretches of the written form that are kept.
+    fn seen(&self, total: u64) -> Vec<Range<u64>> {
+        let chars = self.chars.unwrap_or(u64::MAX);
+        match self.side {
+            _ if total <= chars => vec![0..total],
+            Side::Head => vec![0..chars],
+            Side::Tail => vec![total - chars..total],
+            Side::Both => {
+                let head = self.head.min(chars);
+                vec![0..head, total - (chars - head)..total]
+            }
+        }
+    }
+}
+
+/// The parts of one block that are seen, its place in the written form given.
+fn cut<'a>(now: &Moment<'a>, id: BlockId, place: Range<u64>, seen: &[Range<u64>]) -> Vec<Piece<'a>> {
+    let context = now.context;
+    let block = context.block(id);
+    let size = (place.end - place.start).max(1);
+    let tokens = now.counter.apply(context.block_size(id, now.counter.measure));
+    let (tool, path) = match block.kind {
+        Kind::ToolUse(pair) | Kind::ToolResult(pair) => (context.tool_name(pair), path_asked_for(context, pair)),
+        _ => ("", None),
+    };
+    let of_stretch = |stretch: &Range<u64>| {
+        let (from, to) = (stretch.start.max(place.start), stretch.end.min(place.end));
+        let text = block.text();
+        let (text, tokens) = match from < to {
+            false => return None,
+            true if to - from == size => (text, tokens),
+            true => {
+                let chars = Measure::Chars.text(&text);
+                let share = |n: u64| (u128::from(n) * u128::from(chars) / u128::from(size)) as usize;
+                let whole = text::head(&text, share(to - place.start));
+                let part = text::tail(whole, share(to - place.start) - share(from - place.start));
+                let tokens = (u128::from(tokens) * u128::from(to - from) / u128::from(size)) as u64;
+                (Cow::Owned(part.to_owned()), tokens)
+            }
+        };
+        Some(Piece { kind: block.kind, origin: block.origin, tool, path, is_error: block.is_error(), text, tokens })
+    };
+    seen.iter().filter_map(of_stretch).collect()
+}

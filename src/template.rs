@@ -1,0 +1,43 @@
+//! Texts with holes: `[Previous: used {tool}]`.
+
+/// Fills every `{name}` that is known. What is filled in is not searched again, so a value may hold braces.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let hole = rest.find('}').and_then(|close| {
+            let (_, value) = values.iter().find(|(name, _)| *name == &rest[1..close])?;
+            Some((value, close + 1))
+        });
+        match hole {
+            Some((value, end)) => {
+                out.push_str(value);
+                rest = &rest[end..];
+            }
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether a template has this hole.
+pub fn asks_for(template: &str, name: &str) -> bool {
+    template.contains(&format!("{{{name}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_filled_once() {
+        assert_eq!(fill("[{tool}: {n} of {n}]", &[("tool", "{n}"), ("n", "3")]), "[{n}: 3 of 3]");
+        assert_eq!(fill("{unknown} { {n", &[("n", "3")]), "{unknown} { {n");
+    }
+}

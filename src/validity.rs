@@ -1,0 +1,200 @@
+//! What an API would refuse about a request, and which layer is to blame.
+//!
+//! Messages of one role in a row count as one turn, as Anthropic's API reads them. Faults are looked for again only from the
+//! place where something changed.
+
+use std::collections::BTreeSet;
+
+use crate::context::{Context, Sent};
+use crate::conversation::{BlockId, Kind, PairId, Role};
+use crate::journal::Cause;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// A tool_result whose tool_use is not in the request.
+    OrphanResult,
+    /// A tool_use without its tool_result in the next turn.
+    UnansweredUse,
+    /// A tool_result that does not stand at the beginning of the turn right after its tool_use.
+    MisplacedResult,
+    /// Two tool_use blocks, or two tool_results of one turn, with the same id.
+    DuplicateId,
+    /// The first message is not the user's.
+    FirstNotUser,
+    /// A text without characters.
+    EmptyContent,
+}
+
+impl FaultKind {
+    /// As results and findings name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::OrphanResult => "orphan tool_result",
+            FaultKind::UnansweredUse => "unanswered tool_use",
+            FaultKind::MisplacedResult => "tool_result not right after its tool_use",
+            FaultKind::DuplicateId => "duplicate tool_use id",
+            FaultKind::FirstNotUser => "first message is not the user's",
+            FaultKind::EmptyContent => "empty content",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub block: BlockId,
+    /// Index of the message it stands in.
+    pub message: usize,
+    /// The layer whose edit brought it about; the record itself where no edit did.
+    pub cause: Cause,
+}
+
+/// The faults of a context, kept up to date.
+#[derive(Debug, Clone)]
+pub struct Faults {
+    found: Vec<Fault>,
+    /// Messages before this one are unchanged since the last look.
+    stale_from: Option<usize>,
+    /// How many tool_use blocks of each pair are in the context.
+    uses: Vec<u32>,
+}
+
+impl Faults {
+    pub fn new(pairs: usize) -> Self {
+        Self { found: Vec::new(), stale_from: None, uses: vec![0; pairs] }
+    }
+
+    pub fn found(&self) -> &[Fault] {
+        &self.found
+    }
+
+    pub fn use_enters(&mut self, pair: PairId) {
+        self.uses[pair.index()] += 1;
+    }
+
+    pub fn use_leaves(&mut self, pair: PairId) {
+        self.uses[pair.index()] -= 1;
+    }
+
+    /// Says that messages from this one on were added, changed or moved.
+    pub fn touched_from(&mut self, message: usize) {
+        self.stale_from = Some(self.stale_from.map_or(message, |stale| stale.min(message)));
+    }
+
+    /// Looks again where something changed. A fault that was there before keeps its cause.
+    pub fn update(&mut self, context: &Context, cause: Cause) {
+        let Some(stale) = self.stale_from.take() else { return };
+        let from = turn_to_look_from(context.messages(), stale);
+        let kept = self.found.partition_point(|fault| fault.message < from);
+        let before: Vec<_> = self.found.drain(kept..).collect();
+        let mut look = Look { context, uses: &self.uses, found: Vec::new(), cause };
+        look.turns(from);
+        for fault in &mut look.found {
+            let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
+            fault.cause = known.map_or(fault.cause, |old| old.cause);
+        }
+        self.found.extend(look.found);
+    }
+}
+
+/// The beginning of the assistant turn whose answers may have changed: two turns back at most.
+fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
+    let mut at = changed.min(messages.len());
+    for role in [Role::User, Role::Assistant] {
+        while at > 0 && messages[at - 1].role == role {
+            at -= 1;
+        }
+    }
+    at
+}
+
+struct Look<'a> {
+    context: &'a Context<'a>,
+    uses: &'a [u32],
+    found: Vec<Fault>,
+    cause: Cause,
+}
+
+impl Look<'_> {
+    fn turns(&mut self, from: usize) {
+        let messages = self.context.messages();
+        let mut open: Vec<(PairId, BlockId, usize)> = Vec::new();
+        let mut at = from;
+        while at < messages.len() {
+            let role = messages[at].role;
+            let end = messages[at..].iter().position(|m| m.role != role).map_or(messages.len(), |n| at + n);
+            match role {
+                Role::Assistant => open.extend(self.assistant_turn(at..end)),
+                Role::User => self.user_turn(at..end, &mut open),
+            }
+            at = end;
+        }
+        for (_, block, message) in open {
+            self.fault(FaultKind::UnansweredUse, block, message);
+        }
+        self.found.sort_by_key(|fault| fault.message);
+    }
+
+    /// Gives the tool calls the turn leaves to be answered.
+    fn assistant_turn(&mut self, turn: std::ops::Range<usize>) -> Vec<(PairId, BlockId, usize)> {
+        if let (0, Some(first)) = (turn.start, self.context.messages()[turn.start].blocks.first()) {
+            self.fault(FaultKind::FirstNotUser, *first, 0);
+        }
+        let mut open = Vec::new();
+        for (message, block, kind) in self.blocks(turn) {
+            match kind {
+                Kind::ToolUse(pair) if self.uses[pair.index()] > 1 => self.fault(FaultKind::DuplicateId, block, message),
+                Kind::ToolUse(pair) => open.push((pair, block, message)),
+                Kind::Text => self.text(block, message),
+                _ => {}
+            }
+        }
+        open
+    }
+
+    fn user_turn(&mut self, turn: std::ops::Range<usize>, open: &mut Vec<(PairId, BlockId, usize)>) {
+        let mut answered = BTreeSet::new();
+        let mut others_seen = false;
+        for (message, block, kind) in self.blocks(turn) {
+            let Kind::ToolResult(pair) = kind else {
+                others_seen = true;
+                if kind == Kind::Text {
+                    self.text(block, message);
+                }
+                continue;
+            };
+            let asked = open.iter().any(|(id, ..)| *id == pair);
+            let fault = match self.uses[pair.index()] {
+                0 => Some(FaultKind::OrphanResult),
+                _ if answered.contains(&pair) => Some(FaultKind::DuplicateId),
+                1 if !asked || others_seen => Some(FaultKind::MisplacedResult),
+                _ => None,
+            };
+            if let Some(kind) = fault {
+                self.fault(kind, block, message);
+            }
+            answered.insert(pair);
+        }
+        for (pair, block, message) in std::mem::take(open) {
+            if !answered.contains(&pair) {
+                self.fault(FaultKind::UnansweredUse, block, message);
+            }
+        }
+    }
+
+    fn blocks(&self, turn: std::ops::Range<usize>) -> Vec<(usize, BlockId, Kind)> {
+        let messages = self.context.messages();
+        let of = |message: usize| messages[message].blocks.iter().map(move |id| (message, *id, self.context.block(*id).kind));
+        turn.flat_map(of).collect()
+    }
+
+    fn text(&mut self, block: BlockId, message: usize) {
+        if self.context.block(block).text().is_empty() {
+            self.fault(FaultKind::EmptyContent, block, message);
+        }
+    }
+
+    fn fault(&mut self, kind: FaultKind, block: BlockId, message: usize) {
+        self.found.push(Fault { kind, block, message, cause: self.cause });
+    }
+}
