@@ -2,4 +2,5 @@
 
 pub mod conversation;
 pub mod format;
+pub mod meter;
 pub mod text;

@@ -1,0 +1,237 @@
+//! How a harness estimates its own context, as a short text: `py-repr/4`, `ceil(chars/4)`, `recorded+ceil(chars/4)`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::Measure;
+
+/// How a harness estimates its context.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Meter {
+    /// Only what came after the last call is estimated; the tokens recorded for that call, where there are any, stand for the
+    /// rest. The replay adds them up.
+    pub recorded: bool,
+    pub measure: Measure,
+    pub divide: Divide,
+}
+
+/// What is done to a size to make tokens of it. The quotient is that of doubles, as in the languages harnesses are written in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Divide {
+    /// The size as it is.
+    No,
+    /// Divided and rounded down.
+    Floor(f64),
+    /// Divided and rounded up.
+    Ceil(f64),
+}
+
+impl Meter {
+    /// A measure as it is.
+    pub const fn of(measure: Measure) -> Self {
+        Self { recorded: false, measure, divide: Divide::No }
+    }
+
+    /// The estimate for a size in the meter's measure.
+    pub fn apply(&self, raw: u64) -> u64 {
+        match self.divide {
+            Divide::No => raw,
+            Divide::Floor(by) => (raw as f64 / by).floor() as u64,
+            Divide::Ceil(by) => (raw as f64 / by).ceil() as u64,
+        }
+    }
+}
+
+impl fmt::Display for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let recorded = if self.recorded { RECORDED } else { "" };
+        match self.divide {
+            Divide::No => write!(f, "{recorded}{}", self.measure),
+            Divide::Floor(by) => write!(f, "{recorded}{}/{by}", self.measure),
+            Divide::Ceil(by) => write!(f, "{recorded}ceil({}/{by})", self.measure),
+        }
+    }
+}
+
+const RECORDED: &str = "recorded+";
+
+impl FromStr for Meter {
+    type Err = UnknownMeter;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMeter> {
+        parse(text.trim()).ok_or_else(|| UnknownMeter(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<Meter> {
+    let (recorded, text) = text.strip_prefix(RECORDED).map_or((false, text), |rest| (true, rest));
+    let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
+    let (measure, divide) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
+        (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Divide::Ceil(divisor(by)?))))?,
+        (None, Some((measure, by))) => (measure, Divide::Floor(divisor(by)?)),
+        (None, None) => (text, Divide::No),
+    };
+    Some(Meter { recorded, measure: measure.parse().ok()?, divide })
+}
+
+/// A positive decimal number: `4`, `3.3`.
+fn divisor(text: &str) -> Option<f64> {
+    let decimal = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    text.parse().ok().filter(|by: &f64| decimal && by.is_finite() && *by > 0.0)
+}
+
+/// A meter or measure that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown meter `{0}`; a meter is one of {known}, alone or as MEASURE/4 (rounded down) or ceil(MEASURE/4), with `recorded+` \
+     before it where the recorded usage of the last call counts",
+    known = Measure::ALL.map(|(_, name)| name).join(", ")
+)]
+pub struct UnknownMeter(pub String);
+
+impl TryFrom<String> for Meter {
+    type Error = UnknownMeter;
+
+    fn try_from(text: String) -> Result<Self, UnknownMeter> {
+        text.parse()
+    }
+}
+
+impl From<Meter> for String {
+    fn from(meter: Meter) -> String {
+        meter.to_string()
+    }
+}
+
+/// A meter's entry in the catalog.
+#[derive(Debug, Clone, Copy)]
+pub struct MeterPage {
+    /// What [`Meter`] reads.
+    pub name: &'static str,
+    pub about: &'static str,
+    /// The harness that estimates so, and where that was read.
+    pub source: &'static str,
+}
+
+/// The meters of known harnesses.
+pub const METERS: &[MeterPage] = &[
+    MeterPage {
+        name: "chars",
+        about: "Unicode code points of the text the model reads; no keys, quotes or braces",
+        source: "the output caps of SWE-agent (agents.py:70) and mini-swe-agent @a83fcae8 (config/default.yaml:131); Python's len(text)",
+    },
+    MeterPage { name: "chars/4", about: "characters ÷ 4, rounded down", source: "kimi-cli 1.52.0 soul/compaction.py" },
+    MeterPage {
+        name: "ceil(chars/4)",
+        about: "characters ÷ 4, rounded up",
+        source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262 (which adds 3 a message)",
+    },
+    MeterPage {
+        name: "ceil(chars/3.3)",
+        about: "characters ÷ 3.3, rounded up",
+        source: "LangChain for Anthropic's models, summarization middleware :252",
+    },
+    MeterPage {
+        name: "recorded+ceil(chars/4)",
+        about: "the usage recorded for the last call, plus characters ÷ 4, rounded up, of what came after it",
+        source: "pi-mono @83378aad core/compaction; Claude Code's auto-compaction by third-party analyses",
+    },
+    MeterPage {
+        name: "utf16/4",
+        about: "UTF-16 units ÷ 4, rounded down",
+        source: "learn-claude-code's Java port @2afa4712 ContextCompactor.java:55",
+    },
+    MeterPage {
+        name: "utf16/3",
+        about: "UTF-16 units ÷ 3, rounded down",
+        source: "Cline SDK @21cb8d25 extensions/context/compaction-shared.ts",
+    },
+    MeterPage {
+        name: "utf16",
+        about: "UTF-16 units: length in JavaScript and Java",
+        source: "Claude Code's result budgets, toolLimits.ts",
+    },
+    MeterPage {
+        name: "ceil(bytes/4)",
+        about: "UTF-8 bytes ÷ 4, rounded up",
+        source: "Codex CLI @0100b103 codex-rs/core/src/truncate.rs",
+    },
+    MeterPage {
+        name: "py-repr",
+        about: "characters of Python's str(messages): keys, quotes and escapes counted",
+        source: "learn-claude-code s08_context_compact/code.py @1baf1ac:251",
+    },
+    MeterPage {
+        name: "py-repr/4",
+        about: "characters of Python's str(messages) ÷ 4, rounded down",
+        source: "learn-claude-code agents/s06_context_compact.py @c171f8a:63",
+    },
+    MeterPage {
+        name: "json",
+        about: "characters of Python's json.dumps(messages, ensure_ascii=False)",
+        source: "learn-claude-code s08_context_compact/code.py @b6b5f33:244",
+    },
+    MeterPage {
+        name: "json-ascii/4",
+        about: "characters of Python's json.dumps(messages) ÷ 4, rounded down: what is not ASCII counts six or twelve times",
+        source: "no harness known; json.dumps as it comes",
+    },
+    MeterPage {
+        name: "js-json",
+        about: "UTF-16 units of JSON.stringify(messages)",
+        source: "gemini-cli @5411f113 chatCompressionService.ts:60 (its split point)",
+    },
+    MeterPage {
+        name: "js-json/4",
+        about: "UTF-16 units of JSON.stringify(messages) ÷ 4, rounded down",
+        source: "opencode @08f74b9b packages/opencode/src/session/compaction.ts (its tail)",
+    },
+    MeterPage {
+        name: "o200k",
+        about: "tokens by o200k_base; the report's own count",
+        source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning by the record",
+    },
+    MeterPage { name: "cl100k", about: "tokens by cl100k_base", source: "tiktoken's encode_ordinary" },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(text: &str) -> Meter {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn every_meter_of_the_catalog_reads_back() {
+        for page in METERS {
+            assert_eq!(meter(page.name).to_string(), page.name);
+            let json = serde_json::to_string(&meter(page.name)).expect("a string");
+            assert_eq!(serde_json::from_str::<Meter>(&json).expect("the same string"), meter(page.name));
+        }
+        for (_, name) in Measure::ALL {
+            assert!(METERS.iter().any(|page| page.name.contains(name)), "{name} is in no row");
+        }
+    }
+
+    #[test]
+    fn estimates_round_as_they_say() {
+        let estimates = ["chars", "chars/4", "ceil(chars/4)", "ceil(chars/3.3)"].map(|text| meter(text).apply(33));
+        assert_eq!(estimates, [33, 8, 9, 10]);
+        assert!(meter("recorded+ceil(chars/4)").recorded);
+        assert_eq!(meter("chars/0.5").apply(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn an_unknown_meter_is_told_the_known_ones() {
+        for text in
+            ["", "char", "chars/0", "chars/-4", "chars/four", "chars/inf", "chars/1e3", "ceil(chars)", "recorded", "chars/4/4"]
+        {
+            let error = text.parse::<Meter>().expect_err(text).to_string();
+            assert!(error.contains(&format!("`{text}`")) && error.contains("py-repr, json, json-ascii"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Tokens of text by OpenAI's vocabularies: what `tiktoken` counts, special tokens in the text read as ordinary text.
+//!
+//! tiktoken-rs does the counting. Text goes to it in [`pieces`], and the counts of short pieces are remembered: transcripts
+//! say the same words again and again.
+//!
+//! A count is exact unless a single piece is too long for the splitting expression, which gives up after a million steps back:
+//! about a million spaces, or as many capital letters, in a row. Such a piece is counted in halves, and each cut may add a
+//! token.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+
+use super::pieces;
+use crate::text::{has_stand_ins, lone_surrogate};
+
+/// A vocabulary. It is loaded when something is first counted by it (some 0.2 s), once a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// o200k_base: GPT-4o and later.
+    O200k,
+    /// cl100k_base: GPT-4 and GPT-3.5.
+    Cl100k,
+}
+
+impl Vocabulary {
+    /// The tokens of a text. Half surrogate pairs count as U+FFFD, as they do where text is encoded for a model.
+    pub fn count(self, text: &str) -> u64 {
+        if has_stand_ins(text) {
+            let replaced: String =
+                text.chars().map(|c| if lone_surrogate(c).is_some() { char::REPLACEMENT_CHARACTER } else { c }).collect();
+            return self.count(&replaced);
+        }
+        let mut tokens = 0;
+        REMEMBERED.with_borrow_mut(|[o200k, cl100k]| {
+            let (remembered, bpe) = match self {
+                Vocabulary::O200k => (o200k, o200k_base_singleton()),
+                Vocabulary::Cl100k => (cl100k, cl100k_base_singleton()),
+            };
+            pieces::for_each(text, |piece| tokens += remembered.count(piece, bpe));
+        });
+        tokens
+    }
+}
+
+thread_local! {
+    static REMEMBERED: RefCell<[Remembered; 2]> = RefCell::default();
+}
+
+/// Counts of short pieces: a table of fixed size in which a newer piece takes the place of an older one.
+#[derive(Default)]
+struct Remembered {
+    /// Pieces as [`key`] packs them, and their tokens. Empty until the first count, then [`SLOTS`] long.
+    slots: Vec<(u128, u64)>,
+}
+
+/// 2 MB a vocabulary and thread: it stays in the processor's second cache.
+const SLOTS: usize = 1 << 16;
+
+impl Remembered {
+    fn count(&mut self, piece: &str, bpe: &CoreBPE) -> u64 {
+        let Some(key) = key(piece) else { return count_or_halve(piece, bpe) };
+        if self.slots.is_empty() {
+            self.slots = vec![(0, 0); SLOTS];
+        }
+        let slot = &mut self.slots[slot(key)];
+        if slot.0 != key {
+            *slot = (key, count_or_halve(piece, bpe));
+        }
+        slot.1
+    }
+}
+
+/// A piece of up to 15 bytes as a number that no other piece has, and that is not 0.
+fn key(piece: &str) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..piece.len()).filter(|bytes| bytes.len() < 16)?.copy_from_slice(piece.as_bytes());
+    bytes[15] = u8::try_from(piece.len()).ok()?;
+    Some(u128::from_le_bytes(bytes))
+}
+
+/// Multiplication by 2^64 / φ spreads keys over the table (Knuth, *The Art of Computer Programming* 3, 6.4).
+fn slot(key: u128) -> usize {
+    const PHI: u64 = 0x9E37_79B9_7F4A_7C15;
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let mixed = (low.wrapping_mul(PHI) ^ high).wrapping_mul(PHI);
+    (mixed >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+fn count_or_halve(piece: &str, bpe: &CoreBPE) -> u64 {
+    match bpe.encode(piece, &HashSet::new()) {
+        Ok((tokens, _)) => tokens.len() as u64,
+        Err(_) => {
+            let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
+            if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
+        }
+    }
+}
