@@ -226,9 +226,19 @@ impl<'a> Context<'a> {
         &self.made
     }
 
-    /// Ends a view: what was written for it keeps its number.
-    pub fn end_view(&mut self, view: Context<'a>) {
-        self.made = view.made;
+    /// A copy that layers may edit for one request. The blocks that layers wrote stay here: see [`Context::lend_made`].
+    pub fn view(&self) -> Self {
+        Self { made: Vec::new(), changes: Vec::new(), ..self.clone() }
+    }
+
+    /// Exchanges the blocks that layers wrote with another context's. History and view number theirs in one row, and only one
+    /// of the two holds them at a time.
+    pub fn lend_made(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.made, &mut other.made);
+    }
+
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
     }
 
     pub fn into_made(self) -> Vec<Made> {

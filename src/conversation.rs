@@ -211,6 +211,16 @@ pub enum RecordedEdit {
     Clear { pairs: Vec<PairId> },
 }
 
+impl RecordedEdit {
+    /// The messages it put into the context.
+    pub fn messages(&self) -> &[Message] {
+        match self {
+            RecordedEdit::Fold { into } => into,
+            RecordedEdit::Clear { .. } => &[],
+        }
+    }
+}
+
 /// For how long a thinking block is sent again after the call that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {

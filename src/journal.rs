@@ -50,6 +50,9 @@ pub struct Request {
     /// Edits since the request before: of the stored history, then of the view made for this request only.
     pub changes: Vec<Change>,
     pub view: Vec<Change>,
+    /// The view was made anew from the history, and `view` is all that was done to it; else it is the view of the request
+    /// before, grown and edited further.
+    pub view_anew: bool,
 }
 
 /// What one layer did at one call.
@@ -64,6 +67,8 @@ pub struct Event {
 pub enum Happened {
     /// It edited the context, which had and has these tokens (report's counter, overhead not included).
     Fired { edits: usize, before: u64, after: u64 },
+    /// It wrote the transcript to disk.
+    Wrote,
     /// It tried and gave up.
     Failed { why: String },
     /// Its trigger could not be evaluated on this record.

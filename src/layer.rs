@@ -189,6 +189,15 @@ impl Act {
         }
     }
 
+    /// Whether it would do the same again to what it was shown before, however much was appended since.
+    pub fn decides_once(&self) -> bool {
+        match self {
+            Act::Clear(_) | Act::Truncate(_) => true,
+            Act::Drop(drop) => drop.marker.is_none(),
+            _ => false,
+        }
+    }
+
     /// What the layer would do now.
     pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
         match self {

@@ -1,6 +1,15 @@
 //! `recompact` replays recorded agent conversations through context-compaction policies, offline.
 
+pub mod context;
 pub mod conversation;
 pub mod format;
+pub mod journal;
+pub mod layer;
 pub mod meter;
+pub mod policy;
+pub mod replay;
+pub mod sizes;
+pub mod summarizer;
+pub mod template;
 pub mod text;
+pub mod validity;

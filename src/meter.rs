@@ -11,11 +11,14 @@ mod notation;
 mod number;
 mod pieces;
 pub mod python;
+pub mod python_text;
 pub mod tokens;
 mod unprintable;
 
 use std::fmt;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use self::notation::Notation;
 use self::tokens::Vocabulary;
@@ -25,7 +28,8 @@ use crate::text::{has_stand_ins, lone_surrogate};
 pub use self::harness::{Divide, METERS, Meter, MeterPage, UnknownMeter};
 
 /// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Measure {
     /// Unicode code points of the text the model reads (Python's `len`).
     Chars,
@@ -149,5 +153,19 @@ impl FromStr for Measure {
     fn from_str(name: &str) -> Result<Self, UnknownMeter> {
         let known = Measure::ALL.iter().find(|(_, known)| *known == name);
         known.map(|(measure, _)| *measure).ok_or_else(|| UnknownMeter(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = UnknownMeter;
+
+    fn try_from(name: String) -> Result<Self, UnknownMeter> {
+        name.parse()
+    }
+}
+
+impl From<Measure> for String {
+    fn from(measure: Measure) -> Self {
+        measure.to_string()
     }
 }

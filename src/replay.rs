@@ -5,22 +5,23 @@
 //! measured and, while it is over the window, the overflow layers run. Then the recorded response is appended. No layer sees
 //! what comes later, so the journal of the first calls does not depend on the calls after them.
 
-mod clock;
+mod clerk;
 mod due;
 mod estimate;
+mod send;
 
-use crate::context::Context;
-use crate::conversation::{Conversation, Kind, Thinking};
-use crate::journal::{Cause, Event, File, FileKind, Happened, Journal, Request, Summary};
-use crate::layer::archive::Archive;
-use crate::layer::{Act, Memory, Moment, NewFile, When};
+use crate::context::{Context, Edit};
+use crate::conversation::{BlockId, Conversation, Kind, Message, Thinking};
+use crate::journal::{Cause, File, Journal, Request};
+use crate::layer::{Cursor, Memory, Place, When};
 use crate::meter::Meter;
 use crate::policy::{Limits, Policy};
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
-use crate::template::fill;
 
 pub use estimate::RecordedRequests;
+
+use clerk::Clerk;
 
 /// Everything a replay depends on.
 #[derive(Clone, Copy)]
@@ -41,15 +42,21 @@ pub struct Setup<'a> {
     pub recorded: Option<&'a RecordedRequests>,
 }
 
+impl Setup<'_> {
+    fn limits(&self) -> Limits {
+        Limits { window: self.window, max_output: self.policy.max_output }
+    }
+}
+
 /// Looks on while a replay runs, for what a journal does not keep: whole requests, the contents of files.
 pub trait Observer {
-    /// A request is about to be answered.
+    /// This request is about to be answered.
     fn request(&mut self, _request: &Request, _context: &Context) {}
 
     /// A file would be written; `text` is what it holds.
     fn file(&mut self, _file: &File, _text: &str) {}
 
-    /// Whether the contents of archives are wanted: they are whole transcripts.
+    /// Whether the contents of archives are wanted. They are whole transcripts, so they are not written down for nothing.
     fn wants_archives(&self) -> bool {
         false
     }
@@ -62,148 +69,116 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
-    let mut run = Run {
-        setup,
-        context: Context::new(setup.conversation, setup.sizes),
-        memories: vec![Memory::default(); setup.policy.layers.len()],
-        journal: Journal { overhead: setup.overhead, ..Journal::default() },
-        observer,
-        paths: std::collections::HashSet::new(),
-        archives: 0,
-        turns: 0,
-        thinking_from: 0,
-        request_text: String::new(),
-        last_sent: None,
-    };
+    let mut run = Run { history: Track::new(setup), view: None, thinking: Cursor::default(), clerk: Clerk::new(setup, observer) };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
     }
-    run.journal.made = run.context.into_made();
-    run.journal
+    Journal { made: run.history.context.into_made(), ..run.clerk.journal }
 }
 
 struct Run<'a, 'o> {
-    setup: &'a Setup<'a>,
-    context: Context<'a>,
-    memories: Vec<Memory>,
-    journal: Journal,
-    observer: &'o mut dyn Observer,
-    /// Paths written so far.
-    paths: std::collections::HashSet<String>,
-    archives: usize,
-    /// Typed user messages so far.
-    turns: usize,
-    /// Messages of the context before this one have no thinking left to leave.
-    thinking_from: usize,
-    /// The newest typed text in sight when the present call began.
-    request_text: String,
-    last_sent: Option<estimate::LastSent>,
+    /// The stored history.
+    history: Track<'a>,
+    /// What is sent instead, where layers work for one request only.
+    view: Option<Track<'a>>,
+    /// Up to where thinking has left.
+    thinking: Cursor,
+    clerk: Clerk<'a, 'o>,
 }
 
-/// What the layers of one call share.
+/// A context, and what each layer remembers of its work on it.
+struct Track<'a> {
+    context: Context<'a>,
+    memories: Vec<Memory>,
+}
+
+impl<'a> Track<'a> {
+    fn new(setup: &Setup<'a>) -> Self {
+        let context = Context::new(setup.conversation, setup.sizes);
+        Self { context, memories: vec![Memory::default(); setup.policy.layers.len()] }
+    }
+}
+
+/// What the layers of one call have in common.
 #[derive(Clone, Copy)]
 struct Now<'a> {
     call: usize,
+    /// Messages of the conversation that have entered.
     read: usize,
-    entered: usize,
+    /// Some of what entered was typed.
+    typed: bool,
     focus: Option<&'a str>,
     overflows: bool,
 }
 
 impl<'a> Run<'a, '_> {
     fn call(&mut self, call: usize) {
-        let conversation = self.setup.conversation;
-        let mut now = Now { call, read: 0, entered: self.context.len(), focus: None, overflows: false };
+        let setup = self.clerk.setup;
+        let conversation = setup.conversation;
         let entered = conversation.entered(call);
-        let mut typed = false;
-        for index in entered.clone() {
-            now.read = index + 1;
-            typed |= self.enter(index, now.entered);
-            self.run_layers(&now, |when| matches!(when, When::Entry));
-            if index == entered.start {
-                self.run_compact_tool(&mut now);
+        let mut now = Now { call, read: entered.start, typed: false, focus: None, overflows: false };
+        for message in &conversation.messages[entered] {
+            now.read += 1;
+            now.typed |= self.enter(message);
+            self.clerk.run_layers(&mut self.history, &now, |when| *when == When::Entry);
+            if let Some(response) = answered(conversation, &now) {
+                self.run_compact_tool(&now, response);
             }
         }
-        now.read = entered.end;
-        now.entered = now.entered.min(self.context.len());
-        self.turns += usize::from(typed);
-        if !self.context.is_empty() {
-            self.remember_request();
-            self.before_request(&now, typed);
+        self.clerk.turns += usize::from(now.typed);
+        if !self.history.context.is_empty() {
+            self.clerk.remember_request(&self.history.context);
+            self.clerk.before_request(&mut self.history, &now);
             self.send(&now);
         }
-        let response = &conversation.messages[conversation.calls[call].response];
-        self.context.append(response, self.setup.thinking == Thinking::None);
+        self.append(&conversation.messages[conversation.calls[call].response]);
     }
 
     /// Appends what entered; gives whether a person typed some of it. The thinking of earlier turns leaves then.
-    fn enter(&mut self, index: usize, entered: usize) -> bool {
-        let message = &self.setup.conversation.messages[index];
-        let typed = self.setup.conversation.is_typed(message);
-        if typed && self.setup.thinking == Thinking::Turn {
-            self.drop_thinking(entered);
+    fn enter(&mut self, message: &Message) -> bool {
+        let typed = self.clerk.setup.conversation.is_typed(message);
+        if typed && self.clerk.setup.thinking == Thinking::Turn {
+            self.drop_thinking();
         }
-        self.context.append(message, self.setup.thinking == Thinking::None);
+        self.append(message);
         typed
     }
 
-    fn drop_thinking(&mut self, _entered: usize) {
-        let from = self.thinking_from.min(self.context.len());
-        for message in (from..self.context.len()).rev() {
-            let blocks = &self.context.messages()[message].blocks;
-            let keep: Vec<_> = blocks.iter().copied().filter(|id| self.context.block(*id).kind != Kind::Thinking).collect();
+    fn append(&mut self, message: &Message) {
+        let without_thinking = self.clerk.setup.thinking == Thinking::None;
+        for track in [Some(&mut self.history), self.view.as_mut()].into_iter().flatten() {
+            track.context.append(message, without_thinking);
+        }
+    }
+
+    fn drop_thinking(&mut self) {
+        let context = &mut self.history.context;
+        for message in (self.thinking.start(context).message..context.len()).rev() {
+            let blocks = &context.messages()[message].blocks;
+            let stays = |id: &BlockId| context.block(*id).kind != Kind::Thinking;
+            let keep: Vec<_> = blocks.iter().copied().filter(stays).collect();
             if keep.len() < blocks.len() {
-                self.context.apply(crate::context::Edit::Thin { message, keep }, Cause::Record);
+                context.apply(Edit::Thin { message, keep }, Cause::Record);
             }
         }
-        self.thinking_from = self.context.len();
+        self.thinking.set(Place { message: context.len(), block: 0 }, context);
     }
 
-    /// Runs the layers that wait for a tool, if the last response called it.
-    fn run_compact_tool(&mut self, now: &mut Now<'a>) {
-        let conversation = self.setup.conversation;
-        let Some(before) = now.call.checked_sub(1) else { return };
-        let response = &conversation.messages[conversation.calls[before].response];
-        let uses = response.blocks.iter().filter_map(|id| match conversation.block(*id).kind {
-            Kind::ToolUse(pair) => Some((&*conversation.pair(pair).name, conversation.block(*id))),
-            _ => None,
-        });
-        for (name, block) in uses {
-            now.focus = block.wire.get("input").and_then(|input| input.get("focus")).and_then(|focus| focus.as_str());
-            self.run_layers(now, |when| matches!(when, When::Tool(tool) if tool == name));
-        }
-        now.focus = None;
-    }
-
-    /// Keeps the newest typed text that is in sight; where none is, the one known from before.
-    fn remember_request(&mut self) {
-        let typed = self.context.messages().iter().rev().find(|sent| sent.typed);
-        let Some(sent) = typed else { return };
-        let blocks = sent.blocks.iter().map(|id| self.context.block(*id));
-        let texts: Vec<_> = blocks.filter(|b| b.origin == crate::conversation::Origin::Typed).map(|b| b.text()).collect();
-        self.request_text = texts.join("\n");
-    }
-
-    /// Runs the layers that are due before a request, in order, those for this request only apart.
-    fn before_request(&mut self, now: &Now<'a>, typed: bool) {
-        for layer in 0..self.setup.policy.layers.len() {
-            let settings = &self.setup.policy.layers[layer];
-            if settings.enabled && settings.runs_before_requests() && !settings.for_request_only() {
-                match due::due(self.setup, &settings.when, now.call, self.turns, typed) {
-                    Ok(true) => self.run_layer(layer, now),
-                    Ok(false) => {}
-                    Err(why) => self.event(now.call, layer, Happened::Skipped { why }),
-                }
-            }
+    /// Runs the layers that wait for a tool which this response called.
+    fn run_compact_tool(&mut self, now: &Now<'a>, response: &'a Message) {
+        let conversation = self.clerk.setup.conversation;
+        for block in response.blocks.iter().map(|id| conversation.block(*id)) {
+            let Kind::ToolUse(pair) = block.kind else { continue };
+            let focus = block.wire.get("input").and_then(|input| input.get("focus")).and_then(|focus| focus.as_str());
+            let name = &conversation.pair(pair).name;
+            let now = Now { focus, ..*now };
+            self.clerk.run_layers(&mut self.history, &now, |when| matches!(when, When::Tool(tool) if tool == name));
         }
     }
+}
 
-    fn run_layers(&mut self, now: &Now<'a>, wanted: impl Fn(&When) -> bool) {
-        for layer in 0..self.setup.policy.layers.len() {
-            let settings = &self.setup.policy.layers[layer];
-            if settings.enabled && wanted(&settings.when) {
-                self.run_layer(layer, now);
-            }
-        }
-    }
+/// The response that the message which just entered answers, if it is the first to do so.
+fn answered<'a>(conversation: &'a Conversation, now: &Now) -> Option<&'a Message> {
+    let response = conversation.calls[now.call.checked_sub(1)?].response;
+    (now.read == response + 2).then(|| &conversation.messages[response])
 }

@@ -13,10 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::NewFile;
 use crate::context::Context;
-use crate::journal::FileKind;
-use crate::meter::{Measure, python};
+use crate::meter::{Measure, python_text};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -34,14 +32,12 @@ impl Default for Archive {
     }
 }
 
-impl Archive {
-    /// Bytes of the transcript as it would be written now: one message a line.
-    pub fn bytes(context: &Context) -> u64 {
-        context.sum(FORM) + context.len() as u64
-    }
+/// Bytes of the transcript as it would be written now: one message a line.
+pub fn bytes(context: &Context) -> u64 {
+    context.sum(FORM) + context.len() as u64
+}
 
-    pub fn file(context: &Context, path: String) -> NewFile {
-        let lines = context.messages().iter().map(|sent| python::dumps(&context.wire(sent)) + "\n");
-        NewFile { kind: FileKind::Archive, path, text: lines.collect() }
-    }
+/// The transcript as it would be written now.
+pub fn text(context: &Context) -> String {
+    context.messages().iter().map(|sent| python_text::dumps(&context.wire(sent), true) + "\n").collect()
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::conversation::{Block, Kind, PairId, Role};
-use crate::meter::{Measure, python};
+use crate::meter::{Measure, python_text};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -62,7 +62,7 @@ impl Lists {
     /// The content of a result as this harness reads it; `None` where it leaves it alone.
     pub fn content(self, block: &Block) -> Option<Cow<'_, str>> {
         match (block.wire.get("content"), self) {
-            (Some(list @ Value::Array(_)), Lists::Repr) => Some(Cow::Owned(python::repr(list))),
+            (Some(list @ Value::Array(_)), Lists::Repr) => Some(Cow::Owned(python_text::repr(list))),
             (Some(Value::Array(_)), Lists::Skip) => None,
             _ => Some(block.text()),
         }
@@ -114,11 +114,11 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn start(self, context: &Context) -> Place {
+    pub fn start(self, context: &Context) -> Place {
         if self.moves == context.moves() { self.place } else { Place::default() }
     }
 
-    pub(super) fn set(&mut self, place: Place, context: &Context) {
+    pub fn set(&mut self, place: Place, context: &Context) {
         *self = Cursor { place, moves: context.moves() };
     }
 }

@@ -23,7 +23,7 @@ use super::{Memory, Moment, Proposal};
 use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
 use crate::journal::Summary;
-use crate::meter::{Measure, python};
+use crate::meter::{Measure, python_text};
 use crate::summarizer::{Ask, Failure, Reach, Side};
 use crate::template::fill;
 use crate::text;
@@ -188,7 +188,7 @@ impl Summarize {
     fn fold(&self, now: &Moment, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
         let values = [
             ("summary", summary),
-            ("summary_json", &python::dumps_unicode(&summary.into())),
+            ("summary_json", &python_text::dumps(&summary.into(), false)),
             ("request", now.request),
             ("path", now.archive.unwrap_or_default()),
             ("focus", now.focus.unwrap_or_default()),

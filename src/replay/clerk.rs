@@ -1,0 +1,181 @@
+//! One layer's turn: is it due, is its threshold passed, what does it propose, and what became of it.
+
+use std::collections::HashSet;
+
+use super::estimate::LastSent;
+use super::{Now, Observer, Setup, Track, due::due};
+use crate::context::Context;
+use crate::conversation::{Block, Origin, Role};
+use crate::journal::{Cause, Event, File, FileKind, Happened, Journal, Summary};
+use crate::layer::archive::{self, Archive};
+use crate::layer::{Act, Layer, Moment, Proposal, When};
+use crate::template::fill;
+
+/// Runs layers and keeps the books.
+pub(super) struct Clerk<'a, 'o> {
+    pub setup: &'a Setup<'a>,
+    pub journal: Journal,
+    pub observer: &'o mut dyn Observer,
+    /// Turns so far.
+    pub turns: usize,
+    pub last_sent: Option<LastSent>,
+    /// Paths written so far.
+    paths: HashSet<String>,
+    archives: usize,
+    /// The newest typed text in sight when the present call began.
+    request: String,
+    /// How many turns and moved messages there were when it was looked for.
+    request_seen_at: Option<(usize, u32)>,
+}
+
+impl<'a, 'o> Clerk<'a, 'o> {
+    pub fn new(setup: &'a Setup<'a>, observer: &'o mut dyn Observer) -> Self {
+        Self {
+            setup,
+            journal: Journal { overhead: setup.overhead, ..Journal::default() },
+            observer,
+            turns: 0,
+            last_sent: None,
+            paths: HashSet::new(),
+            archives: 0,
+            request: String::new(),
+            request_seen_at: None,
+        }
+    }
+
+    /// Keeps the newest typed text that is in sight; where none is, the one known from before.
+    pub fn remember_request(&mut self, context: &Context) {
+        let looked = Some((self.turns, context.moves()));
+        if std::mem::replace(&mut self.request_seen_at, looked) == looked {
+            return;
+        }
+        let Some(sent) = context.messages().iter().rev().find(|sent| sent.typed) else { return };
+        let blocks = sent.blocks.iter().map(|id| context.block(*id));
+        let texts: Vec<_> = blocks.filter(|block| block.origin == Origin::Typed).map(Block::text).collect();
+        self.request = texts.join("\n");
+    }
+
+    /// Runs the layers that are due before a request and change the stored history, in the policy's order.
+    pub fn before_request(&mut self, history: &mut Track<'a>, now: &Now<'a>) {
+        for (index, layer) in self.setup.policy.layers.iter().enumerate() {
+            if layer.enabled && layer.runs_before_requests() && !layer.for_request_only() {
+                self.run_if_due(history, index, layer, now);
+            }
+        }
+    }
+
+    /// Runs the layers that wait for this moment.
+    pub fn run_layers(&mut self, track: &mut Track<'a>, now: &Now<'a>, wanted: impl Fn(&When) -> bool) {
+        for (index, layer) in self.setup.policy.layers.iter().enumerate() {
+            if layer.enabled && wanted(&layer.when) {
+                self.run(track, index, layer, now);
+            }
+        }
+    }
+
+    pub fn run_if_due(&mut self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>) {
+        match due(self.setup, &layer.when, now.call, self.turns, now.typed) {
+            Ok(true) => {
+                self.run(track, index, layer, now);
+            }
+            Ok(false) => {}
+            Err(why) => self.event(now, index, Happened::Skipped { why }),
+        }
+    }
+
+    /// Runs one layer; gives whether it edited the context.
+    pub fn run(&mut self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>) -> bool {
+        if !self.over_threshold(layer, &track.context) {
+            return false;
+        }
+        let archive = self.archive_before(layer);
+        let path = archive.map(|(_, archive)| fill(&archive.path, &[("n", &(self.archives + 1).to_string())]));
+        let proposal = self.propose(track, index, layer, now, path.as_deref());
+        if !proposal.acts() {
+            return false;
+        }
+        if let (Some((archive, _)), Some(path)) = (archive, path) {
+            self.archive(&track.context, archive, path, now);
+        }
+        self.carry_out(track, index, proposal, now) && {
+            self.restore_after(track, layer, now);
+            true
+        }
+    }
+
+    fn over_threshold(&self, layer: &Layer, context: &Context) -> bool {
+        let (Some(threshold), Some(meter)) = (&layer.threshold, layer.meter.or(self.setup.policy.meter)) else { return true };
+        let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
+        size > limit || (!layer.strict && size == limit)
+    }
+
+    fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
+        let messages = track.context.messages();
+        let moment = Moment {
+            context: &track.context,
+            call: now.call,
+            read: now.read,
+            entered: messages.iter().rposition(|sent| sent.role == Role::Assistant).map_or(0, |last| last + 1),
+            request: &self.request,
+            focus: now.focus,
+            archive,
+            overflows: now.overflows,
+            limits: self.setup.limits(),
+            counter: self.setup.counter,
+            summarizer: self.setup.summarizer,
+        };
+        layer.act.propose(&moment, &mut track.memories[index])
+    }
+
+    /// Applies what a layer proposed and writes down what it did; gives whether it edited the context.
+    fn carry_out(&mut self, track: &mut Track<'a>, index: usize, proposal: Proposal, now: &Now<'a>) -> bool {
+        let counter = self.setup.counter;
+        let edits = proposal.edits.len();
+        let before = counter.apply(track.context.sum(counter.measure));
+        for edit in proposal.edits {
+            track.context.apply(edit, Cause::Layer(index));
+        }
+        track.context.faults(Cause::Layer(index));
+        let after = counter.apply(track.context.sum(counter.measure));
+        let summaries = proposal.summaries.into_iter().map(|summary| Summary { layer: index, ..summary });
+        self.journal.summaries.extend(summaries);
+        self.event(now, index, match proposal.failed {
+            Some(why) => Happened::Failed { why },
+            None => Happened::Fired { edits, before, after },
+        });
+        for file in proposal.files {
+            self.write(index, now, file.kind, file.path, file.text.len() as u64, &file.text);
+        }
+        edits > 0
+    }
+
+    fn archive_before(&self, layer: &Layer) -> Option<(usize, &'a Archive)> {
+        let waits = |when: &When| matches!(when, When::Before(ids) if ids.contains(&layer.id));
+        self.setup.policy.layers.iter().enumerate().find_map(|(index, other)| match &other.act {
+            Act::Archive(archive) if other.enabled && waits(&other.when) => Some((index, archive)),
+            _ => None,
+        })
+    }
+
+    fn archive(&mut self, context: &Context, index: usize, path: String, now: &Now<'a>) {
+        self.archives += 1;
+        let text = if self.observer.wants_archives() { archive::text(context) } else { String::new() };
+        self.write(index, now, FileKind::Archive, path, archive::bytes(context), &text);
+        self.event(now, index, Happened::Wrote);
+    }
+
+    fn restore_after(&mut self, track: &mut Track<'a>, layer: &Layer, now: &Now<'a>) {
+        self.run_layers(track, now, |when| matches!(when, When::After(ids) if ids.contains(&layer.id)));
+    }
+
+    fn write(&mut self, layer: usize, now: &Now<'a>, kind: FileKind, path: String, bytes: u64, text: &str) {
+        let again = !self.paths.insert(path.clone());
+        let file = File { kind, call: now.call, layer, path, bytes, again };
+        self.observer.file(&file, text);
+        self.journal.files.push(file);
+    }
+
+    fn event(&mut self, now: &Now<'a>, layer: usize, what: Happened) {
+        self.journal.events.push(Event { call: now.call, layer, what });
+    }
+}

@@ -1,0 +1,98 @@
+//! Sending a request: the view made for it, the layers that mend an overflow, the entry in the journal.
+
+use super::estimate::LastSent;
+use super::{Now, Run, Track};
+use crate::journal::{Cause, Request};
+use crate::layer::When;
+
+impl<'a> Run<'a, '_> {
+    pub(super) fn send(&mut self, now: &Now<'a>) {
+        let mut view_anew = self.make_view(now);
+        let overflowed = self.tokens() > self.clerk.setup.window;
+        if overflowed {
+            view_anew |= self.mend(now);
+        }
+        let setup = self.clerk.setup;
+        let tokens = self.tokens();
+        let changes = self.history.context.take_changes();
+        let view = self.view.as_mut().map(|view| view.context.take_changes()).unwrap_or_default();
+        self.lend_to_view();
+        let sent = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
+        let request = Request {
+            call: now.call,
+            tokens,
+            estimate: setup.policy.meter.map_or(tokens, |meter| self.clerk.estimate(meter, sent)),
+            messages: sent.len(),
+            overflowed,
+            failed: tokens > setup.window,
+            faults: sent.faults(Cause::Record).to_vec(),
+            changes,
+            view,
+            view_anew,
+        };
+        self.clerk.observer.request(&request, sent);
+        self.clerk.last_sent = Some(LastSent {
+            call: now.call,
+            tokens: tokens - setup.overhead,
+            appended: setup.sizes.measures().iter().map(|measure| sent.appended(*measure)).collect(),
+        });
+        self.clerk.journal.requests.push(request);
+        self.lend_to_view();
+    }
+
+    /// Tokens of what would be sent now, overhead included.
+    fn tokens(&self) -> u64 {
+        let (context, counter) = (&self.view.as_ref().unwrap_or(&self.history).context, self.clerk.setup.counter);
+        counter.apply(context.size(counter.measure)) + self.clerk.setup.overhead
+    }
+
+    /// Runs the layers for this request only; gives whether the view was made anew.
+    ///
+    /// A view made anew for every request would cost the whole history at every call. As long as nothing but appending
+    /// happens to the history, the view of the request before is the beginning of this one: its layers decided on what is
+    /// old, and would decide the same again. So it is kept and appended to, and made anew only after an edit of the history.
+    fn make_view(&mut self, now: &Now<'a>) -> bool {
+        let policy = self.clerk.setup.policy;
+        let mut layers = policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
+        if layers.peek().is_none() {
+            return false;
+        }
+        let anew = self.view.is_none() || self.history.context.has_changes() || !policy.views_grow();
+        if anew {
+            self.view = Some(Track { context: self.history.context.view(), ..Track::new(self.clerk.setup) });
+        }
+        self.lend_to_view();
+        if let Some(view) = &mut self.view {
+            for (index, layer) in layers {
+                self.clerk.run_if_due(view, index, layer, now);
+            }
+        }
+        self.lend_to_view();
+        anew
+    }
+
+    /// Hands the blocks that layers wrote from the history to the view, or back.
+    fn lend_to_view(&mut self) {
+        if let Some(view) = &mut self.view {
+            view.context.lend_made(&mut self.history.context);
+        }
+    }
+
+    /// Runs the overflow layers, each up to its retries, until the request fits; gives whether the view was made anew.
+    fn mend(&mut self, now: &Now<'a>) -> bool {
+        let (setup, now) = (self.clerk.setup, Now { overflows: true, ..*now });
+        let mut anew = false;
+        for (index, layer) in setup.policy.layers.iter().enumerate() {
+            if !layer.enabled || layer.when != When::Overflow {
+                continue;
+            }
+            for _ in 0..layer.act.max_retries() {
+                if self.tokens() <= setup.window || !self.clerk.run(&mut self.history, index, layer, &now) {
+                    break;
+                }
+                anew |= self.make_view(&now);
+            }
+        }
+        anew
+    }
+}
