@@ -4,6 +4,7 @@
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
 pub mod jsonl;
+pub mod python;
 
 use crate::conversation::Conversation;
 
