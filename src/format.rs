@@ -4,6 +4,9 @@
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
 pub mod jsonl;
+pub mod messages;
+pub mod python;
+pub mod sdk;
 
 use crate::conversation::Conversation;
 
@@ -69,7 +72,7 @@ pub struct Format {
 }
 
 /// Every format, in the order they are tried: the most particular first.
-pub const FORMATS: &[Format] = &[];
+pub const FORMATS: &[Format] = &[messages::FORMAT];
 
 /// The format of a file's bytes, if it is one of ours.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
