@@ -1,5 +1,8 @@
 //! `recompact` replays recorded agent conversations through context-compaction policies, offline.
 
+pub mod column;
 pub mod conversation;
 pub mod format;
+pub mod results;
 pub mod text;
+pub mod values;
