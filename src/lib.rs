@@ -3,6 +3,7 @@
 pub mod column;
 pub mod conversation;
 pub mod format;
+pub mod report;
 pub mod results;
 pub mod text;
 pub mod values;
