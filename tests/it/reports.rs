@@ -37,7 +37,7 @@ fn row(transcript: &str, conversation: &str, policy: &str, sent: f64) -> Row {
         Some(baseline),
         Some(sent),
         Some(1.0 - sent / baseline),
-        Some((baseline - sent) / 7.0).map(f64::round),
+        Some(((baseline - sent) / 7.0).round()),
         hit,
         Some(sent * 5e-6),
         None,
