@@ -1,5 +1,6 @@
 //! `recompact` replays recorded agent conversations through context-compaction policies, offline.
 
+pub mod column;
 pub mod context;
 pub mod conversation;
 pub mod format;
@@ -8,8 +9,11 @@ pub mod layer;
 pub mod meter;
 pub mod policy;
 pub mod replay;
+pub mod report;
+pub mod results;
 pub mod sizes;
 pub mod summarizer;
 pub mod template;
 pub mod text;
 pub mod validity;
+pub mod values;

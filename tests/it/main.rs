@@ -1,3 +1,4 @@
 //! One test binary.
 
 mod messages_files;
+mod reports;

@@ -1,0 +1,93 @@
+//! Columns of results: what a measure promises to fill in, in which unit, and how conversations add up to a total.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// What a value counts. Reports print by unit and know no column by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    Tokens,
+    /// A part of a whole, 0 to 1; below 0 where something meant to save costs more.
+    Share,
+    Bytes,
+    Count,
+    Usd,
+    /// One amount over another, without an upper end.
+    Ratio,
+}
+
+impl Unit {
+    /// Whether only whole numbers have a meaning.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Tokens | Self::Bytes | Self::Count)
+    }
+}
+
+/// Which way a column is good: what a Pareto front and a gate compare by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    Lower,
+    Higher,
+    Neither,
+}
+
+/// How the values of several conversations become one. Rows where a value is missing do not take part; where none is
+/// left, the total is missing too.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Combine {
+    /// There is no meaningful total.
+    #[default]
+    Nothing,
+    Sum,
+    Max,
+    /// The plain mean, every conversation alike; rounded where the unit is whole.
+    Mean,
+    /// Σ over ÷ Σ under, of two other columns: long conversations weigh more than short ones.
+    Ratio {
+        over: Id,
+        under: Id,
+    },
+    /// 1 − Σ over ÷ Σ under.
+    Saving {
+        over: Id,
+        under: Id,
+    },
+    /// The mean, every conversation weighted by another column.
+    Weighted {
+        by: Id,
+    },
+}
+
+/// The id of a column: dotted, lower case, a promise to scripts (`tokens.sent`).
+pub type Id = Cow<'static, str>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    pub id: Id,
+    pub unit: Unit,
+    pub better: Better,
+    /// One sentence: what is counted.
+    pub about: Cow<'static, str>,
+    /// Estimated by a model of tokenizer, cache or price; not counted.
+    #[serde(default)]
+    pub estimated: bool,
+    /// Saved too, so that a part of the rows can be added up again. Columns saved without it have no total.
+    #[serde(default)]
+    pub combine: Combine,
+}
+
+impl Column {
+    /// A counted column, for tables of constants.
+    pub const fn counted(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
+        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: false, combine }
+    }
+
+    /// An estimated column, for tables of constants.
+    pub const fn estimated(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
+        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: true, combine }
+    }
+}

@@ -1,0 +1,154 @@
+//! Where results go: standard output, or a file that is either the old one or the whole new one.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::Builder;
+
+/// Why results could not be written. Paths are as they were given.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("standard output: {0}")]
+    Stdout(io::Error),
+    #[error("{0}: the folder {1} does not exist")]
+    NoFolder(PathBuf, PathBuf),
+    #[error("{0}: is a folder; name a file in it")]
+    IsFolder(PathBuf),
+    #[error("{0}: the file is write-protected")]
+    Protected(PathBuf),
+    #[error("{0}: cannot be written: {1}")]
+    Unwritable(PathBuf, io::Error),
+}
+
+/// Writes all bytes to a file, or to standard output where none is named. A reader that has seen enough and closed the pipe
+/// (`| head`) is no error.
+pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
+    match out {
+        Some(path) => write_file(path, bytes),
+        None => pour(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
+    }
+}
+
+fn pour(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    match to.write_all(bytes).and_then(|()| to.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    let unwritable = |error| OutputError::Unwritable(path.to_owned(), error);
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(OutputError::IsFolder(path.to_owned())),
+        // A file that is renamed over asks nobody; the one who protected it meant it.
+        Ok(there) if there.permissions().readonly() => Err(OutputError::Protected(path.to_owned())),
+        // What is no file, like /dev/null or a named pipe, is written to, not replaced.
+        Ok(there) if !there.is_file() => {
+            File::options().write(true).open(path).and_then(|mut device| pour(&mut device, bytes)).map_err(unwritable)
+        }
+        // Where a link leads is replaced, not the link.
+        Ok(there) => replace(&fs::canonicalize(path).map_err(unwritable)?, Some(&there), bytes).map_err(unwritable),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = folder_of(path);
+            if !folder.is_dir() {
+                return Err(OutputError::NoFolder(path.to_owned(), folder.to_owned()));
+            }
+            replace(path, None, bytes).map_err(unwritable)
+        }
+        Err(error) => Err(unwritable(error)),
+    }
+}
+
+/// Writes a new file beside the old one and renames it into its place.
+fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
+    let mut builder = Builder::new();
+    builder.prefix(".recompact-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less what the umask takes, as for any new file
+    let mut file = builder.tempfile_in(folder_of(path))?;
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// The folder a path is in; a bare name is in the current one.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(path: &Path) -> String {
+        write(Some(path), b"new").expect_err("not writable").to_string()
+    }
+
+    #[test]
+    fn a_file_is_made_and_replaced_and_nothing_is_left_beside_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("results.json");
+        for bytes in [&b"first, and longer"[..], b"second"] {
+            write(Some(&path), bytes).expect("a folder to write to");
+            assert_eq!(fs::read(&path).expect("it was written"), bytes);
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn errors_name_the_path_and_leave_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (place, absent) = (folder.path().display(), folder.path().join("no/results.json"));
+        assert_eq!(error(&absent), format!("{place}/no/results.json: the folder {place}/no does not exist"));
+        assert_eq!(error(folder.path()), format!("{place}: is a folder; name a file in it"));
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_protected_file_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("results.json");
+        fs::write(&path, "old").expect("a folder to write to");
+        let mut permissions = fs::metadata(&path).expect("it was written").permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).expect("our own file");
+        assert!(error(&path).ends_with("the file is write-protected"));
+        assert_eq!(fs::read(&path).expect("still there"), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay_as_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (file, link) = (folder.path().join("kept.json"), folder.path().join("link.json"));
+        fs::write(&file, "old").expect("a folder to write to");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("our own file");
+        symlink("kept.json", &link).expect("a link");
+        write(Some(&link), b"new").expect("a file behind the link");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(fs::read(&file).expect("the file"), b"new");
+        assert_eq!(fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o640);
+        write(Some(Path::new("/dev/null")), b"gone").expect("a device is written to");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_quiet() {
+        struct Closed(ErrorKind);
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(self.0.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        assert!(pour(&mut Closed(ErrorKind::BrokenPipe), b"much").is_ok());
+        assert!(pour(&mut Closed(ErrorKind::StorageFull), b"much").is_err());
+    }
+}

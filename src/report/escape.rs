@@ -1,0 +1,68 @@
+//! Hostile text made harmless: transcripts name files, tools and conversations as they please.
+
+use std::borrow::Cow;
+
+use crate::text::lone_surrogate;
+
+/// Text for a terminal: what is not seen, moves the cursor or turns the direction of writing is shown as `\u{202e}`.
+pub fn terminal(text: &str) -> Cow<'_, str> {
+    escape(text, &[])
+}
+
+/// Text for a Markdown table cell: a code span, in which GitHub finds no links, mentions, tags or emphasis. Pipes and
+/// backticks, which could end it, are shown as escapes like all that is unseen.
+pub fn markdown(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{}`", escape(text, &['|', '`'])) }
+}
+
+/// Whether a character is a control, is invisible, or changes how the text around it is shown.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || lone_surrogate(c).is_some()
+        || matches!(c,
+            '\u{ad}'                      // soft hyphen
+            | '\u{61c}'                   // Arabic letter mark
+            | '\u{180e}'                  // Mongolian vowel separator
+            | '\u{200b}'..='\u{200f}'     // zero-width spaces and joiners, direction marks
+            | '\u{2028}'..='\u{202e}'     // line and paragraph separators, embeddings and overrides
+            | '\u{2060}'..='\u{206f}'     // word joiner, invisible operators, isolates
+            | '\u{feff}'                  // byte-order mark
+            | '\u{fff9}'..='\u{fffb}'     // interlinear annotation
+            | '\u{e0000}'..='\u{e007f}') // tags
+}
+
+fn escape<'a>(text: &'a str, also: &[char]) -> Cow<'a, str> {
+    let unwanted = |c: char| is_unseen(c) || also.contains(&c);
+    if !text.contains(unwanted) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match lone_surrogate(c) {
+            Some(unit) => out.push_str(&format!("\\u{{{unit:x}}}")),
+            None if unwanted(c) => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            None => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_sees_no_controls() {
+        assert_eq!(terminal("\u{1b}[2Jgone\r\n\u{9b}31m"), r"\u{1b}[2Jgone\u{d}\u{a}\u{9b}31m");
+        assert_eq!(terminal("cod\u{202e}nosj.\u{2066}a\u{200b}b"), r"cod\u{202e}nosj.\u{2066}a\u{200b}b");
+        assert_eq!(terminal("half a pair \u{10d83d}"), r"half a pair \u{d83d}");
+        assert_eq!(terminal("größe 大きさ 😀"), "größe 大きさ 😀");
+    }
+
+    #[test]
+    fn a_cell_cannot_be_left() {
+        assert_eq!(markdown("a|b`c\n| d"), r"`a\u{7c}b\u{60}c\u{a}\u{7c} d`");
+        assert_eq!(markdown("@someone <img src=x> [a](b)"), "`@someone <img src=x> [a](b)`");
+        assert_eq!(markdown(""), "");
+    }
+}

@@ -1,0 +1,120 @@
+//! The saved form of results ([`crate::results`]): all of it, one row a line, so that it can be read, compared and searched
+//! line by line. Characters that are not seen are written as JSON escapes: the same text to a program, harmless to a terminal.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
+use crate::results::Results;
+
+use super::{Style, escape};
+
+pub fn render(results: &Results, _: &Style) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut out, RowPerLine::default());
+    results.serialize(&mut serializer).expect("results have string keys and are written to memory");
+    out.push(b'\n');
+    out
+}
+
+/// Breaks lines between the members of the outermost object and of the lists in it, and nowhere deeper.
+#[derive(Default)]
+struct RowPerLine {
+    depth: usize,
+    /// Whether the list or object that ends next has a member.
+    filled: bool,
+}
+
+impl RowPerLine {
+    const BROKEN: usize = 2;
+
+    fn begin(&mut self, out: &mut (impl Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.filled = false;
+        out.write_all(bracket)
+    }
+
+    fn member(&mut self, out: &mut (impl Write + ?Sized), first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth <= Self::BROKEN {
+            self.line(out)
+        } else if first {
+            Ok(())
+        } else {
+            out.write_all(b" ")
+        }
+    }
+
+    fn end(&mut self, out: &mut (impl Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
+        let broken = self.filled && self.depth <= Self::BROKEN;
+        self.depth -= 1;
+        self.filled = true;
+        if broken {
+            self.line(out)?;
+        }
+        out.write_all(bracket)
+    }
+
+    fn line(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        out.write_all(b"\n")?;
+        (0..self.depth).try_for_each(|_| out.write_all(b" "))
+    }
+}
+
+impl Formatter for RowPerLine {
+    fn begin_array<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        self.begin(out, b"[")
+    }
+
+    fn begin_array_value<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn end_array_value<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        self.filled = true;
+        Ok(())
+    }
+
+    fn end_array<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        self.end(out, b"]")
+    }
+
+    fn begin_object<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        self.begin(out, b"{")
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
+
+    fn end_object_value<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        self.filled = true;
+        Ok(())
+    }
+
+    fn end_object<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        self.end(out, b"}")
+    }
+
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(escape::is_unseen) {
+            let (seen, tail) = rest.split_at(at);
+            out.write_all(seen.as_bytes())?;
+            let mut chars = tail.chars();
+            for unit in chars.next().map(|c| c.encode_utf16(&mut [0; 2]).to_vec()).unwrap_or_default() {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            rest = chars.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+}

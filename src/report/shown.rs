@@ -1,0 +1,88 @@
+//! Numbers as people read them, by unit.
+
+use crate::results::Unit;
+
+/// Stands where a measure does not apply.
+pub const MISSING: &str = "–";
+
+/// A value in its unit: `1,234,567`, `44.1%`, `66.8 KB`, `$1.23`, `0.886`.
+pub fn value(unit: Unit, value: Option<f64>) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else { return MISSING.to_owned() };
+    match unit {
+        Unit::Tokens | Unit::Count if value.fract() == 0.0 => grouped(value, 0),
+        Unit::Tokens | Unit::Count => grouped(value, 1),
+        Unit::Share => format!("{}%", grouped(value * 100.0, 1)),
+        Unit::Bytes => bytes(value),
+        // Below a dollar, cents are too coarse to compare by.
+        Unit::Usd if value != 0.0 && value.abs() < 1.0 => dollars(value, 4),
+        Unit::Usd => dollars(value, 2),
+        Unit::Ratio => grouped(value, 3),
+    }
+}
+
+/// Bytes in powers of 1,000, as harnesses write their limits; exact below 10 KB.
+fn bytes(value: f64) -> String {
+    for (size, unit) in [(1e9, "GB"), (1e6, "MB"), (1e3, "KB")] {
+        // From here on the rounded number has no more than three digits before the point, and 999.96 KB is 1.0 MB.
+        if value.abs() >= size * 0.99995 && value.abs() >= 1e4 {
+            return format!("{} {unit}", grouped(value / size, 1));
+        }
+    }
+    format!("{} B", grouped(value, 0))
+}
+
+fn dollars(value: f64, digits: usize) -> String {
+    let amount = grouped(value.abs(), digits);
+    if value < 0.0 { format!("-${amount}") } else { format!("${amount}") }
+}
+
+/// A number with `digits` after the point and commas between the thousands; what rounds to nothing has no sign.
+pub fn grouped(value: f64, digits: usize) -> String {
+    let plain = format!("{:.digits$}", value.abs());
+    let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
+    let mut out = String::with_capacity(plain.len() + whole.len() / 3 + 1);
+    if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
+        out.push('-');
+    }
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_has_its_form() {
+        let cases = [
+            (Unit::Tokens, 1_234_567.0, "1,234,567"),
+            (Unit::Tokens, -12_345.0, "-12,345"),
+            (Unit::Count, 999.0, "999"),
+            (Unit::Count, 2.25, "2.2"),
+            (Unit::Share, 0.4412, "44.1%"),
+            (Unit::Share, 1.0, "100.0%"),
+            (Unit::Share, -0.000_01, "0.0%"),
+            (Unit::Share, -12.5, "-1,250.0%"),
+            (Unit::Bytes, 0.0, "0 B"),
+            (Unit::Bytes, 9_999.0, "9,999 B"),
+            (Unit::Bytes, 66_800.0, "66.8 KB"),
+            (Unit::Bytes, 999_960.0, "1.0 MB"),
+            (Unit::Bytes, 12_345_678.0, "12.3 MB"),
+            (Unit::Bytes, 7e12, "7,000.0 GB"),
+            (Unit::Usd, 0.0123, "$0.0123"),
+            (Unit::Usd, 0.0, "$0.00"),
+            (Unit::Usd, 1_234.5, "$1,234.50"),
+            (Unit::Usd, -0.5, "-$0.5000"),
+            (Unit::Ratio, 0.8864, "0.886"),
+        ];
+        for (unit, number, expected) in cases {
+            assert_eq!(value(unit, Some(number)), expected, "{number} {unit:?}");
+        }
+        assert_eq!((value(Unit::Share, None), value(Unit::Usd, Some(f64::NAN))), ("–".to_owned(), "–".to_owned()));
+    }
+}

@@ -1,0 +1,141 @@
+//! Tables for a terminal: policies below each other, as many measures beside each other as the width allows; what does not
+//! fit follows in another table with the names repeated, groups of measures (`tokens.…`) kept together.
+
+use std::ops::Range;
+
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
+
+use crate::results::Results;
+
+use super::sheet::{Head, Holds, Sheet, sheets};
+use super::{Style, escape};
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+/// Narrower than this nothing is readable; lines are then longer than the terminal.
+const NARROWEST: usize = 60;
+/// Heads over numbers are broken into lines of about this many characters …
+const HEAD: usize = 12;
+/// … and a column of numbers is never wider than this: no number is, and hostile names are cut to it.
+const NUMBER: usize = 24;
+
+pub fn render(results: &Results, style: &Style) -> Vec<u8> {
+    let style = Style { width: style.width.clamp(NARROWEST, usize::from(u16::MAX) / 2), ..*style };
+    let sheets: Vec<String> = sheets(results).iter().map(|sheet| lay_out(sheet, &style)).collect();
+    sheets.join("\n").into_bytes()
+}
+
+/// One sheet: its title, its tables, the lines below.
+fn lay_out(sheet: &Sheet, style: &Style) -> String {
+    let title = match sheet.measure.as_str() {
+        "" => sheet.title.clone(),
+        measure => format!("{}: {}", sheet.title, escape::terminal(measure)),
+    };
+    let widths = widths(sheet, style);
+    let tables = stack(&sheet.heads, &widths, style.width).into_iter().map(|columns| draw(sheet, &columns, &widths, style));
+    let tables: Vec<String> = tables.collect();
+    let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
+    for line in &sheet.below {
+        out += &format!("{line}\n");
+    }
+    out
+}
+
+/// How wide each column is: as its content asks, within limits; prose gets what is left.
+fn widths(sheet: &Sheet, style: &Style) -> Vec<usize> {
+    let mut table = Table::new();
+    table.set_header(sheet.heads.iter().map(head_text));
+    table.add_rows(sheet.rows.iter().map(|cells| sheet.heads.iter().zip(cells).map(|(head, text)| cell_text(head, text))));
+    let names = sheet.heads.iter().filter(|head| head.holds == Holds::Names).count().max(1);
+    let content = table.column_max_content_widths();
+    let mut left = style.width;
+    let limited = sheet.heads.iter().zip(content).map(|(head, width)| {
+        let most = match head.holds {
+            // Names have at most four tenths of the width between them.
+            Holds::Names => style.width * 4 / 10 / names,
+            Holds::Numbers => NUMBER,
+            Holds::Prose => left.max(NUMBER),
+        };
+        let width = usize::from(width).min(most);
+        left = left.saturating_sub(width + GAP);
+        width
+    });
+    limited.collect()
+}
+
+/// Which columns each of the stacked tables shows.
+fn stack(heads: &[Head], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
+    let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == Holds::Names).collect();
+    let room = limit.saturating_sub(names.iter().map(|at| widths[*at]).sum::<usize>() + GAP * names.len().saturating_sub(1));
+    let needs = |columns: Range<usize>| columns.map(|at| widths[at] + GAP).sum::<usize>();
+
+    let mut tables: Vec<Range<usize>> = Vec::new();
+    let mut at = names.len();
+    while at < heads.len() {
+        let group = (at..heads.len()).take_while(|next| group(&heads[*next]) == group(&heads[at])).count();
+        match tables.last_mut() {
+            Some(table) if needs(table.start..at + group) <= room => table.end = at + group,
+            _ if needs(at..at + group) <= room => tables.push(at..at + group),
+            // The group alone is too wide: column by column.
+            Some(table) if needs(table.start..at + 1) <= room => table.end = at + 1,
+            _ => tables.push(at..at + 1),
+        }
+        at = tables.last().map_or(heads.len(), |table| table.end);
+    }
+    tables.into_iter().map(|columns| names.iter().copied().chain(columns).collect()).collect()
+}
+
+/// What a measure's id has before its dot. Ids without one are a group together.
+fn group(head: &Head) -> &str {
+    head.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
+}
+
+fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> String {
+    let mut table = Table::new();
+    let rule = LineStyle { fill: Some('─'), ..LineStyle::none() };
+    table.load_style(TableStyle::new().header_separator(rule));
+    if style.color {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(columns.iter().map(|at| Cell::new(head_text(&sheet.heads[*at])).add_attribute(Attribute::Bold)));
+    for cells in &sheet.rows {
+        table.add_row(columns.iter().map(|at| cell_text(&sheet.heads[*at], cells.get(*at).map_or("", String::as_str))));
+    }
+    for (column, at) in table.column_iter_mut().zip(columns) {
+        let gap = if *at == columns[0] { 0 } else { GAP };
+        column.set_padding((narrow(gap), 0));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(widths[*at] + gap))));
+        let numbers = sheet.heads[*at].holds == Holds::Numbers;
+        column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.
+fn head_text(head: &Head) -> String {
+    let text = escape::terminal(&head.text);
+    if head.holds != Holds::Numbers {
+        return text.into_owned();
+    }
+    let mut lines = vec![String::new()];
+    for piece in text.split_inclusive(['.', '-', '_', '/', ' ']) {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.chars().count() + piece.chars().count() <= HEAD => line.push_str(piece),
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+/// A number's interval stands below it.
+fn cell_text(head: &Head, text: &str) -> String {
+    let text = escape::terminal(text);
+    if head.holds == Holds::Numbers { text.replacen(" (", "\n(", 1) } else { text.into_owned() }
+}
+
+/// Widths are bounded by the style's, which is far below this type's end.
+fn narrow(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,388 @@
+//! Paths as a user gives them → transcripts, and their bytes. The one reader of the disk.
+//!
+//! [`find`] only lists; [`read`] reads one transcript when its turn has come, so that a study holds what is in flight and no
+//! more. Compressed transcripts (gzip, by name or by their first bytes) are read as if they were not.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::{Component, Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use walkdir::{DirEntry, WalkDir};
+
+/// What a transcript's name ends with, in folders; each may be followed by `.gz`.
+const ENDINGS: [&str; 3] = ["jsonl", "json", "traj"];
+
+/// Folders that hold no transcripts of the user's own, however many `.json` files they have.
+const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
+
+/// The most bytes one transcript may have, decompressed: a few kilobytes of gzip can unfold to more than any memory.
+const MOST: u64 = 4 << 30;
+
+/// What gzip begins with (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The path that is standard input. A file of this name is `./-`.
+const STDIN: &str = "-";
+
+/// One transcript, not read yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// As reports show it: the path as it was given, with forward slashes; `-` is standard input.
+    pub name: String,
+    /// Whether it was named by itself (or by a pattern), not found in a folder: what was asked for must be readable.
+    pub explicit: bool,
+    path: PathBuf,
+}
+
+/// Why a path leads to no bytes. The first field is the path.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("{0}: no such file or folder{1}")]
+    NotFound(String, String),
+    #[error("{0}: no file has a name like this (`*` stands for any part of a name, `**` for any folders)")]
+    NothingMatches(String),
+    #[error("{0}: not a valid pattern: {1}")]
+    BadPattern(String, String),
+    #[error("{0}: no permission to read it")]
+    NoPermission(String),
+    #[error("{0}: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder")]
+    EmptyFolder(String),
+    #[error("{0}: cannot be decompressed: {1} (is the .gz file complete?)")]
+    NotGzip(String, io::Error),
+    #[error("{0}: larger than {1} bytes{2}")]
+    TooLarge(String, u64, &'static str),
+    #[error("{0}: cannot be read: {1}")]
+    Unreadable(String, io::Error),
+}
+
+/// The transcripts that these paths name, in the order of the paths, within a folder by name; each once. What leads nowhere
+/// is listed beside them, so that one misspelt path does not hide another.
+pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
+    let mut found = Found::default();
+    for path in paths {
+        found.add(path);
+    }
+    (found.inputs, found.errors)
+}
+
+/// The bytes of a transcript, decompressed.
+pub fn read(input: &Input) -> Result<Vec<u8>, SourceError> {
+    if input.is_stdin() {
+        return read_within(&input.name, io::stdin().lock(), 0, MOST);
+    }
+    let unreadable = |error| unreadable(input.name.clone(), error);
+    let file = File::open(&input.path).map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    read_within(&input.name, file, size, MOST)
+}
+
+impl Input {
+    fn new(path: PathBuf, explicit: bool) -> Self {
+        Self { name: shown(&path), explicit, path }
+    }
+
+    fn is_stdin(&self) -> bool {
+        self.path.as_os_str() == STDIN
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    inputs: Vec<Input>,
+    errors: Vec<SourceError>,
+    /// Where the inputs really are: two ways to one file are one input.
+    places: HashSet<PathBuf>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path) {
+        if path.as_os_str() == STDIN {
+            return self.push(path.to_owned(), true);
+        }
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.folder(path),
+            Ok(_) => self.push(path.to_owned(), true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match path.to_str().filter(|text| is_pattern(text)) {
+                Some(pattern) => self.pattern(pattern),
+                None => self.errors.push(SourceError::NotFound(shown(path), suggestion(path))),
+            },
+            Err(error) => self.errors.push(unreadable(shown(path), error)),
+        }
+    }
+
+    fn push(&mut self, path: PathBuf, explicit: bool) {
+        // What cannot be resolved is kept under its own name, and says why when it is read.
+        let place = if path.as_os_str() == STDIN { None } else { fs::canonicalize(&path).ok() };
+        if self.places.insert(place.unwrap_or_else(|| path.clone())) {
+            self.inputs.push(Input::new(path, explicit));
+        }
+    }
+
+    /// Everything in a folder that is named like a transcript. Symbolic links in it are not followed: they lead to what is
+    /// found anyway, or out of the folder.
+    fn folder(&mut self, folder: &Path) {
+        let mut empty = true;
+        let wanted = |entry: &DirEntry| entry.depth() == 0 || !(entry.file_type().is_dir() && is_skipped(entry.file_name()));
+        for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && is_transcript(entry.file_name()) => {
+                    empty = false;
+                    self.push(entry.into_path(), false);
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    empty = false;
+                    let path = shown(error.path().unwrap_or(folder));
+                    self.errors.push(unreadable(path, error.into()));
+                }
+            }
+        }
+        if empty {
+            self.errors.push(SourceError::EmptyFolder(shown(folder)));
+        }
+    }
+
+    /// A pattern means what it would mean to a shell: as if every match had been named.
+    fn pattern(&mut self, pattern: &str) {
+        let matches = match glob::glob(pattern) {
+            Ok(matches) => matches,
+            Err(error) => return self.errors.push(SourceError::BadPattern(pattern.to_owned(), error.to_string())),
+        };
+        let mut none = true;
+        for path in matches {
+            none = false;
+            match path {
+                Ok(path) => self.add_match(path),
+                Err(error) => {
+                    let path = shown(error.path());
+                    self.errors.push(unreadable(path, error.into()));
+                }
+            }
+        }
+        if none {
+            self.errors.push(SourceError::NothingMatches(pattern.to_owned()));
+        }
+    }
+
+    fn add_match(&mut self, path: PathBuf) {
+        if path.is_dir() { self.folder(&path) } else { self.push(path, true) }
+    }
+}
+
+/// A path as reports show it: no `./` in front, forward slashes, the same on every system.
+fn shown(path: &Path) -> String {
+    let mut parts = path.components().peekable();
+    if path != Path::new(".") {
+        parts.next_if_eq(&Component::CurDir);
+    }
+    let path = parts.collect::<PathBuf>();
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+fn is_skipped(name: &OsStr) -> bool {
+    SKIPPED.iter().any(|skipped| name == *skipped)
+}
+
+fn is_transcript(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+/// What may have been meant by a path that does not exist.
+fn suggestion(path: &Path) -> String {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(folder) else {
+        return format!("; its folder {} cannot be opened either", shown(folder));
+    };
+    // The same name with another ending or in other letters: `run7` for `run7.jsonl.gz`.
+    let stem = |name: &OsStr| name.to_string_lossy().split('.').next().unwrap_or_default().to_lowercase();
+    let Some(wanted) = path.file_name().map(stem).filter(|stem| !stem.is_empty()) else { return String::new() };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    match names.filter(|name| stem(name) == wanted).min() {
+        Some(name) => format!("; did you mean {}?", shown(&path.with_file_name(name))),
+        None => "; a file, a folder, a pattern in quotes ('runs/*.jsonl') or - can be given".to_owned(),
+    }
+}
+
+/// Reads all of a reader that is thought to have `size` bytes and may have no more than `most`.
+fn read_within(name: &str, mut reader: impl Read, size: u64, most: u64) -> Result<Vec<u8>, SourceError> {
+    let error = |error| unreadable(name.to_owned(), error);
+    let mut head = Vec::new();
+    reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut head).map_err(error)?;
+    let zipped = head == GZIP || name.to_ascii_lowercase().ends_with(".gz");
+    let too_large = || SourceError::TooLarge(name.to_owned(), most, if zipped { " when decompressed" } else { "" });
+    let whole = Cursor::new(head).chain(reader);
+    let mut bytes = Vec::new();
+    // One more than may be: to see that there is more.
+    let limit = most.saturating_add(1);
+    if zipped {
+        let read = MultiGzDecoder::new(whole).take(limit).read_to_end(&mut bytes);
+        read.map_err(|error| SourceError::NotGzip(name.to_owned(), error))?;
+    } else if size > most {
+        return Err(too_large());
+    } else {
+        bytes.reserve(usize::try_from(size).unwrap_or(0));
+        whole.take(limit).read_to_end(&mut bytes).map_err(error)?;
+    }
+    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn unreadable(path: String, error: io::Error) -> SourceError {
+    match error.kind() {
+        io::ErrorKind::NotFound => SourceError::NotFound(path, String::new()),
+        io::ErrorKind::PermissionDenied => SourceError::NoPermission(path),
+        _ => SourceError::Unreadable(path, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder with these files; each holds its own name.
+    fn folder(files: &[&str]) -> TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder in it");
+            fs::write(path, file).expect("a file in it");
+        }
+        folder
+    }
+
+    /// What is found under a folder's paths, without the folder's own name.
+    fn found(folder: &TempDir, paths: &[&str]) -> (Vec<(String, bool)>, Vec<String>) {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
+        let within = |text: String| text.replace(&format!("{}/", shown(folder.path())), "");
+        let (inputs, errors) = find(&paths);
+        let inputs = inputs.into_iter().map(|input| (within(input.name), input.explicit));
+        (inputs.collect(), errors.iter().map(|error| within(error.to_string())).collect())
+    }
+
+    fn names(folder: &TempDir, paths: &[&str]) -> Vec<String> {
+        let (inputs, errors) = found(folder, paths);
+        assert_eq!(errors, Vec::<String>::new());
+        inputs.into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn zipped(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).expect("written to memory");
+        encoder.finish().expect("written to memory")
+    }
+
+    #[test]
+    fn a_folder_is_searched_in_order_of_names() {
+        let folder = folder(&[
+            "runs/b.jsonl",
+            "runs/a.JSON",
+            "runs/c.traj.gz",
+            "runs/.transcripts/t.jsonl",
+            "runs/notes.md",
+            "runs/jsonl",
+            "runs/node_modules/x/package.json",
+            "runs/target/y.json",
+            "runs/.git/z.json",
+        ]);
+        assert_eq!(names(&folder, &["runs"]), ["runs/.transcripts/t.jsonl", "runs/a.JSON", "runs/b.jsonl", "runs/c.traj.gz"]);
+        assert_eq!(names(&folder, &["runs/target"]), ["runs/target/y.json"], "a folder named by itself is not skipped");
+    }
+
+    #[test]
+    fn a_file_is_taken_whatever_its_name_and_each_once() {
+        let folder = folder(&["log.txt", "a.jsonl"]);
+        let (inputs, _) = found(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
+        assert_eq!(inputs, [("log.txt".to_owned(), true), ("a.jsonl".to_owned(), true)]);
+    }
+
+    #[test]
+    fn a_pattern_is_what_a_shell_makes_of_it() {
+        let folder = folder(&["2/x.txt", "1/x.txt", "1/y.jsonl", "[odd].txt"]);
+        assert_eq!(names(&folder, &["*/x.txt"]), ["1/x.txt", "2/x.txt"]);
+        assert_eq!(names(&folder, &["[1]"]), ["1/y.jsonl"], "a folder that matches is searched");
+        assert_eq!(names(&folder, &["[odd].txt"]), ["[odd].txt"], "a path that exists is no pattern");
+    }
+
+    #[test]
+    fn all_that_leads_nowhere_is_said() {
+        let folder = folder(&["runs/Run7.jsonl", "empty/readme.md"]);
+        let (inputs, errors) = found(&folder, &["runs/run7", "runs/zzz", "no/such", "empty", "*.xyz", "a[", "runs"]);
+        assert_eq!(inputs, [("runs/Run7.jsonl".to_owned(), false)]);
+        assert_eq!(
+            errors,
+            [
+                "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
+                "runs/zzz: no such file or folder; a file, a folder, a pattern in quotes ('runs/*.jsonl') or - can be given",
+                "no/such: no such file or folder; its folder no cannot be opened either",
+                "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder",
+                "*.xyz: no file has a name like this (`*` stands for any part of a name, `**` for any folders)",
+                "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
+            ]
+            .map(|error| error.replace("position 1", &format!("position {}", shown(folder.path()).len() + 2)))
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_out_of_a_folder() {
+        let folder = folder(&["in/a.jsonl", "out/b.jsonl"]);
+        std::os::unix::fs::symlink("../out", folder.path().join("in/way")).expect("a link");
+        std::os::unix::fs::symlink("../out/b.jsonl", folder.path().join("in/b.jsonl")).expect("a link");
+        assert_eq!(names(&folder, &["in"]), ["in/a.jsonl"]);
+        assert_eq!(names(&folder, &["in/way", "in/b.jsonl"]), ["in/way/b.jsonl"], "what is named is followed");
+    }
+
+    #[test]
+    fn names_are_the_same_however_a_path_is_written() {
+        assert_eq!(shown(Path::new("./runs//a.jsonl")), "runs/a.jsonl");
+        assert_eq!(shown(Path::new("../a.jsonl")), "../a.jsonl");
+        assert_eq!(shown(Path::new(".")), ".");
+    }
+
+    #[test]
+    fn gzip_is_read_by_name_and_by_its_first_bytes() {
+        let read = |name: &str, bytes: &[u8]| read_within(name, bytes, bytes.len() as u64, 100).map_err(|e| e.to_string());
+        let twice = [zipped("one\n"), zipped("two\n")].concat();
+        assert_eq!(read("a.jsonl", b"plain"), Ok(b"plain".to_vec()));
+        assert_eq!(read("a.jsonl", b""), Ok(vec![]));
+        assert_eq!(read("a.jsonl", b"\x1f"), Ok(b"\x1f".to_vec()));
+        assert_eq!(read("a.jsonl", &twice), Ok(b"one\ntwo\n".to_vec()));
+        assert_eq!(
+            read("a.gz", b"{\"role\": \"user\"}"),
+            Err("a.gz: cannot be decompressed: invalid gzip header (is the .gz file complete?)".to_owned())
+        );
+        assert!(read("a.gz", &twice[..twice.len() - 3]).is_err_and(|error| error.starts_with("a.gz: cannot be decompressed")));
+    }
+
+    #[test]
+    fn what_unfolds_without_end_is_refused() {
+        let read = |bytes: &[u8]| read_within("a.jsonl", bytes, 0, 1_000).map_err(|error| error.to_string());
+        assert_eq!(read(&zipped(&"0".repeat(1_000))).map(|bytes| bytes.len()), Ok(1_000));
+        assert_eq!(read(&zipped(&"0".repeat(1_001))), Err("a.jsonl: larger than 1000 bytes when decompressed".to_owned()));
+        assert_eq!(read(&[b'0'; 1_001]), Err("a.jsonl: larger than 1000 bytes".to_owned()));
+    }
+
+    #[test]
+    fn a_file_is_read_when_it_is_asked_for() {
+        let folder = folder(&["a.jsonl"]);
+        let (inputs, _) = find(&[folder.path().join("a.jsonl")]);
+        assert_eq!(read(&inputs[0]).expect("a file"), b"a.jsonl");
+        fs::remove_file(folder.path().join("a.jsonl")).expect("it was there");
+        assert!(matches!(read(&inputs[0]), Err(SourceError::NotFound(..))));
+    }
+}
