@@ -3,6 +3,7 @@
 //! Reading cannot fail half way: a line that cannot be read is a [`Note`] with its line, and the rest is read. What a format
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
+mod claude_code;
 pub mod jsonl;
 pub mod messages;
 pub mod python;
@@ -72,7 +73,7 @@ pub struct Format {
 }
 
 /// Every format, in the order they are tried: the most particular first.
-pub const FORMATS: &[Format] = &[messages::FORMAT];
+pub const FORMATS: &[Format] = &[claude_code::FORMAT, messages::FORMAT];
 
 /// The format of a file's bytes, if it is one of ours.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {

@@ -1,0 +1,135 @@
+//! `attachment` records (from 2.1.9x on): what the harness puts beside the user's messages.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::record::Text;
+
+/// The fields in which the visible types hold their text; command lines and output of hooks are skipped unread.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Attachment {
+    r#type: Text,
+    hook_event: Text,
+    content: Value,
+    text: Value,
+    prompt: Value,
+    snippet: Value,
+    skills: Value,
+    memories: Value,
+    blocking_error: Value,
+    message: Value,
+    new_date: Value,
+    plan_content: Value,
+    added_blocks: Value,
+    added_lines: Value,
+    added_names: Value,
+    added_types: Value,
+}
+
+impl Attachment {
+    /// The text the model saw, as far as the record holds it. The rule: a type counts as visible if the harness sends it and
+    /// the record holds its text; sentences the harness writes around that text (`<system-reminder>`, "The date has changed")
+    /// are not in the record and are not invented.
+    ///
+    /// | visible types | their text |
+    /// |---|---|
+    /// | `file`, `nested_memory`, `skill_listing`, `hook_additional_context`, `task_reminder`, `todo`, `todo_reminder`, `selected_lines_in_ide`, `critical_system_reminder` | `content` |
+    /// | `hook_success` of `SessionStart` and `UserPromptSubmit` | `content` (what other hooks print is shown to the user only) |
+    /// | `hook_blocking_error`, `hook_stopped_continuation` | `blockingError`, `message` |
+    /// | `total_tokens_reminder` · `queued_command` · `edited_text_file` · `date_change` · `plan_file_reference` | `text` · `prompt` · `snippet` · `newDate` · `planContent` |
+    /// | `invoked_skills`, `relevant_memories` | the `content` of each |
+    /// | `mcp_instructions_delta`, `deferred_tools_delta`, `agent_listing_delta` | what was added: blocks, else lines, else names |
+    ///
+    /// Skipped: `hook_system_message`, `command_permissions`, `auto_mode`, `compact_file_reference` and whatever is not listed:
+    /// settings of the harness, messages to the user, or text that the record does not hold.
+    pub fn visible_text(&self) -> Option<String> {
+        let fields: &[&Value] = match self.r#type.get()? {
+            "file"
+            | "nested_memory"
+            | "skill_listing"
+            | "hook_additional_context"
+            | "task_reminder"
+            | "todo"
+            | "todo_reminder"
+            | "selected_lines_in_ide"
+            | "critical_system_reminder" => &[&self.content],
+            "hook_success" if matches!(self.hook_event.get(), Some("SessionStart" | "UserPromptSubmit")) => &[&self.content],
+            "hook_blocking_error" => &[&self.blocking_error],
+            "hook_stopped_continuation" => &[&self.message],
+            "total_tokens_reminder" => &[&self.text],
+            "queued_command" => &[&self.prompt],
+            "edited_text_file" => &[&self.snippet],
+            "date_change" => &[&self.new_date],
+            "plan_file_reference" => &[&self.plan_content],
+            "invoked_skills" => &[&self.skills],
+            "relevant_memories" => &[&self.memories],
+            "mcp_instructions_delta" | "deferred_tools_delta" | "agent_listing_delta" => {
+                &[&self.added_blocks, &self.added_lines, &self.added_names, &self.added_types]
+            }
+            _ => return None,
+        };
+        let mut texts = Vec::new();
+        for field in fields {
+            collect_texts(field, &mut texts);
+            if !texts.is_empty() {
+                break;
+            }
+        }
+        Some(texts.join("\n")).filter(|text| !text.is_empty())
+    }
+}
+
+/// The texts in a field: a string; each of a list; of an object the part that holds its text, whatever the type calls it.
+fn collect_texts<'a>(field: &'a Value, texts: &mut Vec<&'a str>) {
+    match field {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(object) => {
+            let keys = ["content", "text", "file", "subject", "blockingError"];
+            if let Some(inner) = keys.into_iter().find_map(|key| object.get(key)) {
+                collect_texts(inner, texts);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(attachment: Value, expected: Option<&str>) {
+        let attachment: Attachment = serde_json::from_value(attachment).expect("any object is an attachment");
+        assert_eq!(attachment.visible_text().as_deref(), expected);
+    }
+
+    #[test]
+    fn text_is_found_where_each_type_keeps_it() {
+        check(json!({"type": "hook_additional_context", "content": ["one", "two"]}), Some("one\ntwo"));
+        check(
+            json!({"type": "nested_memory", "path": "/a.md", "content": {"path": "/a.md", "content": "be kind"}}),
+            Some("be kind"),
+        );
+        let file = json!({"type": "text", "file": {"filePath": "/a.rs", "content": "fn a() {}"}});
+        check(json!({"type": "file", "filename": "/a.rs", "content": file}), Some("fn a() {}"));
+        check(json!({"type": "total_tokens_reminder", "text": "9 left"}), Some("9 left"));
+        check(json!({"type": "queued_command", "prompt": [{"type": "text", "text": "also this"}]}), Some("also this"));
+        check(json!({"type": "edited_text_file", "filename": "a", "snippet": "1→x"}), Some("1→x"));
+        check(json!({"type": "invoked_skills", "skills": [{"name": "s", "content": "how to s"}]}), Some("how to s"));
+        check(json!({"type": "deferred_tools_delta", "addedNames": ["A", "B"]}), Some("A\nB"));
+        check(json!({"type": "task_reminder", "content": [{"id": "1", "subject": "test it"}]}), Some("test it"));
+    }
+
+    #[test]
+    fn what_the_model_did_not_see_or_the_record_lacks_is_skipped() {
+        check(json!({"type": "hook_success", "hookEvent": "PostToolUse", "content": "formatted", "stdout": "x"}), None);
+        check(json!({"type": "hook_success", "hookEvent": "SessionStart", "content": ""}), None);
+        check(json!({"type": "task_reminder", "content": []}), None);
+        check(json!({"type": "compact_file_reference", "filename": "/a.rs"}), None);
+        check(json!({"type": "of_tomorrow", "content": "?"}), None);
+        check(json!({"type": 5}), None);
+    }
+}
