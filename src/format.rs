@@ -3,7 +3,10 @@
 //! Reading cannot fail half way: a line that cannot be read is a [`Note`] with its line, and the rest is read. What a format
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
+mod batch;
+pub mod codex;
 pub mod jsonl;
+mod openai_wire;
 
 use crate::conversation::Conversation;
 
@@ -69,7 +72,12 @@ pub struct Format {
 }
 
 /// Every format, in the order they are tried: the most particular first.
-pub const FORMATS: &[Format] = &[];
+pub const FORMATS: &[Format] = &[Format {
+    name: codex::NAME,
+    about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl",
+    sniff: codex::sniff,
+    read: codex::read,
+}];
 
 /// The format of a file's bytes, if it is one of ours.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {

@@ -1,1 +1,4 @@
 //! One test binary.
+
+mod codex_files;
+mod transcripts;
