@@ -6,6 +6,7 @@
 mod batch;
 pub mod codex;
 pub mod jsonl;
+pub mod openai_chat;
 mod openai_wire;
 
 use crate::conversation::Conversation;
@@ -72,12 +73,20 @@ pub struct Format {
 }
 
 /// Every format, in the order they are tried: the most particular first.
-pub const FORMATS: &[Format] = &[Format {
-    name: codex::NAME,
-    about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl",
-    sniff: codex::sniff,
-    read: codex::read,
-}];
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: codex::NAME,
+        about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl",
+        sniff: codex::sniff,
+        read: codex::read,
+    },
+    Format {
+        name: openai_chat::NAME,
+        about: "OpenAI chat messages: a message a line, a JSON array, {\"messages\": …}, tau-bench results",
+        sniff: openai_chat::sniff,
+        read: openai_chat::read,
+    },
+];
 
 /// The format of a file's bytes, if it is one of ours.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {

@@ -19,7 +19,9 @@
 //! * Going back in the conversation (`thread_rolled_back`) is noted and not followed.
 
 mod compaction;
+mod meter;
 mod record;
+mod response;
 mod rollout;
 mod wire;
 

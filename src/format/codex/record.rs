@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::batch::Stamp;
 use super::super::{Note, jsonl};
+use super::meter::{TokenCount, TokenInfo};
 
 /// A line that matters to the conversation.
 #[derive(Debug)]
@@ -122,32 +123,6 @@ pub struct Output {
 pub struct WebSearch {
     pub id: Option<String>,
     pub action: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-struct TokenCount {
-    info: Option<TokenInfo>,
-}
-
-/// What `event_msg/token_count` says.
-#[derive(Debug, Deserialize)]
-pub struct TokenInfo {
-    pub total_token_usage: Option<TokenUsage>,
-    pub last_token_usage: TokenUsage,
-    pub model_context_window: Option<u64>,
-}
-
-/// Tokens of one request and its response. What was read from or written to the cache is part of `input_tokens`; reasoning
-/// is part of `output_tokens`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct TokenUsage {
-    pub input_tokens: u64,
-    pub cached_input_tokens: u64,
-    pub cache_write_input_tokens: u64,
-    pub output_tokens: u64,
-    pub reasoning_output_tokens: u64,
-    pub total_tokens: u64,
 }
 
 #[derive(Debug, Deserialize)]

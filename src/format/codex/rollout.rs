@@ -7,9 +7,11 @@ use serde_json::Value;
 use super::super::Note;
 use super::super::batch::{Batch, Stamp};
 use super::compaction::{self, History};
-use super::record::{Compacted, Item, ItemMessage, Record, TokenInfo, TokenUsage, What};
+use super::meter::{Meter, Reading, TokenInfo};
+use super::record::{Compacted, Item, ItemMessage, Record, What};
+use super::response::Response;
 use super::wire;
-use crate::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking, Usage};
+use crate::conversation::{BlockId, Builder, Conversation, Origin, Thinking, Usage};
 
 /// What Codex itself sends as the output of a call that was interrupted.
 const ABORTED: &str = "aborted";
@@ -26,36 +28,18 @@ pub struct Rollout<'n> {
     /// Whether the record says anywhere what a request used.
     metered: bool,
     meter: Meter,
+    /// Usage that came ahead of its response.
+    next_usage: Option<Usage>,
     /// Length in bytes of the system prompt.
     system_bytes: usize,
-    encrypted_without_size: usize,
-    first_encrypted: u32,
+    /// Encrypted reasoning whose size nothing tells: how many items, and the line of the first response with some.
+    unsized_reasoning: Option<(usize, u32)>,
+    /// Items of unknown types: how many, and the line of the first.
     unknown: BTreeMap<String, (usize, u32)>,
 }
 
-/// A response that is not complete yet.
-struct Response {
-    at: Stamp,
-    blocks: Vec<BlockId>,
-    reasoning: Vec<BlockId>,
-    usage: Option<Usage>,
-    model: Option<String>,
-    /// The next item of the model begins another response.
-    ended: bool,
-}
-
-/// The state of the running totals in `token_count`.
-#[derive(Default)]
-struct Meter {
-    total: Option<u64>,
-    last_request: Option<u64>,
-    /// Usage comes before the items it belongs to, as versions up to about 0.50 wrote them.
-    ahead: bool,
-    next: Option<Usage>,
-}
-
 pub fn conversation(records: Vec<Record>, notes: &mut Vec<Note>) -> Conversation {
-    let metered = records.iter().any(|record| matches!(&record.what, What::Tokens(info) if is_usage(&info.last_token_usage)));
+    let metered = records.iter().any(|record| matches!(&record.what, What::Tokens(info) if info.last_token_usage.is_usage()));
     let mut rollout = Rollout {
         builder: Builder::new("main", super::NAME, Thinking::Turn),
         notes,
@@ -66,20 +50,15 @@ pub fn conversation(records: Vec<Record>, notes: &mut Vec<Note>) -> Conversation
         model: None,
         metered,
         meter: Meter::default(),
+        next_usage: None,
         system_bytes: 0,
-        encrypted_without_size: 0,
-        first_encrypted: 0,
+        unsized_reasoning: None,
         unknown: BTreeMap::new(),
     };
     for record in records {
         rollout.read(record);
     }
     rollout.finish()
-}
-
-/// After a compaction Codex writes an estimate in the place of usage: a total without parts.
-fn is_usage(usage: &TokenUsage) -> bool {
-    usage.input_tokens > 0 || usage.output_tokens > 0
 }
 
 impl Rollout<'_> {
@@ -151,14 +130,8 @@ impl Rollout<'_> {
             self.batch.close(true, &mut self.builder, self.notes);
         }
         let block = self.builder.block(wire, Origin::Agent, at.line);
-        let response = self.response.get_or_insert_with(|| Response {
-            at,
-            blocks: Vec::new(),
-            reasoning: Vec::new(),
-            usage: self.meter.next.take(),
-            model: self.model.clone(),
-            ended: false,
-        });
+        let (usage, model) = (&mut self.next_usage, &self.model);
+        let response = self.response.get_or_insert_with(|| Response::new(at, usage.take(), model.clone()));
         response.blocks.push(block);
         block
     }
@@ -197,56 +170,35 @@ impl Rollout<'_> {
         if let Some(window) = info.model_context_window {
             self.builder.set_window(window);
         }
-        let last = info.last_token_usage;
-        if !is_usage(&last) {
-            if let Some(fold) = &mut self.fold {
-                fold.set_summary_size(last.total_tokens, self.system_bytes, &mut self.builder);
+        let began = self.response.is_some() || !self.builder.so_far().calls.is_empty();
+        match self.meter.read(&info, began) {
+            Reading::Estimate(tokens) => {
+                if let Some(fold) = &mut self.fold {
+                    fold.set_summary_size(tokens, self.system_bytes, &mut self.builder);
+                }
             }
-            return;
-        }
-        // Codex repeats the event when rate limits change or a request failed: the running total stands still then.
-        let total = info.total_token_usage.map(|usage| usage.total_tokens);
-        if total.is_some() && total == self.meter.total {
-            return;
-        }
-        if self.meter.total.is_none() && self.response.is_none() && self.builder.so_far().calls.is_empty() {
-            self.meter.ahead = true;
-        }
-        self.meter.total = total.or(Some(0));
-        let usage = usage(&last);
-        self.meter.last_request = Some(usage.request());
-        if let Some(fold) = &mut self.fold {
-            fold.compaction.tokens_after.get_or_insert(usage.request());
-        }
-        match &mut self.response {
-            Some(response) if !self.meter.ahead => {
-                response.usage.get_or_insert(usage);
+            Reading::Repeated => {}
+            Reading::Used(usage) => {
+                if let Some(fold) = &mut self.fold {
+                    fold.compaction.tokens_after.get_or_insert(usage.request());
+                }
+                match &mut self.response {
+                    _ if self.meter.ahead => self.next_usage = Some(usage),
+                    Some(response) => _ = response.usage.get_or_insert(usage),
+                    None => {}
+                }
+                self.end_response();
             }
-            _ if self.meter.ahead => self.meter.next = Some(usage),
-            _ => {}
         }
-        self.end_response();
     }
 
     fn close_response(&mut self) {
         let Some(response) = self.response.take() else { return };
-        let reasoned = response.usage.and_then(|usage| usage.reasoning);
-        for (n, block) in response.reasoning.iter().enumerate() {
-            match reasoned {
-                // The record has one figure for all of them: the first stands for it.
-                Some(tokens) => self.builder.set_recorded_tokens(*block, if n == 0 { tokens } else { 0 }),
-                None => {
-                    self.encrypted_without_size += 1;
-                    if self.first_encrypted == 0 {
-                        self.first_encrypted = response.at.line;
-                    }
-                }
-            }
+        let line = response.at.line;
+        let unsized_blocks = response.close(&mut self.builder);
+        if unsized_blocks > 0 {
+            self.unsized_reasoning.get_or_insert((0, line)).0 += unsized_blocks;
         }
-        let Stamp { line, time } = response.at;
-        let message = Message { role: Role::Assistant, plain: false, blocks: response.blocks, time, line };
-        let call = Call { usage: response.usage, model: response.model, time, ..Call::default() };
-        self.builder.response(message, call);
     }
 
     fn compacted(&mut self, compacted: Compacted, at: Stamp) {
@@ -273,29 +225,13 @@ impl Rollout<'_> {
         self.close_response();
         self.batch.close(false, &mut self.builder, self.notes);
         self.close_fold();
-        if self.encrypted_without_size > 0 {
-            let what = format!(
-                "{} encrypted reasoning item(s), from here on, have no recorded size: only their summaries are counted",
-                self.encrypted_without_size
-            );
-            self.notes.push(Note::info(self.first_encrypted, what));
+        if let Some((count, line)) = self.unsized_reasoning {
+            let what = format!("{count} encrypted reasoning item(s), from here on, have no recorded size: only summaries count");
+            self.notes.push(Note::info(line, what));
         }
         for (kind, (count, line)) in self.unknown {
             self.notes.push(Note::info(line, format!("{count} item(s) of type `{kind}`, from here on, were left out")));
         }
         self.builder.finish()
-    }
-}
-
-/// Codex counts what it read from the cache, or wrote to it, as input; here they are apart.
-fn usage(recorded: &TokenUsage) -> Usage {
-    let cached = recorded.cached_input_tokens + recorded.cache_write_input_tokens;
-    Usage {
-        input: recorded.input_tokens.saturating_sub(cached),
-        cache_read: recorded.cached_input_tokens,
-        cache_write_5m: recorded.cache_write_input_tokens,
-        cache_write_1h: 0,
-        output: recorded.output_tokens,
-        reasoning: Some(recorded.reasoning_output_tokens),
     }
 }

@@ -162,7 +162,7 @@ fn a_message_ends_a_response_that_was_cut_short() {
     assert_eq!(
         notes,
         [
-            "1 encrypted reasoning item(s), from here on, have no recorded size: only their summaries are counted",
+            "1 encrypted reasoning item(s), from here on, have no recorded size: only summaries count",
             "1 part(s) of this message hold nothing readable; they were left out"
         ]
     );
