@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Message, Origin, PairId, Role};
-use crate::journal::{Change, ChangeKind, Cause};
+use crate::journal::{Cause, Change, ChangeKind};
 use crate::meter::Measure;
 use crate::sizes::Sizes;
 use crate::validity::{Fault, Faults};
@@ -62,7 +62,10 @@ pub struct NewMessage {
 pub enum NewBlock {
     /// A block of the conversation itself.
     Kept(BlockId),
-    Made { wire: Value, origin: Origin },
+    Made {
+        wire: Value,
+        origin: Origin,
+    },
 }
 
 impl NewMessage {

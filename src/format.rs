@@ -3,9 +3,13 @@
 //! Reading cannot fail half way: a line that cannot be read is a [`Note`] with its line, and the rest is read. What a format
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
-mod claude_code;
+mod batch;
+pub mod claude_code;
+pub mod codex;
 pub mod jsonl;
 pub mod messages;
+pub mod openai_chat;
+mod openai_wire;
 pub mod python;
 pub mod sdk;
 
@@ -73,7 +77,7 @@ pub struct Format {
 }
 
 /// Every format, in the order they are tried: the most particular first.
-pub const FORMATS: &[Format] = &[claude_code::FORMAT, messages::FORMAT];
+pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
 /// The format of a file's bytes, if it is one of ours.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {

@@ -112,7 +112,9 @@ impl Policy {
                 _ => {}
             }
             if layer.threshold.is_some() && layer.meter.or(self.meter).is_none() {
-                return wrong("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
+                return wrong(
+                    "`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned(),
+                );
             }
             if request_scoped && !layer.for_request_only() && layer.runs_before_requests() {
                 return wrong("a layer that changes the stored history cannot follow one with `scope = \"request\"`".to_owned());

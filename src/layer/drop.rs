@@ -65,14 +65,7 @@ pub enum Cut {
 
 impl Default for Drop {
     fn default() -> Self {
-        Self {
-            keep: Keep::Newest,
-            max_messages: 50,
-            keep_first: 1,
-            cut: Cut::Batch,
-            marker: None,
-            protect_turn: false,
-        }
+        Self { keep: Keep::Newest, max_messages: 50, keep_first: 1, cut: Cut::Batch, marker: None, protect_turn: false }
     }
 }
 
@@ -108,7 +101,7 @@ impl Drop {
 
 impl Cut {
     /// Moves the two ends of a span that is to leave, `head..tail`, to where this cut may fall.
-    pub fn apply(self, context: &Context, mut head: usize, mut tail: usize) -> (usize, usize) {
+    pub fn apply(self, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
         if self == Cut::Anywhere {
             return (head, tail);
         }

@@ -166,9 +166,9 @@ impl Pick {
 /// The tool results of the user's messages from a place on, in order.
 pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
     let messages = context.messages().iter().enumerate().skip(from.message);
-    let of_message = messages.filter(|(_, sent)| sent.role == Role::User).flat_map(|(message, sent)| {
-        sent.blocks.iter().enumerate().map(move |(block, id)| (Place { message, block }, *id))
-    });
+    let of_message = messages
+        .filter(|(_, sent)| sent.role == Role::User)
+        .flat_map(|(message, sent)| sent.blocks.iter().enumerate().map(move |(block, id)| (Place { message, block }, *id)));
     let picked = of_message.filter(|(place, _)| *place >= from).filter_map(|(place, id)| {
         let block = context.block(id);
         match block.kind {

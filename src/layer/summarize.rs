@@ -146,7 +146,8 @@ impl Summarize {
         let mut from = input.start;
         let mut why = String::new();
         for _ in 0..attempts {
-            let reach = Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
+            let reach =
+                Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
             let ask = Ask {
                 pieces: reach.pieces(now, from..input.end),
                 focus: now.focus.filter(|_| self.focus),

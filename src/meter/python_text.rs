@@ -105,7 +105,13 @@ impl Formatter for PythonJson {
 
     fn write_number_str<W: ?Sized + io::Write>(&mut self, writer: &mut W, digits: &str) -> io::Result<()> {
         let number = digits.parse::<Number>().map_or_else(|_| digits.to_owned(), |number| number_repr(&number));
-        writer.write_all(if number == "inf" { b"Infinity" } else if number == "-inf" { b"-Infinity" } else { number.as_bytes() })
+        writer.write_all(if number == "inf" {
+            b"Infinity"
+        } else if number == "-inf" {
+            b"-Infinity"
+        } else {
+            number.as_bytes()
+        })
     }
 
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {

@@ -90,9 +90,8 @@ impl Policy {
     /// Reads a policy. `origin` is what errors call it.
     pub fn parse(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
-        let mut table: Table = toml::from_str(text).map_err(|e| {
-            error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned())
-        })?;
+        let mut table: Table =
+            toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
         let places = Places::of(text);
         for setting in settings {
             setting.apply(&mut table).map_err(|what| error(None, what))?;
@@ -138,8 +137,10 @@ fn check_keys(policy: &Table) -> Result<(), Wrong> {
 
 /// Reads the layers one at a time, so that an error can name its layer.
 fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
-    let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| {
-        Wrong { layer, key: key.to_owned(), what: e.message().trim().to_owned() }
+    let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| Wrong {
+        layer,
+        key: key.to_owned(),
+        what: e.message().trim().to_owned(),
     };
     let layers = match table.remove("layer") {
         Some(Value::Array(layers)) => layers,
@@ -217,7 +218,9 @@ mod tests {
     fn a_misspelt_key_is_named_with_its_line() {
         let message = fails(&SMALL.replace("keep_recent", "keep_recnt"), &[]);
         assert!(
-            message.starts_with("p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`? (known: "),
+            message.starts_with(
+                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`? (known: "
+            ),
             "{message}"
         );
         let message = fails(&SMALL.replace("name", "nam"), &[]);

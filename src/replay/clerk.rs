@@ -139,10 +139,14 @@ impl<'a, 'o> Clerk<'a, 'o> {
         let after = counter.apply(track.context.sum(counter.measure));
         let summaries = proposal.summaries.into_iter().map(|summary| Summary { layer: index, ..summary });
         self.journal.summaries.extend(summaries);
-        self.event(now, index, match proposal.failed {
-            Some(why) => Happened::Failed { why },
-            None => Happened::Fired { edits, before, after },
-        });
+        self.event(
+            now,
+            index,
+            match proposal.failed {
+                Some(why) => Happened::Failed { why },
+                None => Happened::Fired { edits, before, after },
+            },
+        );
         for file in proposal.files {
             self.write(index, now, file.kind, file.path, file.text.len() as u64, &file.text);
         }

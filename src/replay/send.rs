@@ -53,7 +53,8 @@ impl<'a> Run<'a, '_> {
     /// old, and would decide the same again. So it is kept and appended to, and made anew only after an edit of the history.
     fn make_view(&mut self, now: &Now<'a>) -> bool {
         let policy = self.clerk.setup.policy;
-        let mut layers = policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
+        let mut layers =
+            policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
         if layers.peek().is_none() {
             return false;
         }

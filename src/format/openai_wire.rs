@@ -1,0 +1,43 @@
+//! What OpenAI's chat and responses APIs write alike, in Anthropic's form.
+
+use serde_json::{Value, json};
+
+/// An image block from an `image_url`: a `data:` URL holds the image itself.
+pub fn image(url: &str) -> Value {
+    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match inline {
+        Some((media_type, data)) => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
+        }
+        None => json!({"type": "image", "source": {"type": "url", "url": url}}),
+    }
+}
+
+/// A tool_use block. `arguments` is the text the model wrote: nearly always a JSON object; what is not one becomes
+/// `{"arguments": "<the text>"}`, since Anthropic's `input` must be an object.
+pub fn tool_use(id: &str, name: &str, arguments: String) -> Value {
+    let input = match serde_json::from_str(&arguments) {
+        Ok(Value::Object(object)) => Value::Object(object),
+        _ => json!({ "arguments": arguments }),
+    };
+    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_no_object_are_kept_as_written() {
+        assert_eq!(tool_use("c", "run", r#"{"b":1,"a":2}"#.into())["input"].to_string(), r#"{"b":1,"a":2}"#);
+        assert_eq!(tool_use("c", "run", "{\"b\":".into())["input"], json!({"arguments": "{\"b\":"}));
+        assert_eq!(tool_use("c", "run", "[1]".into())["input"], json!({"arguments": "[1]"}));
+    }
+
+    #[test]
+    fn a_data_url_is_an_image_of_its_own() {
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "AAAA"});
+        assert_eq!(image("data:image/png;base64,AAAA"), json!({"type": "image", "source": source}));
+        assert_eq!(image("https://example.org/a.png")["source"]["url"], "https://example.org/a.png");
+    }
+}
