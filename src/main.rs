@@ -1,6 +1,20 @@
-#[allow(dead_code, reason = "no command writes yet")]
+//! The command line: parse, run, print the error, exit code.
+
+mod cmd;
 mod output;
-#[allow(dead_code, reason = "no command reads yet")]
 mod source;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cmd::Cli::parse();
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string()));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -82,6 +82,12 @@ impl Policy {
         measures
     }
 
+    /// Whether some of it goes by the usage that the provider reported.
+    pub fn goes_by_usage(&self) -> bool {
+        let meters = self.layers.iter().filter(|layer| layer.enabled).filter_map(|layer| layer.meter);
+        self.meter.into_iter().chain(meters).any(|meter| meter.recorded)
+    }
+
     /// Whether a view made for one request can grow into that of the next: its layers decide the same again about what is old.
     pub fn views_grow(&self) -> bool {
         let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());

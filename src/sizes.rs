@@ -34,4 +34,9 @@ impl Sizes {
         let width = self.measures.len();
         &self.sizes[block.index() * width..][..width]
     }
+
+    /// The size of a block by one measure; 0 by a measure that was not asked for.
+    pub fn size(&self, block: BlockId, measure: Measure) -> u64 {
+        self.measures.iter().position(|known| *known == measure).map_or(0, |slot| self.of(block)[slot])
+    }
 }

@@ -115,14 +115,14 @@ impl Formatter for PythonJson {
     }
 
     fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        if !self.ensure_ascii || fragment.is_ascii() {
-            // DEL is a control character to nobody here: both write it as it is.
+        let is_plain = |c: char| matches!(c, ' '..='~');
+        if !self.ensure_ascii || fragment.chars().all(is_plain) {
             return writer.write_all(fragment.as_bytes());
         }
         for c in fragment.chars() {
             let mut units = [0u16; 2];
             match lone_surrogate(c) {
-                _ if c.is_ascii() => writer.write_all(&[c as u8])?,
+                _ if is_plain(c) => writer.write_all(&[c as u8])?,
                 Some(unit) => write!(writer, "\\u{unit:04x}")?,
                 None => {
                     for unit in c.encode_utf16(&mut units) {

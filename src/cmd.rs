@@ -1,0 +1,64 @@
+//! The subcommands, a file each: their arguments and their `run`.
+
+mod catalog;
+mod contexts;
+mod input;
+mod inspect;
+mod materialize;
+mod present;
+mod replay;
+mod report;
+
+use clap::{Parser, Subcommand};
+
+/// Replays recorded agent conversations through context-compaction policies and says what each one saves, writes to disk
+/// and breaks.
+#[derive(Parser)]
+#[command(name = "recompact", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What is in the transcripts: format, calls, tokens by kind, growth, largest results, recorded compactions
+    Inspect(inspect::Inspect),
+    /// Transcripts × policies → one comparison
+    Replay(Box<replay::Replay>),
+    /// Saved results → another report
+    Report(report::Report),
+    /// Formats, policies, layers, meters, summarizers, measures and reports, with their pages
+    Catalog(catalog::Catalog),
+}
+
+impl Cli {
+    pub fn run(self) -> Result<(), Failure> {
+        match self.command {
+            Command::Inspect(command) => command.run(),
+            Command::Replay(command) => command.run(),
+            Command::Report(command) => command.run(),
+            Command::Catalog(command) => command.run(),
+        }
+    }
+}
+
+/// Why a command failed. All of these are exit code 2: wrong use, unreadable input, or nothing could be analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("{0}")]
+    Usage(String),
+    /// Some input could not be used; what could be was reported.
+    #[error("{}", .0.join("\nrecompact: "))]
+    Input(Vec<String>),
+    #[error(transparent)]
+    Policy(#[from] recompact::policy::PolicyError),
+    #[error(transparent)]
+    Output(#[from] crate::output::OutputError),
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        2
+    }
+}

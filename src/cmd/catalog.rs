@@ -1,0 +1,115 @@
+//! `recompact catalog`: what there is, and the page of each.
+
+use clap::Args;
+use recompact::format::FORMATS;
+use recompact::layer::ACTS;
+use recompact::measure::MEASURES;
+use recompact::meter::METERS;
+use recompact::policy::PRESETS;
+use recompact::report::REPORTS;
+use recompact::summarizer::SUMMARIZERS;
+
+use super::Failure;
+use crate::output;
+
+#[derive(Args)]
+pub struct Catalog {
+    /// formats, policies, layers, meters, summarizers, measures or reports
+    kind: Option<String>,
+    /// One of that kind: prints its page
+    name: Option<String>,
+}
+
+/// A thing in the catalog.
+struct Entry {
+    name: String,
+    about: String,
+    page: String,
+}
+
+struct Kind {
+    name: &'static str,
+    entries: fn() -> Vec<Entry>,
+}
+
+const KINDS: &[Kind] = &[
+    Kind { name: "formats", entries: || FORMATS.iter().map(|f| entry(f.name, f.about, String::new())).collect() },
+    Kind { name: "policies", entries: policies },
+    Kind { name: "layers", entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), page(kind.source))).collect() },
+    Kind { name: "meters", entries: || METERS.iter().map(|m| entry(m.name, m.about, format!("Used by: {}", m.source))).collect() },
+    Kind { name: "summarizers", entries: summarizers },
+    Kind { name: "measures", entries: measures },
+    Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
+];
+
+impl Catalog {
+    pub fn run(self) -> Result<(), Failure> {
+        let text = match (&self.kind, &self.name) {
+            (None, _) => KINDS.iter().map(list).collect::<Vec<_>>().join("\n"),
+            (Some(kind), None) => list(kind_by_name(kind)?),
+            (Some(kind), Some(name)) => one(kind_by_name(kind)?, name)?,
+        };
+        Ok(output::write(None, text.as_bytes())?)
+    }
+}
+
+fn kind_by_name(name: &str) -> Result<&'static Kind, Failure> {
+    KINDS.iter().find(|kind| kind.name == name || kind.name.strip_suffix('s') == Some(name)).ok_or_else(|| {
+        let known = KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        Failure::Usage(format!("the catalog has no `{name}` (known: {known})"))
+    })
+}
+
+fn list(kind: &Kind) -> String {
+    let entries = (kind.entries)();
+    let width = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
+    let line = |entry: &Entry| format!("  {:width$}  {}\n", entry.name, entry.about);
+    format!("{}\n{}", kind.name, entries.iter().map(line).collect::<String>())
+}
+
+fn one(kind: &Kind, name: &str) -> Result<String, Failure> {
+    let entries = (kind.entries)();
+    match entries.iter().find(|entry| entry.name == name) {
+        Some(entry) if entry.page.is_empty() => Ok(format!("{}: {}\n", entry.name, entry.about)),
+        Some(entry) => Ok(format!("{}\n", entry.page.trim_end())),
+        None => {
+            let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+            Err(Failure::Usage(format!("no `{name}` among the {} (known: {})", kind.name, known.join(", "))))
+        }
+    }
+}
+
+fn entry(name: &str, about: &str, page: String) -> Entry {
+    Entry { name: name.to_owned(), about: about.to_owned(), page }
+}
+
+/// The manual page that a source file begins with: its `//!` lines.
+fn page(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+}
+
+fn first_line(page: &str) -> String {
+    let line = page.lines().next().unwrap_or_default();
+    line.split_once(": ").map_or(line, |(_, about)| about).to_owned()
+}
+
+fn policies() -> Vec<Entry> {
+    let about = |preset: &recompact::policy::Preset| preset.policy(&[]).map(|policy| policy.about).unwrap_or_default();
+    PRESETS.iter().map(|preset| entry(preset.name, &about(preset), preset.toml.to_owned())).collect()
+}
+
+fn summarizers() -> Vec<Entry> {
+    let name = |argument: &str, name: &str| if argument.is_empty() { name.to_owned() } else { format!("{name}:{argument}") };
+    SUMMARIZERS.iter().map(|kind| entry(&name(kind.argument, kind.name), kind.about, String::new())).collect()
+}
+
+fn measures() -> Vec<Entry> {
+    let columns = |measure: &recompact::measure::Measurement| {
+        measure.columns.iter().map(|column| {
+            let estimated = if column.estimated { ", estimated" } else { "" };
+            format!("{} ({:?}{estimated}): {}\n", column.id, column.unit, column.about).to_owned()
+        }).collect()
+    };
+    MEASURES.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
+}

@@ -1,0 +1,203 @@
+//! Transcripts as the commands take them: paths, format, strictness, and how many at a time.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use recompact::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
+use recompact::report::escape;
+
+use super::Failure;
+use crate::source::{self, Input};
+
+#[derive(Args)]
+pub struct Transcripts {
+    /// A file, a folder (searched for transcripts), a glob, or - (standard input)
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Read every file in this format instead of recognising it
+    #[arg(long, value_name = "NAME", value_parser = format_by_name)]
+    format: Option<&'static Format>,
+    /// Branches of a conversation with rewinds and edits
+    #[arg(long, value_enum, default_value_t = Branches::Last)]
+    branches: Branches,
+    /// Lines that cannot be read are an error
+    #[arg(long)]
+    strict: bool,
+    /// Print neither progress nor what was skipped
+    #[arg(short, long)]
+    quiet: bool,
+    /// How many threads work [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Branches {
+    /// The branch that ends last
+    Last,
+    /// Every branch as a conversation of its own
+    All,
+}
+
+fn format_by_name(name: &str) -> Result<&'static Format, String> {
+    format::by_name(name).ok_or_else(|| {
+        let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        format!("there is no such format (known: {known})")
+    })
+}
+
+/// What became of the transcripts.
+pub struct Done<T> {
+    /// Of those that were read, in the order of the paths.
+    pub parts: Vec<T>,
+    /// What went wrong with the others.
+    errors: Vec<String>,
+}
+
+impl<T> Done<T> {
+    /// The parts, or why there are none. What went wrong with some is given back for the end of the run.
+    pub fn analysed(self) -> Result<(Vec<T>, Result<(), Failure>), Failure> {
+        let end = if self.errors.is_empty() { Ok(()) } else { Err(Failure::Input(self.errors)) };
+        match (self.parts.is_empty(), end) {
+            (true, Err(failure)) => Err(failure),
+            (true, Ok(())) => Err(Failure::Usage("nothing could be analysed: no conversation was found".to_owned())),
+            (false, end) => Ok((self.parts, end)),
+        }
+    }
+}
+
+/// One transcript's reading, or why there is none.
+enum Outcome {
+    Read(Reading),
+    /// Named by itself: the user meant it to be read.
+    Unreadable(String),
+    /// Found in a folder: it may well be something else.
+    PassedOver(String),
+}
+
+impl Transcripts {
+    /// Reads every transcript and does some work on it: several at a time, or one after another if the work must be in order.
+    pub fn for_each<T: Send>(
+        &self,
+        in_order: bool,
+        mut ordered: impl FnMut(&str, &Reading) -> T,
+        parallel: impl Fn(&str, &Reading) -> T + Sync,
+    ) -> Result<Done<T>, Failure> {
+        let (inputs, errors) = source::find(&self.paths);
+        let bar = self.progress(inputs.len());
+        let step = |input: &Input| {
+            let outcome = self.read(input);
+            bar.inc(1);
+            outcome
+        };
+        let outcomes: Vec<(Outcome, Option<T>)> = if in_order {
+            let work = |input: &Input| {
+                let outcome = step(input);
+                let part = if let Outcome::Read(reading) = &outcome { Some(ordered(&input.name, reading)) } else { None };
+                (outcome.without_conversations(), part)
+            };
+            inputs.iter().map(work).collect()
+        } else {
+            let work = |input: &Input| {
+                let outcome = step(input);
+                let part = if let Outcome::Read(reading) = &outcome { Some(parallel(&input.name, reading)) } else { None };
+                (outcome.without_conversations(), part)
+            };
+            self.pool()?.install(|| inputs.par_iter().map(work).collect())
+        };
+        bar.finish_and_clear();
+        let mut done = Done { parts: Vec::new(), errors: errors.iter().map(ToString::to_string).collect() };
+        let mut skipped = Vec::new();
+        for (input, (outcome, part)) in inputs.iter().zip(outcomes) {
+            done.parts.extend(part);
+            match outcome {
+                Outcome::Read(reading) => skipped.extend(skipped_lines(&input.name, &reading)),
+                Outcome::Unreadable(why) => done.errors.push(why),
+                Outcome::PassedOver(why) => skipped.push(why),
+            }
+        }
+        self.report_skipped(&skipped)?;
+        Ok(done)
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool, Failure> {
+        let threads = match self.jobs {
+            Some(0) => return Err(Failure::Usage("--jobs takes at least 1".to_owned())),
+            jobs => jobs.unwrap_or(0),
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| Failure::Usage(format!("no threads could be started: {error}")))
+    }
+
+    fn progress(&self, transcripts: usize) -> ProgressBar {
+        if self.quiet || !std::io::stderr().is_terminal() || transcripts < 2 {
+            return ProgressBar::hidden();
+        }
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} transcripts, {per_sec}, {eta} left");
+        ProgressBar::new(transcripts as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    }
+
+    fn read(&self, input: &Input) -> Outcome {
+        let failed = |why: String| if input.explicit { Outcome::Unreadable(why) } else { Outcome::PassedOver(why) };
+        let bytes = match source::read(input) {
+            Ok(bytes) => bytes,
+            Err(error) => return failed(error.to_string()),
+        };
+        if bytes.trim_ascii().is_empty() {
+            return failed(format!("{}: the file is empty", input.name));
+        }
+        let Some(format) = self.format.or_else(|| format::sniff(&bytes)) else {
+            return failed(format!("{}: {}", input.name, unknown_format(&bytes)));
+        };
+        let branches = match self.branches {
+            Branches::Last => format::Branches::Last,
+            Branches::All => format::Branches::All,
+        };
+        let reading = (format.read)(&bytes, &ReadOptions { branches });
+        match reading.conversations.is_empty() {
+            false => Outcome::Read(reading),
+            true => {
+                let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
+                let first = first.unwrap_or_default();
+                failed(format!("{}: no conversation found in it, read as {}{first}", input.name, format.name))
+            }
+        }
+    }
+
+    /// Says on standard error which lines were left out; an error with `--strict`.
+    fn report_skipped(&self, skipped: &[String]) -> Result<(), Failure> {
+        if self.strict && !skipped.is_empty() {
+            return Err(Failure::Input(skipped.to_vec()));
+        }
+        if !self.quiet {
+            for line in skipped {
+                eprintln!("{}", escape::terminal(line));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Outcome {
+    /// What is left to report once the work on a reading is done.
+    fn without_conversations(self) -> Self {
+        match self {
+            Outcome::Read(reading) => Outcome::Read(Reading { conversations: Vec::new(), ..reading }),
+            other => other,
+        }
+    }
+}
+
+fn skipped_lines(name: &str, reading: &Reading) -> Vec<String> {
+    let skipped = reading.notes.iter().filter(|note| note.level == Level::Skipped);
+    skipped.map(|note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what)).collect()
+}
+
+fn unknown_format(bytes: &[u8]) -> String {
+    let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let looks = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
+    format!("{looks}not a transcript in a format this program knows ({known}); --format NAME reads it as one all the same")
+}

@@ -1,0 +1,35 @@
+//! `recompact inspect`: what is in the transcripts.
+
+use clap::Args;
+use recompact::inspect::Inspection;
+use recompact::meter::Meter;
+use recompact::report::inspection;
+use recompact::study::DEFAULT_COUNTER;
+
+use super::Failure;
+use super::input::Transcripts;
+use super::present::Present;
+
+#[derive(Args)]
+pub struct Inspect {
+    #[command(flatten)]
+    transcripts: Transcripts,
+    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4
+    #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
+    tokenizer: Meter,
+    #[command(flatten)]
+    present: Present,
+}
+
+impl Inspect {
+    pub fn run(self) -> Result<(), Failure> {
+        let look = |name: &str, reading: &recompact::format::Reading| -> Vec<Inspection> {
+            let of = |conversation| Inspection::new(name, conversation, &reading.notes, self.tokenizer);
+            reading.conversations.iter().map(of).collect()
+        };
+        let (parts, end) = self.transcripts.for_each(false, look, look)?.analysed()?;
+        let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();
+        self.present.write(&inspection::render(self.present.report().name, &inspections, &self.present.style()))?;
+        end
+    }
+}

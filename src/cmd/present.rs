@@ -1,0 +1,52 @@
+//! How results are shown, and where they go.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use clap::Args;
+use recompact::report::{self, REPORTS, Report, Style};
+use recompact::results::Results;
+
+use super::Failure;
+use crate::output;
+
+#[derive(Args)]
+pub struct Present {
+    /// How the results are shown: table, json, csv, markdown
+    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
+    output: &'static Report,
+    /// Write there instead of standard output; the file is either the old one or the whole new one
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+fn report_by_name(name: &str) -> Result<&'static Report, String> {
+    report::by_name(name).ok_or_else(|| {
+        let known = REPORTS.iter().map(|report| report.name).collect::<Vec<_>>().join(", ");
+        format!("there is no such report (known: {known})")
+    })
+}
+
+impl Present {
+    pub fn results(&self, results: &Results) -> Result<(), Failure> {
+        self.write(&(self.output.render)(results, &self.style()))
+    }
+
+    pub fn report(&self) -> &'static Report {
+        self.output
+    }
+
+    pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(output::write(self.out.as_deref(), bytes)?)
+    }
+
+    /// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
+    pub fn style(&self) -> Style {
+        let plain = Style::default();
+        if self.out.is_some() || !std::io::stdout().is_terminal() {
+            return plain;
+        }
+        let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
+        Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+    }
+}

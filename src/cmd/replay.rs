@@ -1,0 +1,203 @@
+//! `recompact replay`: transcripts × policies → one comparison.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use recompact::conversation::{Conversation, Thinking};
+use recompact::meter::Meter;
+use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
+use recompact::replay::Observer;
+use recompact::study::{DEFAULT_COUNTER, Observers, Study, with_bounds};
+use recompact::summarizer;
+
+use super::Failure;
+use super::contexts::Contexts;
+use super::input::Transcripts;
+use super::materialize::Materialize;
+use super::present::Present;
+
+#[derive(Args)]
+pub struct Replay {
+    #[command(flatten)]
+    transcripts: Transcripts,
+    /// A preset's name (see `recompact catalog policies`) or a TOML file; may be given several times
+    #[arg(short, long = "policy", value_name = "POLICY", required = true)]
+    policies: Vec<String>,
+    /// Change one value of the policies by its layer's id: --set micro.keep_recent=5
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
+    settings: Vec<Setting>,
+    /// The policy that tokens.saved compares with
+    #[arg(long, value_name = "POLICY", default_value = "keep-all")]
+    baseline: String,
+    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing
+    #[arg(long, value_name = "NAME[:ARGUMENT]", default_value = "extract")]
+    summarizer: String,
+    /// The context window [default: the transcript's, else the policy's, else 200000]
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<u64>,
+    /// System prompt and tools, in every request [default: from the first recorded usage]
+    #[arg(long, value_name = "TOKENS")]
+    overhead: Option<u64>,
+    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4
+    #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
+    tokenizer: Meter,
+    /// For how long thinking is sent again [default: as the format's provider does it]
+    #[arg(long, value_enum)]
+    thinking: Option<ThinkingFor>,
+    /// Write the exact request of every call there, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    contexts: Option<PathBuf>,
+    /// Really write what the policies would persist and archive: into this folder, which must be new or empty
+    #[arg(long, value_name = "DIR")]
+    materialize: Option<PathBuf>,
+    #[command(flatten)]
+    present: Present,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ThinkingFor {
+    /// Until the next typed message
+    Turn,
+    /// Always
+    All,
+    /// Never
+    None,
+}
+
+impl Replay {
+    pub fn run(self) -> Result<(), Failure> {
+        let study = self.study()?;
+        let asked: Vec<String> = self.asked()?.into_iter().map(|policy| policy.name).collect();
+        let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
+        let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
+        let in_order = contexts.is_some() || files.is_some();
+        let mut witnesses = Witnesses { asked, contexts, files };
+        let done = self.transcripts.for_each(
+            in_order,
+            |name, reading| study.transcript(name, reading, Some(&mut witnesses)),
+            |name, reading| study.transcript(name, reading, None),
+        )?;
+        let (parts, end) = done.analysed()?;
+        let results = study.results(parts);
+        if results.rows.is_empty() {
+            return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
+        }
+        witnesses.finish()?;
+        self.present.results(&results)?;
+        end
+    }
+
+    fn study(&self) -> Result<Study, Failure> {
+        let mut policies = with_bounds(self.asked()?);
+        let baseline = match policies.iter().position(|policy| policy.name == self.baseline) {
+            Some(index) => index,
+            None => {
+                policies.push(load(&self.baseline, &[])?);
+                policies.len() - 1
+            }
+        };
+        if self.tokenizer.recorded {
+            return Err(Failure::Usage("--tokenizer takes a meter that counts, without `recorded`".to_owned()));
+        }
+        Ok(Study {
+            policies,
+            baseline,
+            counter: self.tokenizer,
+            window: self.window,
+            overhead: self.overhead,
+            thinking: self.thinking.map(|thinking| match thinking {
+                ThinkingFor::Turn => Thinking::Turn,
+                ThinkingFor::All => Thinking::All,
+                ThinkingFor::None => Thinking::None,
+            }),
+            summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
+        })
+    }
+
+    /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
+    fn asked(&self) -> Result<Vec<Policy>, Failure> {
+        let mut policies = Vec::new();
+        for name in &self.policies {
+            let plain = load(name, &[])?;
+            let fits = |setting: &&Setting| {
+                setting.layer.as_ref().is_none_or(|id| plain.layers.iter().any(|layer| layer.id == *id))
+            };
+            let settings: Vec<_> = self.settings.iter().filter(fits).cloned().collect();
+            let policy = load(name, &settings)?;
+            if policies.iter().any(|known: &Policy| known.name == policy.name) {
+                return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
+            }
+            policies.push(policy);
+        }
+        for setting in &self.settings {
+            let Some(id) = &setting.layer else { continue };
+            if policies.iter().all(|policy| policy.layers.iter().all(|layer| layer.id != *id)) {
+                let known: Vec<_> = policies.iter().flat_map(|p| p.layers.iter().map(|l| l.id.as_str())).collect();
+                let what = format!("--set {id}.{}: no policy has a layer `{id}` (known: {})", setting.field, known.join(", "));
+                return Err(Failure::Usage(what));
+            }
+        }
+        Ok(policies)
+    }
+}
+
+/// A preset by its name, or the policy in a file.
+pub fn load(name: &str, settings: &[Setting]) -> Result<Policy, Failure> {
+    if let Some(preset) = preset(name) {
+        return Ok(preset.policy(settings)?);
+    }
+    let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+        let known = PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+        let what = format!("neither a preset ({known}) nor a TOML file that can be read: {error}");
+        PolicyError { origin: name.to_owned(), line: None, what }
+    })?;
+    Ok(Policy::parse(&text, name, settings)?)
+}
+
+/// Those who look on: at the policies that were asked for, not at the bounds.
+struct Witnesses {
+    asked: Vec<String>,
+    contexts: Option<Contexts>,
+    files: Option<Materialize>,
+}
+
+impl Observers for Witnesses {
+    fn observe<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Box<dyn Observer + 'a> {
+        if !self.asked.contains(&policy.name) {
+            return Box::new(recompact::replay::NoObserver);
+        }
+        let contexts = self.contexts.as_mut().map(|contexts| contexts.of(transcript, conversation, policy));
+        let files = self.files.as_mut().map(|files| files.of(transcript, conversation, policy));
+        Box::new(Both { contexts, files })
+    }
+}
+
+impl Witnesses {
+    fn finish(self) -> Result<(), Failure> {
+        self.contexts.map_or(Ok(()), Contexts::finish)?;
+        self.files.map_or(Ok(()), Materialize::finish)
+    }
+}
+
+struct Both<A, B> {
+    contexts: Option<A>,
+    files: Option<B>,
+}
+
+impl<A: Observer, B: Observer> Observer for Both<A, B> {
+    fn request(&mut self, request: &recompact::journal::Request, context: &recompact::context::Context) {
+        if let Some(contexts) = &mut self.contexts {
+            contexts.request(request, context);
+        }
+    }
+
+    fn file(&mut self, file: &recompact::journal::File, text: &str) {
+        if let Some(files) = &mut self.files {
+            files.file(file, text);
+        }
+    }
+
+    fn wants_archives(&self) -> bool {
+        self.files.is_some()
+    }
+}

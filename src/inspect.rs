@@ -1,0 +1,208 @@
+//! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions.
+
+use serde::Serialize;
+
+use crate::conversation::{Block, Conversation, Kind, Origin, RecordedEdit, Role};
+use crate::format::Note;
+use crate::meter::Meter;
+use crate::sizes::Sizes;
+
+/// How many of the largest results are named.
+const LARGEST: usize = 10;
+
+/// One conversation, looked into. Tokens are by the counter that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    pub transcript: String,
+    pub conversation: String,
+    pub format: &'static str,
+    pub models: Vec<String>,
+    /// Recorded model responses.
+    pub calls: usize,
+    pub messages: usize,
+    /// Records of the file that became part of the conversation.
+    pub records: usize,
+    /// Typed user messages.
+    pub turns: usize,
+    pub tool_uses: usize,
+    pub tool_results: usize,
+    pub tokens: TokensByKind,
+    /// Tokens of system prompt and tools.
+    pub overhead: u64,
+    /// The context window the record names.
+    pub window: Option<u64>,
+    /// What the provider says it read, over all calls, and wrote.
+    pub recorded_usage: RecordedUsage,
+    /// Tokens of every request, as if nothing had been compacted; overhead not included.
+    pub growth: Vec<u64>,
+    pub largest_results: Vec<LargeResult>,
+    /// Results that the harness had already moved to disk.
+    pub persisted_outputs: usize,
+    pub recorded_compactions: Vec<RecordedCompaction>,
+    pub notes: Vec<InspectionNote>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TokensByKind {
+    pub total: u64,
+    /// What people typed.
+    pub typed: u64,
+    /// What the harness put in: reminders, attachments, environment.
+    pub injected: u64,
+    pub assistant_text: u64,
+    pub thinking: u64,
+    pub tool_use: u64,
+    pub tool_result: u64,
+    pub media: u64,
+    pub other: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RecordedUsage {
+    /// Calls with a usage.
+    pub calls: usize,
+    pub input: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+    pub output: u64,
+    /// The largest request.
+    pub peak_request: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LargeResult {
+    pub line: u32,
+    pub tool: String,
+    pub tool_use_id: String,
+    pub tokens: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecordedCompaction {
+    pub line: u32,
+    /// `summary`, or `clear` where single results were cleared.
+    pub kind: &'static str,
+    pub trigger: Option<String>,
+    /// The call before which it was made, from 1.
+    pub before_call: usize,
+    /// As the record says.
+    pub tokens_before: Option<u64>,
+    pub tokens_after: Option<u64>,
+    /// Tokens of the messages it put into the context.
+    pub put: u64,
+    /// Results it cleared.
+    pub cleared: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InspectionNote {
+    pub line: Option<u32>,
+    pub what: String,
+}
+
+impl Inspection {
+    /// `notes` are those of the whole transcript.
+    pub fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Meter) -> Self {
+        let sizes = Sizes::new(conversation, [counter.measure]);
+        let tokens = |block| counter.apply(sizes.size(block, counter.measure));
+        let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
+        let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
+        let put = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
+        let compaction = |compaction: &crate::conversation::Compaction| RecordedCompaction {
+            line: compaction.line,
+            kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
+            trigger: compaction.trigger.clone(),
+            before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,
+            tokens_before: compaction.tokens_before,
+            tokens_after: compaction.tokens_after,
+            put: put(&compaction.edit),
+            cleared: if let RecordedEdit::Clear { pairs } = &compaction.edit { pairs.len() } else { 0 },
+        };
+        Self {
+            transcript: transcript.to_owned(),
+            conversation: conversation.name.clone(),
+            format: conversation.format,
+            models: models(conversation),
+            calls: conversation.calls.len(),
+            messages: conversation.messages.len(),
+            records: conversation.records,
+            turns: conversation.messages.iter().filter(|message| conversation.is_typed(message)).count(),
+            tool_uses: conversation.tool_uses(),
+            tool_results: conversation.tool_results(),
+            tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
+            overhead: crate::study::overhead(conversation, &sizes, counter),
+            window: conversation.window,
+            recorded_usage: usage(conversation),
+            growth: growth(conversation, tokens),
+            largest_results: largest(conversation, tokens),
+            persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
+            recorded_compactions: conversation.compactions.iter().map(compaction).collect(),
+            notes: notes.iter().map(note).collect(),
+        }
+    }
+}
+
+impl TokensByKind {
+    fn with(mut self, block: &Block, tokens: u64) -> Self {
+        self.total += tokens;
+        *match (block.kind, block.origin) {
+            (Kind::Thinking, _) => &mut self.thinking,
+            (Kind::ToolUse(_), _) => &mut self.tool_use,
+            (Kind::ToolResult(_), _) => &mut self.tool_result,
+            (Kind::Media, _) => &mut self.media,
+            (Kind::Other, _) => &mut self.other,
+            (Kind::Text, Origin::Agent) => &mut self.assistant_text,
+            (Kind::Text, Origin::Typed) => &mut self.typed,
+            (Kind::Text, _) => &mut self.injected,
+        } += tokens;
+        self
+    }
+}
+
+fn models(conversation: &Conversation) -> Vec<String> {
+    let models: std::collections::BTreeSet<_> = conversation.calls.iter().filter_map(|call| call.model.clone()).collect();
+    models.into_iter().collect()
+}
+
+fn usage(conversation: &Conversation) -> RecordedUsage {
+    let usages = conversation.calls.iter().filter_map(|call| call.usage);
+    usages.fold(RecordedUsage::default(), |sum, usage| RecordedUsage {
+        calls: sum.calls + 1,
+        input: sum.input + usage.input,
+        cache_read: sum.cache_read + usage.cache_read,
+        cache_write: sum.cache_write + usage.cache_write_5m + usage.cache_write_1h,
+        output: sum.output + usage.output,
+        peak_request: sum.peak_request.max(usage.request()),
+    })
+}
+
+fn growth(conversation: &Conversation, tokens: impl Fn(crate::conversation::BlockId) -> u64) -> Vec<u64> {
+    let (mut read, mut sum) = (0, 0);
+    let before = |call: &crate::conversation::Call| {
+        let blocks = conversation.messages[read..call.response].iter().flat_map(|message| &message.blocks);
+        sum += blocks.map(|id| tokens(*id)).sum::<u64>();
+        read = call.response;
+        sum
+    };
+    conversation.calls.iter().map(before).collect()
+}
+
+fn largest(conversation: &Conversation, tokens: impl Fn(crate::conversation::BlockId) -> u64) -> Vec<LargeResult> {
+    let user = conversation.messages.iter().filter(|message| message.role == Role::User);
+    let results = user.flat_map(|message| &message.blocks).filter_map(|id| match conversation.block(*id) {
+        Block { kind: Kind::ToolResult(pair), line, .. } => {
+            let pair = conversation.pair(*pair);
+            Some(LargeResult { line: *line, tool: pair.name.clone(), tool_use_id: pair.id.clone(), tokens: tokens(*id) })
+        }
+        _ => None,
+    });
+    let mut results: Vec<_> = results.collect();
+    results.sort_by_key(|result| std::cmp::Reverse(result.tokens));
+    results.truncate(LARGEST);
+    results
+}
+
+/// The tag that learn-claude-code and Claude Code put around what is left of a result on disk (`harnesses.md` §17).
+fn is_persisted_output(block: &Block) -> bool {
+    matches!(block.kind, Kind::ToolResult(_)) && block.text().starts_with("<persisted-output>")
+}
