@@ -77,11 +77,12 @@ impl TokenUsage {
 
     /// Codex counts what it read from the cache, or wrote to it, as input; here they are apart.
     fn usage(&self) -> Usage {
-        let cached = self.cached_input_tokens.saturating_add(self.cache_write_input_tokens);
+        let cache_read = self.cached_input_tokens.min(self.input_tokens);
+        let cache_write_5m = self.cache_write_input_tokens.min(self.input_tokens - cache_read);
         Usage {
-            input: self.input_tokens.saturating_sub(cached),
-            cache_read: self.cached_input_tokens,
-            cache_write_5m: self.cache_write_input_tokens,
+            input: self.input_tokens - cache_read - cache_write_5m,
+            cache_read,
+            cache_write_5m,
             cache_write_1h: 0,
             output: self.output_tokens,
             reasoning: Some(self.reasoning_output_tokens),

@@ -127,9 +127,10 @@ pub fn usage(recorded: Value) -> Option<Usage> {
     }
     let recorded: ChatUsage = serde_json::from_value(recorded).ok()?;
     let cached = recorded.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+    let cache_read = cached.min(recorded.prompt_tokens);
     Some(Usage {
-        input: recorded.prompt_tokens.saturating_sub(cached),
-        cache_read: cached,
+        input: recorded.prompt_tokens - cache_read,
+        cache_read,
         output: recorded.completion_tokens,
         reasoning: recorded.completion_tokens_details.and_then(|details| details.reasoning_tokens),
         ..Usage::default()
