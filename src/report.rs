@@ -5,10 +5,12 @@
 
 mod csv;
 pub mod escape;
+pub mod inspection;
 mod json;
 mod markdown;
 mod sheet;
 mod shown;
+mod spark;
 mod table;
 
 use crate::results::Results;

@@ -19,7 +19,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
     writer.into_inner().expect(IN_MEMORY)
 }
 
-const IN_MEMORY: &str = "rows of one length are written to memory";
+pub const IN_MEMORY: &str = "rows of one length are written to memory";
 
 fn cells(row: &Row, results: &Results) -> impl Iterator<Item = String> {
     let names = [&row.transcript, &row.conversation, &row.policy].map(|name| text(name));
@@ -30,7 +30,7 @@ fn cells(row: &Row, results: &Results) -> impl Iterator<Item = String> {
 }
 
 /// A text that is safe in a terminal and a spreadsheet.
-fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     let text = escape::terminal(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\'']) { format!("'{text}") } else { text.into_owned() }
 }

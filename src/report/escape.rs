@@ -9,6 +9,11 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
     escape(text, &[])
 }
 
+/// Several lines for a terminal, each made harmless.
+pub fn terminal_lines(text: &str) -> String {
+    text.lines().map(terminal).collect::<Vec<_>>().join("\n")
+}
+
 /// Text for a Markdown table cell: a code span, in which GitHub finds no links, mentions, tags or emphasis. Pipes and
 /// backticks, which could end it, are shown as escapes like all that is unseen.
 pub fn markdown(text: &str) -> String {

@@ -12,9 +12,14 @@ use crate::results::Results;
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
+    write(results)
+}
+
+/// Any plain data in this layout.
+pub fn write(data: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut out, RowPerLine::default());
-    results.serialize(&mut serializer).expect("results have string keys and are written to memory");
+    data.serialize(&mut serializer).expect("plain data with string keys, written to memory");
     out.push(b'\n');
     out
 }

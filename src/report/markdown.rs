@@ -7,7 +7,12 @@ use super::sheet::{Head, Holds, Sheet, sheets};
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    let sheets: Vec<String> = sheets(results).iter().map(sheet).collect();
+    draw_all(&sheets(results))
+}
+
+/// Sheets below each other.
+pub fn draw_all(sheets: &[Sheet]) -> Vec<u8> {
+    let sheets: Vec<String> = sheets.iter().map(sheet).collect();
     sheets.join("\n").into_bytes()
 }
 

@@ -175,20 +175,20 @@ fn title(column: &Column) -> String {
 }
 
 /// `1 file`, `2 files`.
-fn many(count: usize, what: &str) -> String {
+pub fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Head {
-    fn names(text: &str) -> Self {
+    pub fn names(text: &str) -> Self {
         Self { text: text.to_owned(), holds: Holds::Names }
     }
 
-    fn numbers(text: &str) -> Self {
+    pub fn numbers(text: &str) -> Self {
         Self { text: text.to_owned(), holds: Holds::Numbers }
     }
 
-    fn prose(text: &str) -> Self {
+    pub fn prose(text: &str) -> Self {
         Self { text: text.to_owned(), holds: Holds::Prose }
     }
 }

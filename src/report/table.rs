@@ -20,8 +20,13 @@ const HEAD: usize = 12;
 const NUMBER: usize = 24;
 
 pub fn render(results: &Results, style: &Style) -> Vec<u8> {
+    draw_all(&sheets(results), style)
+}
+
+/// Sheets below each other.
+pub fn draw_all(sheets: &[Sheet], style: &Style) -> Vec<u8> {
     let style = Style { width: style.width.clamp(NARROWEST, usize::from(u16::MAX) / 2), ..*style };
-    let sheets: Vec<String> = sheets(results).iter().map(|sheet| lay_out(sheet, &style)).collect();
+    let sheets: Vec<String> = sheets.iter().map(|sheet| lay_out(sheet, &style)).collect();
     sheets.join("\n").into_bytes()
 }
 

@@ -1,0 +1,202 @@
+//! Inspections → bytes, by the names of the reports.
+
+use serde::Serialize;
+
+use super::sheet::{Head, Sheet, many};
+use super::{Style, csv, json, markdown, shown, spark, table};
+use crate::column::Unit;
+use crate::inspect::{Inspection, TokensByKind};
+
+/// Rows of a sheet before the rest is only counted.
+const SHOWN: usize = 20;
+/// Bars of a line of growth.
+const GROWTH: usize = 20;
+
+/// Renders inspections as the report with this name does results.
+pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8> {
+    match report {
+        "json" => json::write(&inspections),
+        "csv" => separated(inspections),
+        "markdown" => markdown::draw_all(&sheets(inspections)),
+        _ => table::draw_all(&sheets(inspections), style),
+    }
+}
+
+fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
+    let sheets = [overview(inspections), kinds(inspections), results(inspections), compactions(inspections), notes(inspections)];
+    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+}
+
+fn tokens(tokens: u64) -> String {
+    shown::value(Unit::Tokens, Some(tokens as f64))
+}
+
+fn number(count: usize) -> String {
+    shown::value(Unit::Count, Some(count as f64))
+}
+
+/// The rows that are shown, and a line about those that are not.
+fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let left = rows.len().saturating_sub(SHOWN);
+    rows.truncate(SHOWN);
+    (rows, if left > 0 { vec![format!("{} more in -o json", many(left, what))] } else { Vec::new() })
+}
+
+fn overview(inspections: &[Inspection]) -> Sheet {
+    let mut by_size: Vec<_> = inspections.iter().collect();
+    by_size.sort_by_key(|inspection| std::cmp::Reverse(inspection.tokens.total));
+    let row = |inspection: &&Inspection| {
+        vec![
+            inspection.transcript.clone(),
+            inspection.conversation.clone(),
+            inspection.format.to_owned(),
+            number(inspection.calls),
+            number(inspection.messages),
+            number(inspection.tool_uses),
+            number(inspection.tool_results),
+            tokens(inspection.tokens.total),
+            number(inspection.recorded_compactions.len()),
+            spark::line(&inspection.growth, GROWTH),
+        ]
+    };
+    let (rows, mut below) = cut(by_size.iter().map(row).collect(), "conversation");
+    below.push("~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned());
+    let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
+    let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::names("format")];
+    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compac tions"].map(Head::numbers));
+    heads.push(Head::prose("growth"));
+    let title = format!("{}, {}", many(transcripts.len(), "transcript"), many(inspections.len(), "conversation"));
+    Sheet { title, measure: String::new(), heads, rows, below }
+}
+
+fn kinds(inspections: &[Inspection]) -> Sheet {
+    let sum = |part: fn(&TokensByKind) -> u64| inspections.iter().map(|inspection| part(&inspection.tokens)).sum::<u64>();
+    let total = sum(|tokens| tokens.total);
+    let parts: [(&str, fn(&TokensByKind) -> u64); 8] = [
+        ("tool results", |t| t.tool_result),
+        ("tool uses", |t| t.tool_use),
+        ("assistant text", |t| t.assistant_text),
+        ("thinking", |t| t.thinking),
+        ("typed text", |t| t.typed),
+        ("injected text", |t| t.injected),
+        ("images, documents", |t| t.media),
+        ("other", |t| t.other),
+    ];
+    let row = |(name, part): (&str, fn(&TokensByKind) -> u64)| {
+        let share = (total > 0).then(|| sum(part) as f64 / total as f64);
+        vec![name.to_owned(), tokens(sum(part)), shown::value(Unit::Share, share)]
+    };
+    let rows = parts.into_iter().filter(|(_, part)| sum(*part) > 0).map(row).collect();
+    let heads = vec![Head::names("kind"), Head::numbers("~tokens"), Head::numbers("share")];
+    Sheet { title: "Tokens by kind".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+}
+
+fn results(inspections: &[Inspection]) -> Sheet {
+    let of = |inspection: &Inspection| {
+        let transcript = inspection.transcript.clone();
+        inspection.largest_results.iter().map(move |result| (transcript.clone(), result.clone())).collect::<Vec<_>>()
+    };
+    let mut largest: Vec<_> = inspections.iter().flat_map(of).collect();
+    largest.sort_by_key(|(_, result)| std::cmp::Reverse(result.tokens));
+    largest.truncate(10);
+    let row = |(transcript, result): &(String, crate::inspect::LargeResult)| {
+        vec![format!("{transcript}:{}", result.line), result.tool.clone(), tokens(result.tokens)]
+    };
+    let heads = vec![Head::names("place"), Head::names("tool"), Head::numbers("~tokens")];
+    let rows = largest.iter().map(row).collect();
+    Sheet { title: "Largest tool results".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+}
+
+fn compactions(inspections: &[Inspection]) -> Sheet {
+    let of = |inspection: &Inspection| {
+        let row = |compaction: &crate::inspect::RecordedCompaction| {
+            let recorded = |tokens: Option<u64>| shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
+            let trigger = compaction.trigger.clone().unwrap_or_else(|| shown::MISSING.to_owned());
+            vec![
+                format!("{}:{}", inspection.transcript, compaction.line),
+                compaction.kind.to_owned(),
+                trigger,
+                number(compaction.before_call),
+                recorded(compaction.tokens_before),
+                recorded(compaction.tokens_after),
+                tokens(compaction.put),
+                number(compaction.cleared),
+            ]
+        };
+        inspection.recorded_compactions.iter().map(row).collect::<Vec<_>>()
+    };
+    let (rows, below) = cut(inspections.iter().flat_map(of).collect(), "compaction");
+    let mut heads = vec![Head::names("place"), Head::names("kind"), Head::names("trigger")];
+    heads.extend(["before call", "tokens before", "tokens after", "~tokens put", "results cleared"].map(Head::numbers));
+    Sheet { title: "Recorded compactions".to_owned(), measure: String::new(), heads, rows, below }
+}
+
+fn notes(inspections: &[Inspection]) -> Sheet {
+    let mut known = std::collections::HashSet::new();
+    let of = |inspection: &Inspection| {
+        let place = |line: Option<u32>| line.map_or(inspection.transcript.clone(), |line| format!("{}:{line}", inspection.transcript));
+        inspection.notes.iter().map(|note| vec![place(note.line), note.what.clone()]).collect::<Vec<_>>()
+    };
+    // Notes are those of a transcript, and each of its conversations carries them.
+    let rows: Vec<_> = inspections.iter().flat_map(of).filter(|row| known.insert(row.clone())).collect();
+    let title = format!("Notes: {}", rows.len());
+    let (rows, below) = cut(rows, "note");
+    Sheet { title, measure: String::new(), heads: vec![Head::names("place"), Head::prose("note")], rows, below }
+}
+
+/// One line a conversation: what has one value.
+fn separated(inspections: &[Inspection]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        transcript: String,
+        conversation: String,
+        format: &'a str,
+        models: String,
+        calls: usize,
+        messages: usize,
+        turns: usize,
+        tool_uses: usize,
+        tool_results: usize,
+        tokens: u64,
+        tokens_typed: u64,
+        tokens_injected: u64,
+        tokens_assistant_text: u64,
+        tokens_thinking: u64,
+        tokens_tool_use: u64,
+        tokens_tool_result: u64,
+        tokens_media: u64,
+        tokens_other: u64,
+        overhead: u64,
+        recorded_compactions: usize,
+        persisted_outputs: usize,
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    for inspection in inspections {
+        let tokens = &inspection.tokens;
+        let line = Line {
+            transcript: csv::text(&inspection.transcript),
+            conversation: csv::text(&inspection.conversation),
+            format: inspection.format,
+            models: csv::text(&inspection.models.join(" ")),
+            calls: inspection.calls,
+            messages: inspection.messages,
+            turns: inspection.turns,
+            tool_uses: inspection.tool_uses,
+            tool_results: inspection.tool_results,
+            tokens: tokens.total,
+            tokens_typed: tokens.typed,
+            tokens_injected: tokens.injected,
+            tokens_assistant_text: tokens.assistant_text,
+            tokens_thinking: tokens.thinking,
+            tokens_tool_use: tokens.tool_use,
+            tokens_tool_result: tokens.tool_result,
+            tokens_media: tokens.media,
+            tokens_other: tokens.other,
+            overhead: inspection.overhead,
+            recorded_compactions: inspection.recorded_compactions.len(),
+            persisted_outputs: inspection.persisted_outputs,
+        };
+        writer.serialize(line).expect(csv::IN_MEMORY);
+    }
+    writer.into_inner().expect(csv::IN_MEMORY)
+}
