@@ -1,1 +1,2 @@
 //! One test binary.
+mod claude_code_files;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::record::Text;
+use super::text::Text;
 
 /// The fields in which the visible types hold their text; command lines and output of hooks are skipped unread.
 #[derive(Debug, Default, Deserialize)]

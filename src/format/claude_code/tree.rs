@@ -4,8 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::compaction::Kept;
-use super::record::{Record, Text};
+use super::kept::Kept;
+use super::record::Record;
+use super::text::Text;
 use super::threads::Threads;
 
 /// One path through the tree, from its root.
