@@ -104,13 +104,13 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
 /// Makes bookkeeping of records whose id was there before: a session that was copied into itself.
 fn leave_out_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
     let mut seen = HashSet::with_capacity(records.len());
-    for record in records {
-        if record.uuid.get().is_some_and(|uuid| !seen.insert(uuid.to_owned())) {
-            if record.is_said() {
-                notes.push(Note::info(record.line, "a record with this uuid was there before; it was left out"));
-            }
-            *record = Record { line: record.line, r#type: Type::Other, ..Record::default() };
+    let repeats = records.iter().enumerate().filter_map(|(i, record)| (!seen.insert(record.uuid.get()?)).then_some(i));
+    for i in repeats.collect::<Vec<_>>() {
+        let line = records[i].line;
+        if records[i].is_said() {
+            notes.push(Note::info(line, "a record with this uuid was there before; it was left out"));
         }
+        records[i] = Record { line, r#type: Type::Other, ..Record::default() };
     }
 }
 

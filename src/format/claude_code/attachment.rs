@@ -41,6 +41,9 @@ impl Attachment {
     /// | `invoked_skills`, `relevant_memories` | the `content` of each |
     /// | `mcp_instructions_delta`, `deferred_tools_delta`, `agent_listing_delta` | what was added: blocks, else lines, else names |
     ///
+    /// Checked against recorded usage: from one request to the next, the tokens of these texts and of the results make up the
+    /// growth; an empty `task_reminder` still costs some 80 tokens whose text is not in the record.
+    ///
     /// Skipped: `hook_system_message`, `command_permissions`, `auto_mode`, `compact_file_reference` and whatever is not listed:
     /// settings of the harness, messages to the user, or text that the record does not hold.
     pub fn visible_text(&self) -> Option<String> {

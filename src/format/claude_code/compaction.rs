@@ -70,9 +70,8 @@ impl Reader<'_> {
         blocks.sort_unstable();
         let all = &self.builder.so_far().messages;
         let in_message = |blocks: &[(usize, BlockId)]| {
-            let message = blocks.first().and_then(|(message, _)| all.get(*message))?;
-            let blocks: Vec<BlockId> = blocks.iter().map(|(_, block)| *block).collect();
-            Some(Message { blocks, ..message.clone() })
+            let Message { role, plain, time, line, .. } = *blocks.first().and_then(|(message, _)| all.get(*message))?;
+            Some(Message { role, plain, time, line, blocks: blocks.iter().map(|(_, block)| *block).collect() })
         };
         blocks.chunk_by(|a, b| a.0 == b.0).filter_map(in_message).collect()
     }

@@ -33,12 +33,13 @@ pub struct Record {
     pub is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,
     pub is_visible_in_transcript_only: Option<bool>,
-    pub message: Option<Message>,
+    // Boxed: most records have none of these, and a file has very many records.
+    pub message: Option<Box<Message>>,
     /// Of `system` records: what is shown, and for `local_command` also sent.
     pub content: Text,
-    pub attachment: Option<Attachment>,
-    pub compact_metadata: Option<CompactMetadata>,
-    pub microcompact_metadata: Option<MicrocompactMetadata>,
+    pub attachment: Option<Box<Attachment>>,
+    pub compact_metadata: Option<Box<CompactMetadata>>,
+    pub microcompact_metadata: Option<Box<MicrocompactMetadata>>,
 }
 
 /// `type` of a record; everything that is never conversation is `Other`.
