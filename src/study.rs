@@ -40,7 +40,12 @@ pub struct Study {
 
 /// Gives an observer for each replay. With observers, replays run one after another.
 pub trait Observers {
-    fn observe<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Box<dyn Observer + 'a>;
+    fn observe<'a>(
+        &'a mut self,
+        transcript: &'a str,
+        conversation: &'a Conversation,
+        policy: &'a Policy,
+    ) -> Box<dyn Observer + 'a>;
 }
 
 /// What one transcript gave.
@@ -91,11 +96,8 @@ impl Study {
                 sum.add(of_part);
             }
         }
-        let text = |policy: &Policy| PolicyText {
-            name: policy.name.clone(),
-            toml: policy.to_toml(),
-            quirks: policy.quirks.clone(),
-        };
+        let text =
+            |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
         Results {
             version: VERSION,
             summary: summarise(&columns, &rows),
@@ -168,11 +170,7 @@ pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u
 pub const DEFAULT_COUNTER: Meter = Meter::of(Measure::O200k);
 
 fn notes(transcript: &str, reading: &Reading) -> Vec<ResultNote> {
-    let note = |note: &crate::format::Note| ResultNote {
-        path: transcript.to_owned(),
-        line: note.line,
-        what: note.what.clone(),
-    };
+    let note = |note: &crate::format::Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
     reading.notes.iter().map(note).collect()
 }
 

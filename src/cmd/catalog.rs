@@ -35,8 +35,14 @@ struct Kind {
 const KINDS: &[Kind] = &[
     Kind { name: "formats", entries: || FORMATS.iter().map(|f| entry(f.name, f.about, String::new())).collect() },
     Kind { name: "policies", entries: policies },
-    Kind { name: "layers", entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), page(kind.source))).collect() },
-    Kind { name: "meters", entries: || METERS.iter().map(|m| entry(m.name, m.about, format!("Used by: {}", m.source))).collect() },
+    Kind {
+        name: "layers",
+        entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), page(kind.source))).collect(),
+    },
+    Kind {
+        name: "meters",
+        entries: || METERS.iter().map(|m| entry(m.name, m.about, format!("Used by: {}", m.source))).collect(),
+    },
     Kind { name: "summarizers", entries: summarizers },
     Kind { name: "measures", entries: measures },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
@@ -106,10 +112,14 @@ fn summarizers() -> Vec<Entry> {
 
 fn measures() -> Vec<Entry> {
     let columns = |measure: &recompact::measure::Measurement| {
-        measure.columns.iter().map(|column| {
-            let estimated = if column.estimated { ", estimated" } else { "" };
-            format!("{} ({:?}{estimated}): {}\n", column.id, column.unit, column.about).to_owned()
-        }).collect()
+        measure
+            .columns
+            .iter()
+            .map(|column| {
+                let estimated = if column.estimated { ", estimated" } else { "" };
+                format!("{} ({:?}{estimated}): {}\n", column.id, column.unit, column.about).to_owned()
+            })
+            .collect()
     };
     MEASURES.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
 }

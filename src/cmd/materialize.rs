@@ -67,7 +67,8 @@ impl Observer for Files<'_> {
         if self.files.failed.is_some() || (file.kind == FileKind::Persisted && file.again) {
             return;
         }
-        let path: PathBuf = self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(part).collect::<PathBuf>());
+        let path: PathBuf =
+            self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(part).collect::<PathBuf>());
         if let Err(error) = self.files.write(&path, text) {
             self.files.failed = Some(format!("{}: {error}", path.display()));
         }
@@ -88,10 +89,15 @@ const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 fn part(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
-    let cleaned: String = text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART).collect();
+    let cleaned: String =
+        text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART).collect();
     let only_dots = cleaned.chars().all(|c| c == '.');
     let is_device = DEVICES.contains(&cleaned.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str());
-    if cleaned == text && !only_dots && !is_device { cleaned } else { format!("{}_{:016x}", cleaned.replace("..", "__"), fnv1a(text)) }
+    if cleaned == text && !only_dots && !is_device {
+        cleaned
+    } else {
+        format!("{}_{:016x}", cleaned.replace("..", "__"), fnv1a(text))
+    }
 }
 
 /// The FNV-1a hash: stable for ever, unlike the standard library's.
@@ -105,9 +111,14 @@ mod tests {
 
     #[test]
     fn no_text_becomes_a_way_out() {
-        for hostile in ["..", ".", "", "../../etc/passwd", "/abs", "a\0b", "CON", "con.txt", &"x".repeat(4_000), "é", "a\u{202e}b"] {
+        for hostile in
+            ["..", ".", "", "../../etc/passwd", "/abs", "a\0b", "CON", "con.txt", &"x".repeat(4_000), "é", "a\u{202e}b"]
+        {
             let name = part(hostile);
-            assert!(!name.is_empty() && name.len() < 200 && name != ".." && !name.contains(['/', '\\', '\0']), "{hostile:?}: {name}");
+            assert!(
+                !name.is_empty() && name.len() < 200 && name != ".." && !name.contains(['/', '\\', '\0']),
+                "{hostile:?}: {name}"
+            );
         }
         assert_eq!(part(".task_outputs"), ".task_outputs");
         assert_ne!(part("a/b"), part("a:b"));

@@ -119,9 +119,8 @@ impl Replay {
         let mut policies = Vec::new();
         for name in &self.policies {
             let plain = load(name, &[])?;
-            let fits = |setting: &&Setting| {
-                setting.layer.as_ref().is_none_or(|id| plain.layers.iter().any(|layer| layer.id == *id))
-            };
+            let fits =
+                |setting: &&Setting| setting.layer.as_ref().is_none_or(|id| plain.layers.iter().any(|layer| layer.id == *id));
             let settings: Vec<_> = self.settings.iter().filter(fits).cloned().collect();
             let policy = load(name, &settings)?;
             if policies.iter().any(|known: &Policy| known.name == policy.name) {
@@ -162,7 +161,12 @@ struct Witnesses {
 }
 
 impl Observers for Witnesses {
-    fn observe<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Box<dyn Observer + 'a> {
+    fn observe<'a>(
+        &'a mut self,
+        transcript: &'a str,
+        conversation: &'a Conversation,
+        policy: &'a Policy,
+    ) -> Box<dyn Observer + 'a> {
         if !self.asked.contains(&policy.name) {
             return Box::new(recompact::replay::NoObserver);
         }

@@ -3,13 +3,17 @@
 //! One record a line, append-only; `user`, `assistant` and some `attachment` and `system` records are conversation, all others
 //! are bookkeeping. Lines with one `message.id` are one response; its tool results are lines of their own. Records name their
 //! parent: side chains, rewinds and edited prompts make it a tree ([`threads`], [`tree`]). What came before a compaction stays
-//! in the file ([`compaction`]). Read off recordings; Anthropic documents none of it.
+//! in the file ([`kept`], [`compaction`]). Read off recordings; Anthropic documents none of it.
 
 mod attachment;
 mod compaction;
+mod kept;
 mod messages;
 mod origin;
 mod record;
+#[cfg(test)]
+mod tests;
+mod text;
 mod threads;
 mod tree;
 mod turns;
@@ -20,7 +24,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use self::record::{Record, Text, Type};
+use self::record::{Record, Type};
+use self::text::Text;
 use self::threads::Threads;
 use self::tree::{Branch, Tree};
 use super::{Branches, Format, Note, ReadOptions, Reading, jsonl};
@@ -30,7 +35,7 @@ const NAME: &str = "claude-code";
 pub const FORMAT: Format =
     Format { name: NAME, about: "Claude Code session (JSONL), with sub-agents and compactions", sniff, read };
 
-/// Bookkeeping records that carry neither `uuid` nor `sessionId`, with a field that only they have.
+/// Bookkeeping records that may carry neither `uuid` nor `sessionId`.
 const BOOKKEEPING: &[&str] = &[
     "summary",
     "file-history-snapshot",
@@ -99,13 +104,13 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
 /// Makes bookkeeping of records whose id was there before: a session that was copied into itself.
 fn leave_out_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
     let mut seen = HashSet::with_capacity(records.len());
-    for record in records {
-        if record.uuid.get().is_some_and(|uuid| !seen.insert(uuid.to_owned())) {
-            if record.is_said() {
-                notes.push(Note::info(record.line, "a record with this uuid was there before; it was left out"));
-            }
-            *record = Record { line: record.line, r#type: Type::Other, ..Record::default() };
+    let repeats = records.iter().enumerate().filter_map(|(i, record)| (!seen.insert(record.uuid.get()?)).then_some(i));
+    for i in repeats.collect::<Vec<_>>() {
+        let line = records[i].line;
+        if records[i].is_said() {
+            notes.push(Note::info(line, "a record with this uuid was there before; it was left out"));
         }
+        records[i] = Record { line, r#type: Type::Other, ..Record::default() };
     }
 }
 

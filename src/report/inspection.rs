@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sheet::{Head, Sheet, many};
+use super::sheet::{Head, Sheet, common_folder, left_out, many};
 use super::{Style, csv, json, markdown, shown, spark, table};
 use crate::column::Unit;
 use crate::inspect::{Inspection, TokensByKind};
@@ -35,6 +35,10 @@ fn number(count: usize) -> String {
     shown::value(Unit::Count, Some(count as f64))
 }
 
+fn folder(inspections: &[Inspection]) -> &str {
+    common_folder(inspections.iter().map(|inspection| inspection.transcript.as_str()))
+}
+
 /// The rows that are shown, and a line about those that are not.
 fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let left = rows.len().saturating_sub(SHOWN);
@@ -45,9 +49,10 @@ fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>
 fn overview(inspections: &[Inspection]) -> Sheet {
     let mut by_size: Vec<_> = inspections.iter().collect();
     by_size.sort_by_key(|inspection| std::cmp::Reverse(inspection.tokens.total));
+    let folder = folder(inspections);
     let row = |inspection: &&Inspection| {
         vec![
-            inspection.transcript.clone(),
+            inspection.transcript[folder.len()..].to_owned(),
             inspection.conversation.clone(),
             inspection.format.to_owned(),
             number(inspection.calls),
@@ -60,10 +65,12 @@ fn overview(inspections: &[Inspection]) -> Sheet {
         ]
     };
     let (rows, mut below) = cut(by_size.iter().map(row).collect(), "conversation");
-    below.push("~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned());
+    below.push(
+        "~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned(),
+    );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
     let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::names("format")];
-    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compac tions"].map(Head::numbers));
+    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "com-pactions"].map(Head::numbers));
     heads.push(Head::prose("growth"));
     let title = format!("{}, {}", many(transcripts.len(), "transcript"), many(inspections.len(), "conversation"));
     Sheet { title, measure: String::new(), heads, rows, below }
@@ -93,7 +100,7 @@ fn kinds(inspections: &[Inspection]) -> Sheet {
 
 fn results(inspections: &[Inspection]) -> Sheet {
     let of = |inspection: &Inspection| {
-        let transcript = inspection.transcript.clone();
+        let transcript = inspection.transcript[folder(inspections).len()..].to_owned();
         inspection.largest_results.iter().map(move |result| (transcript.clone(), result.clone())).collect::<Vec<_>>()
     };
     let mut largest: Vec<_> = inspections.iter().flat_map(of).collect();
@@ -113,7 +120,7 @@ fn compactions(inspections: &[Inspection]) -> Sheet {
             let recorded = |tokens: Option<u64>| shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
             let trigger = compaction.trigger.clone().unwrap_or_else(|| shown::MISSING.to_owned());
             vec![
-                format!("{}:{}", inspection.transcript, compaction.line),
+                format!("{}:{}", &inspection.transcript[folder(inspections).len()..], compaction.line),
                 compaction.kind.to_owned(),
                 trigger,
                 number(compaction.before_call),
@@ -134,7 +141,8 @@ fn compactions(inspections: &[Inspection]) -> Sheet {
 fn notes(inspections: &[Inspection]) -> Sheet {
     let mut known = std::collections::HashSet::new();
     let of = |inspection: &Inspection| {
-        let place = |line: Option<u32>| line.map_or(inspection.transcript.clone(), |line| format!("{}:{line}", inspection.transcript));
+        let place =
+            |line: Option<u32>| line.map_or(inspection.transcript.clone(), |line| format!("{}:{line}", inspection.transcript));
         inspection.notes.iter().map(|note| vec![place(note.line), note.what.clone()]).collect::<Vec<_>>()
     };
     // Notes are those of a transcript, and each of its conversations carries them.

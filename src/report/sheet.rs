@@ -87,6 +87,7 @@ fn conversations(results: &Results) -> Sheet {
     };
     let measure = first(Unit::Share).unwrap_or(size);
 
+    let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
     let mut sized: Vec<(f64, &Vec<&Row>)> = rows_of.iter().map(|rows| (largest(size, rows), rows)).collect();
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let policies: Vec<&str> = keep_all_first(results).map(|summary| summary.policy.as_str()).collect();
@@ -96,15 +97,19 @@ fn conversations(results: &Results) -> Sheet {
         let of: &Row = rows.first()?;
         let values: HashMap<&str, Option<f64>> =
             rows.iter().map(|row| (row.policy.as_str(), row.values.get(&measure.id))).collect();
-        let mut cells = vec![of.transcript.clone(), of.conversation.clone(), shown::value(size.unit, Some(*tokens))];
+        let mut cells =
+            vec![of.transcript[folder.len()..].to_owned(), of.conversation.clone(), shown::value(size.unit, Some(*tokens))];
         cells.extend(policies.iter().map(|policy| shown::value(measure.unit, values.get(policy).copied().flatten())));
         Some(cells)
     });
     let rows: Vec<_> = rows.collect();
     let left = sized.len() - rows.len();
-    let below = (left > 0).then(|| format!("{} more in -o json and -o csv", many(left, "conversation")));
+    let mut below = left_out(folder);
+    if left > 0 {
+        below.push(format!("{} more in -o json and -o csv", many(left, "conversation")));
+    }
     let which = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
-    Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below: below.into_iter().collect() }
+    Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
 }
 
 /// What every layer did.
@@ -172,6 +177,21 @@ fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
 
 fn title(column: &Column) -> String {
     format!("{}{}", if column.estimated { "~" } else { "" }, column.id)
+}
+
+/// The folder that all paths have in common, with its last slash: tables leave it out.
+pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
+    let Some(first) = paths.next() else { return "" };
+    let folder = |end: usize| first[..end].rfind('/').map_or("", |slash| &first[..=slash]);
+    paths.fold(folder(first.len()), |common, path| {
+        let same = common.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+        if same == common.len() { common } else { folder(first.floor_char_boundary(same)) }
+    })
+}
+
+/// Says which folder the paths of a table are in.
+pub fn left_out(folder: &str) -> Vec<String> {
+    if folder.is_empty() { Vec::new() } else { vec![format!("all in {}", super::escape::terminal(folder))] }
 }
 
 /// `1 file`, `2 files`.

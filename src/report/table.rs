@@ -51,21 +51,36 @@ fn widths(sheet: &Sheet, style: &Style) -> Vec<usize> {
     let mut table = Table::new();
     table.set_header(sheet.heads.iter().map(head_text));
     table.add_rows(sheet.rows.iter().map(|cells| sheet.heads.iter().zip(cells).map(|(head, text)| cell_text(head, text))));
-    let names = sheet.heads.iter().filter(|head| head.holds == Holds::Names).count().max(1);
-    let content = table.column_max_content_widths();
+    let content: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
+    let mut names = shares(
+        style.width / 2,
+        sheet.heads.iter().zip(&content).filter(|(head, _)| head.holds == Holds::Names).map(|(_, width)| *width),
+    )
+    .into_iter();
     let mut left = style.width;
     let limited = sheet.heads.iter().zip(content).map(|(head, width)| {
-        let most = match head.holds {
-            // Names have at most four tenths of the width between them.
-            Holds::Names => style.width * 4 / 10 / names,
-            Holds::Numbers => NUMBER,
-            Holds::Prose => left.max(NUMBER),
+        let width = match head.holds {
+            Holds::Names => names.next().unwrap_or(width),
+            Holds::Numbers => width.min(NUMBER),
+            Holds::Prose => width.min(left.max(NUMBER)),
         };
-        let width = usize::from(width).min(most);
         left = left.saturating_sub(width + GAP);
         width
     });
     limited.collect()
+}
+
+/// What columns that want these widths get of a room: narrow ones what they want, wide ones equal parts of the rest.
+fn shares(room: usize, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
+    let wanted: Vec<usize> = wanted.collect();
+    let mut by_width: Vec<usize> = (0..wanted.len()).collect();
+    by_width.sort_by_key(|at| wanted[*at]);
+    let (mut given, mut room) = (vec![0; wanted.len()], room);
+    for (done, at) in by_width.into_iter().enumerate() {
+        given[at] = wanted[at].min(room / (wanted.len() - done)).max(1);
+        room = room.saturating_sub(given[at]);
+    }
+    given
 }
 
 /// Which columns each of the stacked tables shows.

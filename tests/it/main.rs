@@ -1,5 +1,6 @@
 //! One test binary.
 
+mod claude_code_files;
 mod codex_files;
 mod messages_files;
 mod openai_files;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::record::Text;
+use super::text::Text;
 
 /// The fields in which the visible types hold their text; command lines and output of hooks are skipped unread.
 #[derive(Debug, Default, Deserialize)]
@@ -40,6 +40,9 @@ impl Attachment {
     /// | `total_tokens_reminder` · `queued_command` · `edited_text_file` · `date_change` · `plan_file_reference` | `text` · `prompt` · `snippet` · `newDate` · `planContent` |
     /// | `invoked_skills`, `relevant_memories` | the `content` of each |
     /// | `mcp_instructions_delta`, `deferred_tools_delta`, `agent_listing_delta` | what was added: blocks, else lines, else names |
+    ///
+    /// Checked against recorded usage: from one request to the next, the tokens of these texts and of the results make up the
+    /// growth; an empty `task_reminder` still costs some 80 tokens whose text is not in the record.
     ///
     /// Skipped: `hook_system_message`, `command_permissions`, `auto_mode`, `compact_file_reference` and whatever is not listed:
     /// settings of the harness, messages to the user, or text that the record does not hold.

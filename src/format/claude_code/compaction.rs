@@ -1,70 +1,93 @@
-//! What a recorded compaction kept. The kept tail is not written again after the boundary: the boundary names its records.
+//! Recorded compactions: what a boundary, its summary and the attachments restored after it make of the context.
 
-use std::ops::RangeInclusive;
+use std::mem;
 
-use super::record::{Record, Text};
-use super::threads::Threads;
+use super::kept::Tail;
+use super::messages::{Gathered, Reader};
+use crate::conversation::{BlockId, Compaction, Message, Origin, RecordedEdit};
+use crate::format::Note;
 
-/// The records that stayed in the context beside the summary.
-pub struct Kept {
-    records: Records,
-    leads: bool,
+/// A compaction whose records are being read.
+pub struct Folding {
+    /// The boundary, or the summary where the file has none.
+    record: usize,
+    pub summary: Gathered,
+    pub restored: Gathered,
 }
 
-enum Records {
-    /// By `preservedMessages`, in ascending order.
-    Listed(Vec<usize>),
-    /// By `preservedSegment`: everything said between its ends.
-    Between(RangeInclusive<usize>),
+impl Folding {
+    pub fn new(record: usize) -> Self {
+        Self { record, summary: Gathered::default(), restored: Gathered::default() }
+    }
 }
 
-impl Kept {
-    /// What the boundary `record` kept. A segment reaches back to `since`, the boundary before it, at most.
-    pub fn of(record: &Record, thread: usize, threads: &Threads, since: usize) -> Self {
-        let find = |uuid: &str| threads.find(uuid, thread);
+impl Reader<'_> {
+    /// Records a compaction. With nothing before it, it is the head of a continued session: an ordinary first message.
+    pub fn fold(&mut self, folding: Option<Folding>, message: &mut Gathered) {
+        let Some(Folding { record: i, mut summary, mut restored }) = folding else { return };
+        for part in summary.parts.iter_mut().chain(&mut restored.parts) {
+            part.origin = Origin::Compaction;
+        }
+        let at = self.builder.so_far().messages.len();
+        let tail = self.kept.remove(&i).unwrap_or(Tail { records: Vec::new(), leads: false });
+        let kept = self.kept_messages(&tail.records);
+        if at == 0 || kept.is_empty() || tail.leads {
+            summary.add(mem::take(&mut restored));
+        }
+        if at == 0 {
+            message.add(summary);
+            return;
+        }
+        let (summary, restored) = (self.user_message(summary, false), self.user_message(restored, false));
+        let mut into: Vec<Message> = Vec::new();
+        if tail.leads {
+            into.extend(kept);
+            into.extend(summary);
+        } else {
+            into.extend(summary);
+            into.extend(kept);
+        }
+        into.extend(restored);
+        let record = &self.records[i];
+        if into.is_empty() {
+            self.notes.push(Note::info(record.line, "nothing is in the record that this compaction left; it was taken for none"));
+            return;
+        }
         let metadata = record.compact_metadata.as_ref();
-        let segment = metadata.and_then(|metadata| metadata.preserved_segment.as_ref());
-        let messages = metadata.and_then(|metadata| metadata.preserved_messages.as_ref());
-        let mut listed: Vec<usize> = messages.map(|m| m.uuids.iter().filter_map(|uuid| find(uuid)).collect()).unwrap_or_default();
-        listed.sort_unstable();
-        listed.dedup();
-        let ends = segment.and_then(|s| Some((find(s.head_uuid.get()?)?, find(s.tail_uuid.get()?)?)));
-        let records = match ends {
-            Some((head, tail)) if listed.is_empty() => Records::Between(head.max(since)..=tail),
-            _ => Records::Listed(listed),
+        self.builder.compaction(Compaction {
+            at,
+            edit: RecordedEdit::Fold { into },
+            trigger: metadata.and_then(|metadata| metadata.trigger.clone()),
+            tokens_before: metadata.and_then(|metadata| metadata.pre_tokens),
+            tokens_after: metadata.and_then(|metadata| metadata.post_tokens),
+            line: record.line,
+        });
+    }
+
+    /// The messages that kept records are in, with only their blocks.
+    fn kept_messages(&self, records: &[usize]) -> Vec<Message> {
+        let mut blocks: Vec<(usize, BlockId)> = records.iter().filter_map(|i| self.placed.get(i)).flatten().copied().collect();
+        blocks.sort_unstable();
+        let all = &self.builder.so_far().messages;
+        let in_message = |blocks: &[(usize, BlockId)]| {
+            let Message { role, plain, time, line, .. } = *blocks.first().and_then(|(message, _)| all.get(*message))?;
+            Some(Message { role, plain, time, line, blocks: blocks.iter().map(|(_, block)| *block).collect() })
         };
-        let anchors = [messages.map(|m| &m.anchor_uuid), segment.map(|s| &s.anchor_uuid)];
-        let anchor = anchors.into_iter().flatten().find_map(Text::get);
-        Self { records, leads: anchor.is_some() && anchor == record.uuid.get() }
+        blocks.chunk_by(|a, b| a.0 == b.0).filter_map(in_message).collect()
     }
 
-    /// Whether it stands before the summary: the compaction was asked for from a later message on.
-    pub fn leads(&self) -> bool {
-        self.leads
-    }
-
-    pub fn contains(&self, record: usize) -> bool {
-        match &self.records {
-            Records::Listed(records) => records.binary_search(&record).is_ok(),
-            Records::Between(range) => range.contains(&record),
-        }
-    }
-
-    pub fn last(&self) -> Option<usize> {
-        match &self.records {
-            Records::Listed(records) => records.last().copied(),
-            Records::Between(range) => Some(*range.end()).filter(|_| !range.is_empty()),
-        }
-    }
-
-    /// The records of a branch (ascending) that were kept.
-    pub fn among(&self, branch: &[usize]) -> Vec<usize> {
-        match &self.records {
-            Records::Listed(records) => records.clone(),
-            Records::Between(range) => {
-                let start = branch.partition_point(|record| record < range.start());
-                branch[start..].iter().copied().take_while(|record| record <= range.end()).collect()
-            }
-        }
+    /// Records a micro-compaction.
+    pub fn clear(&mut self, i: usize) {
+        let record = &self.records[i];
+        let Some(metadata) = &record.microcompact_metadata else { return };
+        let pairs = metadata.compacted_tool_ids.iter().filter_map(|id| self.builder.pair(id)).collect();
+        self.builder.compaction(Compaction {
+            at: self.builder.so_far().messages.len(),
+            edit: RecordedEdit::Clear { pairs },
+            trigger: metadata.trigger.clone(),
+            tokens_before: metadata.pre_tokens,
+            tokens_after: metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved)),
+            line: record.line,
+        });
     }
 }

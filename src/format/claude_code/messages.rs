@@ -5,14 +5,13 @@ use std::mem;
 
 use serde_json::{Value, json};
 
-use super::compaction::Kept;
+use super::compaction::Folding;
+use super::kept::{self, Tail};
 use super::origin;
 use super::record::{Record, Type};
 use super::threads::Threads;
 use super::turns::{Turn, turns};
-use crate::conversation::{
-    BlockId, Builder, Call, Compaction, Conversation, Message, Origin, RecordedEdit, Role, Thinking, text_wire,
-};
+use crate::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking, text_wire};
 use crate::format::Note;
 
 /// What stands in for a result that the record lacks.
@@ -26,17 +25,9 @@ pub fn conversation(
     content: &mut dyn FnMut(usize) -> Value,
     notes: &mut Vec<Note>,
 ) -> Conversation {
-    let mut kept = HashMap::new();
-    let mut since = 0;
-    for &i in branch.iter().filter(|i| records[**i].is_compact_boundary()) {
-        if let Some(thread) = threads.of[i] {
-            let tail = Kept::of(&records[i], thread, threads, since);
-            kept.insert(i, Tail { records: tail.among(branch), leads: tail.leads() });
-            since = i;
-        }
-    }
-    let placed = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let builder = Builder::new(name, super::NAME, Thinking::Turn);
+    let kept = kept::tails(records, branch, threads);
+    let placed = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, placed, notes };
     let turns = turns(records, branch);
     for (n, turn) in turns.iter().enumerate() {
@@ -46,21 +37,15 @@ pub fn conversation(
     reader.builder.finish()
 }
 
-struct Reader<'a> {
-    records: &'a [Record],
+pub struct Reader<'a> {
+    pub records: &'a [Record],
     content: &'a mut dyn FnMut(usize) -> Value,
-    builder: Builder,
+    pub builder: Builder,
     /// What each compaction boundary kept.
-    kept: HashMap<usize, Tail>,
+    pub kept: HashMap<usize, Tail>,
     /// Where the blocks of kept records went: message and block.
-    placed: HashMap<usize, Vec<(usize, BlockId)>>,
-    notes: &'a mut Vec<Note>,
-}
-
-/// Records that a compaction kept, before or after its summary.
-struct Tail {
-    records: Vec<usize>,
-    leads: bool,
+    pub placed: HashMap<usize, Vec<(usize, BlockId)>>,
+    pub notes: &'a mut Vec<Note>,
 }
 
 /// A tool call of a response, and the record it stands in.
@@ -70,44 +55,32 @@ struct Used<'a> {
 }
 
 /// A block on its way into a message.
-struct Part {
-    record: usize,
-    wire: Value,
-    origin: Origin,
+pub struct Part {
+    pub record: usize,
+    pub wire: Value,
+    pub origin: Origin,
 }
 
 /// A user message that is being gathered.
 #[derive(Default)]
-struct Gathered {
-    parts: Vec<Part>,
+pub struct Gathered {
+    pub parts: Vec<Part>,
     /// Its only content is a bare string.
-    plain: bool,
+    pub plain: bool,
 }
 
 impl Gathered {
-    fn add(&mut self, said: Gathered) {
-        self.plain = said.plain && self.parts.is_empty();
-        self.parts.extend(said.parts);
+    pub fn add(&mut self, said: Gathered) {
+        if !said.parts.is_empty() {
+            self.plain = said.plain && self.parts.is_empty();
+            self.parts.extend(said.parts);
+        }
     }
 
     /// The record it begins with.
     fn first(&self) -> Option<usize> {
         let real = self.parts.iter().filter(|part| part.origin != Origin::StandIn).map(|part| part.record).min();
         real.or(self.parts.first().map(|part| part.record))
-    }
-}
-
-/// A compaction whose records are being read.
-struct Folding {
-    /// The boundary, or the summary where the file has none.
-    record: usize,
-    summary: Gathered,
-    restored: Gathered,
-}
-
-impl Folding {
-    fn new(record: usize) -> Self {
-        Self { record, summary: Gathered::default(), restored: Gathered::default() }
     }
 }
 
@@ -224,81 +197,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn user_message(&mut self, gathered: Gathered, unrolled: bool) -> Option<Message> {
+    pub fn user_message(&mut self, gathered: Gathered, unrolled: bool) -> Option<Message> {
         let first = &self.records[gathered.first()?];
         let plain = gathered.plain;
         let blocks = self.blocks(gathered.parts, unrolled);
         Some(Message { role: Role::User, plain, blocks, time: first.time(), line: first.line })
-    }
-
-    /// Records a compaction. With nothing before it, it is the head of a continued session: an ordinary first message.
-    fn fold(&mut self, folding: Option<Folding>, message: &mut Gathered) {
-        let Some(Folding { record: i, mut summary, mut restored }) = folding else { return };
-        for part in summary.parts.iter_mut().chain(&mut restored.parts) {
-            part.origin = Origin::Compaction;
-        }
-        let at = self.builder.so_far().messages.len();
-        let tail = self.kept.remove(&i).unwrap_or(Tail { records: Vec::new(), leads: false });
-        let kept = self.kept_messages(&tail.records);
-        if at == 0 || kept.is_empty() || tail.leads {
-            summary.add(mem::take(&mut restored));
-        }
-        if at == 0 {
-            message.add(summary);
-            return;
-        }
-        let (summary, restored) = (self.user_message(summary, false), self.user_message(restored, false));
-        let mut into: Vec<Message> = Vec::new();
-        if tail.leads {
-            into.extend(kept);
-            into.extend(summary);
-        } else {
-            into.extend(summary);
-            into.extend(kept);
-        }
-        into.extend(restored);
-        let record = &self.records[i];
-        if into.is_empty() {
-            self.notes.push(Note::info(record.line, "nothing is in the record that this compaction left; it was taken for none"));
-            return;
-        }
-        let metadata = record.compact_metadata.as_ref();
-        self.builder.compaction(Compaction {
-            at,
-            edit: RecordedEdit::Fold { into },
-            trigger: metadata.and_then(|metadata| metadata.trigger.clone()),
-            tokens_before: metadata.and_then(|metadata| metadata.pre_tokens),
-            tokens_after: metadata.and_then(|metadata| metadata.post_tokens),
-            line: record.line,
-        });
-    }
-
-    /// The messages that kept records are in, with only their blocks.
-    fn kept_messages(&self, records: &[usize]) -> Vec<Message> {
-        let mut blocks: Vec<(usize, BlockId)> = records.iter().filter_map(|i| self.placed.get(i)).flatten().copied().collect();
-        blocks.sort_unstable();
-        let all = &self.builder.so_far().messages;
-        let in_message = |blocks: &[(usize, BlockId)]| {
-            let message = blocks.first().and_then(|(message, _)| all.get(*message))?;
-            let blocks: Vec<BlockId> = blocks.iter().map(|(_, block)| *block).collect();
-            Some(Message { blocks, ..message.clone() })
-        };
-        blocks.chunk_by(|a, b| a.0 == b.0).filter_map(in_message).collect()
-    }
-
-    /// Records a micro-compaction.
-    fn clear(&mut self, i: usize) {
-        let record = &self.records[i];
-        let Some(metadata) = &record.microcompact_metadata else { return };
-        let pairs = metadata.compacted_tool_ids.iter().filter_map(|id| self.builder.pair(id)).collect();
-        self.builder.compaction(Compaction {
-            at: self.builder.so_far().messages.len(),
-            edit: RecordedEdit::Clear { pairs },
-            trigger: metadata.trigger.clone(),
-            tokens_before: metadata.pre_tokens,
-            tokens_after: metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved)),
-            line: record.line,
-        });
     }
 
     /// The blocks of a record's message.

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::record::{Record, Text};
+use super::record::Record;
+use super::text::Text;
 
 /// The records of a file sorted by agent, and who is whose parent within each.
 pub struct Threads<'a> {

@@ -3,9 +3,11 @@
 //! together with the other lines of each response on it, the results of all their tool calls, and what hangs on them.
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
-use super::compaction::Kept;
-use super::record::{Record, Text};
+use super::kept::Kept;
+use super::record::Record;
+use super::text::Text;
 use super::threads::Threads;
 
 /// One path through the tree, from its root.
@@ -54,12 +56,17 @@ impl<'a> Tree<'a> {
     /// `records` of the others is their whole path only if `whole`: else it is what they have of their own.
     pub fn branches(&self, whole: bool) -> Vec<Vec<Branch>> {
         let mut threads: Vec<Vec<Branch>> = self.threads.names.iter().map(|_| Vec::new()).collect();
-        let mut claimed = HashSet::new();
+        let mut claimed = vec![false; self.records.len()];
         for (i, record) in self.records.iter().enumerate().rev() {
-            let Some(thread) = self.threads.of[i].filter(|_| record.is_said() && !claimed.contains(&i)) else { continue };
-            let own = self.path(i, &mut claimed);
+            let Some(thread) = self.threads.of[i].filter(|_| record.is_said() && !claimed[i]) else { continue };
+            let own = self.path(i, |i| !mem::replace(&mut claimed[i], true));
             let first = threads[thread].is_empty();
-            let records = if whole && !first { self.path(i, &mut HashSet::new()) } else { own.clone() };
+            let records = if whole && !first {
+                let mut seen = HashSet::new();
+                self.path(i, |i| seen.insert(i))
+            } else {
+                own.clone()
+            };
             threads[thread].push(Branch { records, own });
         }
         for branches in &mut threads {
@@ -70,12 +77,13 @@ impl<'a> Tree<'a> {
         threads
     }
 
-    /// Everything on the path from `leaf` to its root that is not claimed yet, in the order of the file.
-    fn path(&self, leaf: usize, claimed: &mut HashSet<usize>) -> Vec<usize> {
+    /// What is on the path from `leaf` to its root, in the order of the file. `enter` says whether a record is seen for the
+    /// first time; the path does not go on behind the others.
+    fn path(&self, leaf: usize, mut enter: impl FnMut(usize) -> bool) -> Vec<usize> {
         let mut path = Vec::new();
         let mut open = vec![leaf];
         while let Some(i) = open.pop() {
-            if !claimed.insert(i) {
+            if !enter(i) {
                 continue;
             }
             path.push(i);
