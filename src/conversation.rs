@@ -245,7 +245,7 @@ pub struct Conversation {
     pub pairs: Vec<ToolPair>,
     pub compactions: Vec<Compaction>,
     pub thinking: Thinking,
-    /// The context window the record names, in tokens.
+    /// The largest context window the record names, in tokens.
     pub window: Option<u64>,
     /// System prompt, where the transcript holds it. Part of the overhead, never compacted.
     pub system: Option<String>,
@@ -293,6 +293,7 @@ impl Conversation {
 pub struct Builder {
     conversation: Conversation,
     pair_ids: HashMap<String, PairId>,
+    ids_recur: bool,
 }
 
 impl Builder {
@@ -310,7 +311,14 @@ impl Builder {
             system: None,
             records: 0,
         };
-        Self { conversation, pair_ids: HashMap::new() }
+        Self { conversation, pair_ids: HashMap::new(), ids_recur: false }
+    }
+
+    /// Says that an id which was answered may name another call later, as OpenAI's API allows: each use of it is a pair of
+    /// its own.
+    pub fn ids_may_recur(mut self) -> Self {
+        self.ids_recur = true;
+        self
     }
 
     /// What has been built so far.
@@ -318,8 +326,9 @@ impl Builder {
         &self.conversation
     }
 
+    /// A context window the record names; of several, the largest counts.
     pub fn set_window(&mut self, tokens: u64) {
-        self.conversation.window = Some(tokens);
+        self.conversation.window = self.conversation.window.max(Some(tokens));
     }
 
     pub fn set_system(&mut self, text: impl Into<String>) {
@@ -385,6 +394,10 @@ impl Builder {
             "thinking" | "redacted_thinking" => Kind::Thinking,
             "image" | "document" => Kind::Media,
             "tool_use" => {
+                let known = self.pair_ids.get(field("id")).map(|pair| &self.conversation.pairs[pair.index()]);
+                if self.ids_recur && known.is_some_and(|pair| pair.answered.is_some()) {
+                    self.pair_ids.remove(field("id"));
+                }
                 let pair = self.intern(field("id"));
                 let entry = &mut self.conversation.pairs[pair.index()];
                 entry.name = field("name").to_owned();

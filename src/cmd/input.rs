@@ -110,16 +110,16 @@ impl Transcripts {
         };
         bar.finish_and_clear();
         let mut done = Done { parts: Vec::new(), errors: errors.iter().map(ToString::to_string).collect() };
-        let mut skipped = Vec::new();
+        let (mut skipped, mut passed_over) = (Vec::new(), Vec::new());
         for (input, (outcome, part)) in inputs.iter().zip(outcomes) {
             done.parts.extend(part);
             match outcome {
                 Outcome::Read(reading) => skipped.extend(skipped_lines(&input.name, &reading)),
                 Outcome::Unreadable(why) => done.errors.push(why),
-                Outcome::PassedOver(why) => skipped.push(why),
+                Outcome::PassedOver(why) => passed_over.push(why),
             }
         }
-        self.report_skipped(&skipped)?;
+        self.report_skipped(&skipped, &passed_over)?;
         Ok(done)
     }
 
@@ -150,7 +150,7 @@ impl Transcripts {
             return failed(format!("{}: the file is empty", input.name));
         }
         let Some(format) = self.format.or_else(|| format::sniff(&bytes)) else {
-            return failed(format!("{}: {}", input.name, unknown_format(&bytes)));
+            return failed(format!("{}: {}", input.name, unknown_format(&bytes, input.explicit)));
         };
         let branches = match self.branches {
             Branches::Last => format::Branches::Last,
@@ -168,12 +168,12 @@ impl Transcripts {
     }
 
     /// Says on standard error which lines were left out; an error with `--strict`.
-    fn report_skipped(&self, skipped: &[String]) -> Result<(), Failure> {
+    fn report_skipped(&self, skipped: &[String], passed_over: &[String]) -> Result<(), Failure> {
         if self.strict && !skipped.is_empty() {
             return Err(Failure::Input(skipped.to_vec()));
         }
         if !self.quiet {
-            for line in skipped {
+            for line in skipped.iter().chain(passed_over) {
                 eprintln!("{}", escape::terminal(line));
             }
         }
@@ -196,7 +196,10 @@ fn skipped_lines(name: &str, reading: &Reading) -> Vec<String> {
     skipped.map(|note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what)).collect()
 }
 
-fn unknown_format(bytes: &[u8]) -> String {
+fn unknown_format(bytes: &[u8], explicit: bool) -> String {
+    if !explicit {
+        return "passed over, not a transcript in a format this program knows".to_owned();
+    }
     let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let looks = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
     format!("{looks}not a transcript in a format this program knows ({known}); --format NAME reads it as one all the same")

@@ -14,12 +14,13 @@
 //! marker = "[snipped {n} messages]"
 //! ```
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::truncate::turn_start;
 use super::{Moment, Proposal};
 use crate::context::{Context, Edit, NewMessage, Sent};
-use crate::conversation::{Kind, Origin, Role};
+use crate::conversation::{BlockId, Kind, Origin, PairId, Role};
 use crate::template::fill;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub struct Drop {
     pub keep_first: usize,
     /// Where a cut may fall.
     pub cut: Cut,
+    /// What becomes of pairs it went through.
+    pub repair: Repair,
     /// A user message in place of what left: `{n}` messages, archived at `{path}`.
     pub marker: Option<String>,
     /// What was said since the newest typed message stays and is not counted.
@@ -61,6 +64,19 @@ pub enum Cut {
     /// Never between a response and the results that answer it.
     #[default]
     Batch,
+    /// A tail begins with a typed message.
+    Turn,
+}
+
+/// What becomes of the halves of a pair that a cut went through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repair {
+    /// They stay, and the API refuses the request.
+    #[default]
+    None,
+    /// They leave, too.
+    Drop,
 }
 
 impl Default for Drop {
@@ -81,7 +97,7 @@ impl Drop {
     }
 
     fn newest(&self, now: &Moment) -> Vec<Edit> {
-        let counted = if self.protect_turn { turn_start(now) } else { now.context.len() };
+        let counted = if self.protect_turn { turn_start(now.context) } else { now.context.len() };
         if counted <= self.max_messages {
             return Vec::new();
         }
@@ -90,11 +106,17 @@ impl Drop {
         if head >= tail {
             return Vec::new();
         }
-        let mut edits = vec![Edit::Drop { messages: head..tail }];
+        // In this order every position holds: behind the span, the span, before it.
+        let (before, mut edits) = match self.repair {
+            Repair::None => (None, Vec::new()),
+            Repair::Drop => halves(now.context, head, tail),
+        };
+        edits.push(Edit::Drop { messages: head..tail });
         if let Some(marker) = &self.marker {
             let values = [("n", &*(tail - head).to_string()), ("path", now.archive.unwrap_or_default())];
             edits.push(Edit::Attach { at: head, message: NewMessage::plain(Role::User, fill(marker, &values)) });
         }
+        edits.extend(before);
         edits
     }
 }
@@ -115,9 +137,10 @@ impl Cut {
 
     /// Moves the beginning of a tail that stays to where this cut may fall.
     pub fn tail(self, context: &Context, mut tail: usize) -> usize {
+        let sent = |at: usize| context.messages().get(at);
         let splits = |at: usize| {
-            let after = context.messages().get(at).is_some_and(|sent| holds_results(context, sent));
-            at > 0 && after && (self == Cut::Batch || uses_tools(context, &context.messages()[at - 1]))
+            let after = sent(at).is_some_and(|sent| holds_results(context, sent));
+            at > 0 && after && (self != Cut::PullBack || uses_tools(context, &context.messages()[at - 1]))
         };
         match self {
             Cut::Anywhere => {}
@@ -127,9 +150,40 @@ impl Cut {
                     tail -= 1;
                 }
             }
+            Cut::Turn => {
+                while tail > 0 && sent(tail).is_some_and(|sent| !sent.typed) || splits(tail) {
+                    tail -= 1;
+                }
+            }
         }
         tail
     }
+}
+
+/// The edits that take the halves of split pairs out: of the message before the span `head..tail`, and of those behind it.
+fn halves(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
+    let messages = context.messages();
+    let pairs_of = |messages: &[Sent], of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
+        messages.iter().flat_map(|sent| &sent.blocks).filter_map(|id| of(context.block(*id).kind)).collect()
+    };
+    let without = |message: usize, of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
+        let stays = |id: &BlockId| of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
+        let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
+        (keep.len() < messages[message].blocks.len()).then_some(Edit::Thin { message, keep })
+    };
+    let kept_uses = pairs_of(&messages[tail..], used);
+    let behind = (tail..messages.len()).take_while(|at| messages[*at].role == Role::User);
+    let behind: Vec<_> = behind.filter_map(|at| without(at, answered, &kept_uses)).collect();
+    let before = head.checked_sub(1).and_then(|at| without(at, used, &pairs_of(&messages[..head], answered)));
+    (before, behind.into_iter().rev().collect())
+}
+
+fn used(kind: Kind) -> Option<PairId> {
+    if let Kind::ToolUse(pair) = kind { Some(pair) } else { None }
+}
+
+fn answered(kind: Kind) -> Option<PairId> {
+    if let Kind::ToolResult(pair) = kind { Some(pair) } else { None }
 }
 
 fn holds_results(context: &Context, sent: &Sent) -> bool {
@@ -140,13 +194,18 @@ fn uses_tools(context: &Context, sent: &Sent) -> bool {
     sent.role == Role::Assistant && sent.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolUse(_)))
 }
 
+/// Where the present turn begins: at the newest typed message, or at the response it answers as well.
+pub(super) fn turn_start(context: &Context) -> usize {
+    Cut::Turn.tail(context, context.len().saturating_sub(1))
+}
+
 /// Thins every message before the present turn to what a chat history would hold of it; later messages first, so that the
 /// positions of the earlier ones hold.
 fn dialogue(now: &Moment) -> Vec<Edit> {
     let context = now.context;
     let mut final_reply = true;
     let mut edits = Vec::new();
-    for (message, sent) in context.messages().iter().enumerate().take(turn_start(now)).rev() {
+    for (message, sent) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
         let stays = |origin: Origin, kind: Kind| match sent.role {
             Role::User => matches!(origin, Origin::Typed | Origin::Compaction),
             Role::Assistant => final_reply && kind == Kind::Text,

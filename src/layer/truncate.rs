@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::drop::turn_start;
 use super::pick::{Picked, with_content};
 use super::{Memory, Moment, Part, Pick, Place, Proposal};
 use crate::context::Edit;
@@ -58,7 +59,7 @@ impl Default for Truncate {
 impl Truncate {
     pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
         let context = now.context;
-        let end = if self.protect_turn { turn_start(now) } else { context.len() };
+        let end = if self.protect_turn { turn_start(context) } else { context.len() };
         let start = memory.cursor.start(context).message;
         memory.cursor.set(Place { message: end, block: 0 }, context);
         let mut proposal = Proposal::default();
@@ -98,9 +99,4 @@ impl Truncate {
         let marker = fill(&self.marker, &[("n", &gone.to_string())]);
         Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
     }
-}
-
-/// Index of the newest typed message: where the present turn begins.
-pub(super) fn turn_start(now: &Moment) -> usize {
-    now.context.messages().iter().rposition(|sent| sent.typed).unwrap_or(0)
 }

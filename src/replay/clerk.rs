@@ -132,6 +132,8 @@ impl<'a, 'o> Clerk<'a, 'o> {
         let counter = self.setup.counter;
         let edits = proposal.edits.len();
         let before = counter.apply(track.context.sum(counter.measure));
+        // What entered since the last look is not this layer's fault.
+        track.context.faults(Cause::Record);
         for edit in proposal.edits {
             track.context.apply(edit, Cause::Layer(index));
         }

@@ -26,7 +26,7 @@ pub struct Dialogue {
 impl Dialogue {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            builder: Builder::new(name, super::NAME, Thinking::All),
+            builder: Builder::new(name, super::NAME, Thinking::All).ids_may_recur(),
             batch: Batch::new(NO_RESULT),
             unnamed: VecDeque::new(),
             ids: HashSet::new(),
