@@ -3,9 +3,9 @@
 //! tiktoken-rs does the counting. Text goes to it in [`pieces`], and the counts of short pieces are remembered: transcripts
 //! say the same words again and again.
 //!
-//! A count is exact unless a single piece is too long for the splitting expression, which gives up after a million steps back:
-//! about a million spaces, or as many capital letters, in a row. Such a piece is counted in halves, and each cut may add a
-//! token.
+//! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters with neither a space nor a
+//! line end among them. (tiktoken-rs itself panics on a megabyte of spaces.) Such a piece is counted in halves of halves, and
+//! each cut may add a token or two.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -51,32 +51,35 @@ thread_local! {
 /// Counts of short pieces: a table of fixed size in which a newer piece takes the place of an older one.
 #[derive(Default)]
 struct Remembered {
-    /// Pieces as [`key`] packs them, and their tokens. Empty until the first count, then [`SLOTS`] long.
-    slots: Vec<(u128, u64)>,
+    /// Pieces as [`key`] packs them, their tokens in the four bits above. Empty until the first count, then [`SLOTS`] long.
+    slots: Vec<u128>,
 }
 
-/// 2 MB a vocabulary and thread: it stays in the processor's second cache.
-const SLOTS: usize = 1 << 16;
+/// 2 MB a vocabulary and thread, so that it stays in a processor's second cache.
+const SLOTS: usize = 1 << 17;
+/// Where a slot keeps the tokens: a piece of up to 15 bytes has no more than 15.
+const TOKENS: u32 = 124;
 
 impl Remembered {
     fn count(&mut self, piece: &str, bpe: &CoreBPE) -> u64 {
         let Some(key) = key(piece) else { return count_or_halve(piece, bpe) };
         if self.slots.is_empty() {
-            self.slots = vec![(0, 0); SLOTS];
+            self.slots = vec![0; SLOTS];
         }
         let slot = &mut self.slots[slot(key)];
-        if slot.0 != key {
-            *slot = (key, count_or_halve(piece, bpe));
+        if *slot & !(0xF << TOKENS) != key {
+            // On so few bytes the expression cannot fail.
+            *slot = key | (bpe.count_ordinary(piece) as u128) << TOKENS;
         }
-        slot.1
+        (*slot >> TOKENS) as u64
     }
 }
 
-/// A piece of up to 15 bytes as a number that no other piece has, and that is not 0.
+/// A piece of up to 15 bytes as a number of 124 bits that no other piece has, and that is not 0: its bytes, then its length.
 fn key(piece: &str) -> Option<u128> {
     let mut bytes = [0; 16];
-    bytes.get_mut(..piece.len()).filter(|bytes| bytes.len() < 16)?.copy_from_slice(piece.as_bytes());
-    bytes[15] = u8::try_from(piece.len()).ok()?;
+    bytes[..15].get_mut(..piece.len())?.copy_from_slice(piece.as_bytes());
+    bytes[15] = piece.len() as u8;
     Some(u128::from_le_bytes(bytes))
 }
 
@@ -88,12 +91,16 @@ fn slot(key: u128) -> usize {
     (mixed >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
+/// Bytes of a piece that tiktoken-rs is given at once: its time and memory (60 bytes a byte) grow with it, and its expression
+/// fails on some ten times as much.
+const LONGEST: usize = 64 * 1024;
+
 fn count_or_halve(piece: &str, bpe: &CoreBPE) -> u64 {
-    match bpe.encode(piece, &HashSet::new()) {
-        Ok((tokens, _)) => tokens.len() as u64,
-        Err(_) => {
-            let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
-            if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
-        }
+    if piece.len() <= LONGEST
+        && let Ok((tokens, _)) = bpe.encode(piece, &HashSet::new())
+    {
+        return tokens.len() as u64;
     }
+    let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
+    if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
 }
