@@ -48,47 +48,48 @@ thread_local! {
     static REMEMBERED: RefCell<[Remembered; 2]> = RefCell::default();
 }
 
-/// Counts of short pieces: a table of fixed size in which a newer piece takes the place of an older one.
+/// Counts of short pieces, in a table of fixed size: a row has room for two, and of those the one not asked for last goes.
 #[derive(Default)]
 struct Remembered {
-    /// Pieces as [`key`] packs them, their tokens in the four bits above. Empty until the first count, then [`SLOTS`] long.
-    slots: Vec<u128>,
+    /// Empty until the first count, then [`ROWS`] long.
+    rows: Vec<[(Key, u64); 2]>,
 }
 
-/// 2 MB a vocabulary and thread, so that it stays in a processor's second cache.
-const SLOTS: usize = 1 << 17;
-/// Where a slot keeps the tokens: a piece of up to 15 bytes has no more than 15.
-const TOKENS: u32 = 124;
+/// 2.6 MB a vocabulary and thread, of which the hot part stays in a processor's second cache.
+const ROWS: usize = 1 << 15;
+
+/// A piece of up to 31 bytes and, in the last byte, its length: no other piece has the same key, and none has the key 0.
+type Key = [u64; 4];
 
 impl Remembered {
     fn count(&mut self, piece: &str, bpe: &CoreBPE) -> u64 {
         let Some(key) = key(piece) else { return count_or_halve(piece, bpe) };
-        if self.slots.is_empty() {
-            self.slots = vec![0; SLOTS];
+        if self.rows.is_empty() {
+            self.rows = vec![Default::default(); ROWS];
         }
-        let slot = &mut self.slots[slot(key)];
-        if *slot & !(0xF << TOKENS) != key {
-            // On so few bytes the expression cannot fail.
-            *slot = key | (bpe.count_ordinary(piece) as u128) << TOKENS;
+        let row = &mut self.rows[row(key)];
+        if row[0].0 != key {
+            if row[1].0 != key {
+                row[1] = (key, count_or_halve(piece, bpe));
+            }
+            row.swap(0, 1);
         }
-        (*slot >> TOKENS) as u64
+        row[0].1
     }
 }
 
-/// A piece of up to 15 bytes as a number of 124 bits that no other piece has, and that is not 0: its bytes, then its length.
-fn key(piece: &str) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes[..15].get_mut(..piece.len())?.copy_from_slice(piece.as_bytes());
-    bytes[15] = piece.len() as u8;
-    Some(u128::from_le_bytes(bytes))
+fn key(piece: &str) -> Option<Key> {
+    let mut bytes = [0; 32];
+    bytes[..31].get_mut(..piece.len())?.copy_from_slice(piece.as_bytes());
+    bytes[31] = piece.len() as u8;
+    let (words, _) = bytes.as_chunks();
+    Some(std::array::from_fn(|i| u64::from_le_bytes(words[i])))
 }
 
-/// Multiplication by 2^64 / φ spreads keys over the table (Knuth, *The Art of Computer Programming* 3, 6.4).
-fn slot(key: u128) -> usize {
-    const PHI: u64 = 0x9E37_79B9_7F4A_7C15;
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    let mixed = (low.wrapping_mul(PHI) ^ high).wrapping_mul(PHI);
-    (mixed >> (64 - SLOTS.trailing_zeros())) as usize
+/// Multiplication by 2^64 / φ spreads keys over the rows (Knuth, *The Art of Computer Programming* 3, 6.4).
+fn row(key: Key) -> usize {
+    let mixed = key.into_iter().fold(0u64, |mixed, word| (mixed.rotate_left(26) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    (mixed >> (64 - ROWS.trailing_zeros())) as usize
 }
 
 /// Bytes of a piece that tiktoken-rs is given at once: its time and memory (60 bytes a byte) grow with it, and its expression
