@@ -169,3 +169,66 @@ impl From<Measure> for String {
         measure.to_string()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Builder, Origin, Thinking};
+    use serde_json::{Value, json};
+
+    fn block(wire: Value) -> Block {
+        let mut builder = Builder::new("main", "test", Thinking::All);
+        let id = builder.block(wire, Origin::Agent, 1);
+        builder.so_far().block(id).clone()
+    }
+
+    #[test]
+    fn text_measures_count_what_the_model_reads() {
+        let read = |wire| {
+            let block = block(wire);
+            [Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.block(&block, false))
+        };
+        let sizes = [
+            json!({"type": "text", "text": "é😀"}),
+            json!({"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}),
+            json!({"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+            json!({"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}),
+            json!({"type": "ref", "n": 1}),
+        ]
+        .map(read);
+        assert_eq!(sizes, [[2, 6, 3], [20, 20, 20], [3, 3, 3], [0, 0, 0], [20, 20, 20]]);
+        assert_eq!([Measure::Chars.message(Role::User, false, 2, 7), Measure::Chars.list(3, 9)], [7, 9]);
+    }
+
+    #[test]
+    fn tokens_are_recorded_counted_or_estimated() {
+        let mut thinking = block(json!({"type": "thinking", "thinking": "one two"}));
+        assert_eq!(Measure::O200k.block(&thinking, false), 2);
+        thinking.recorded_tokens = Some(900);
+        assert_eq!([Measure::O200k, Measure::Chars].map(|measure| measure.block(&thinking, false)), [900, 7]);
+        let picture = json!({"type": "image", "source": {"type": "file", "file_id": "f1"}});
+        let result =
+            json!({"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "one two"}, picture]});
+        assert_eq!(Measure::Cl100k.block(&block(result), false), 2 + 1_600);
+    }
+
+    #[test]
+    fn written_measures_count_braces_and_keys() {
+        let text = block(json!({"type": "text", "text": "it's"}));
+        assert_eq!(Measure::PyRepr.block(&text, true), r#""it's""#.len() as u64);
+        assert_eq!(Measure::PyRepr.block(&text, false), r#"{'type': 'text', 'text': "it's"}"#.len() as u64);
+        assert_eq!(Measure::Json.message(Role::User, true, 1, 6), r#"{"role": "user", "content": "it's"}"#.len() as u64);
+        assert_eq!(
+            Measure::JsJson.message(Role::Assistant, false, 2, 4),
+            r#"{"role":"assistant","content":[{},{}]}"#.len() as u64
+        );
+        assert_eq!(Measure::JsJson.list(2, 4), "[{},{}]".len() as u64);
+    }
+
+    #[test]
+    fn half_surrogate_pairs_count_as_where_they_came_from() {
+        let half = crate::text::stand_in(0xD83D).expect("a surrogate").to_string();
+        assert_eq!([Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
+        assert_eq!(Measure::O200k.text(&half), Measure::O200k.text("\u{fffd}"));
+    }
+}

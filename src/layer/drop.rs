@@ -81,7 +81,15 @@ pub enum Repair {
 
 impl Default for Drop {
     fn default() -> Self {
-        Self { keep: Keep::Newest, max_messages: 50, keep_first: 1, cut: Cut::Batch, marker: None, protect_turn: false }
+        Self {
+            keep: Keep::Newest,
+            max_messages: 50,
+            keep_first: 1,
+            cut: Cut::Batch,
+            repair: Repair::None,
+            marker: None,
+            protect_turn: false,
+        }
     }
 }
 

@@ -45,7 +45,12 @@ impl<'t> Run<'t> {
     fn at(text: &'t str, start: usize) -> Option<Self> {
         let rest = text.get(start..)?;
         let class = Class::of(rest.chars().next()?);
-        let len = rest.find(|c| Class::of(c) != class).unwrap_or(rest.len());
+        let len = match class {
+            // Most runs are words, and bytes are read faster than characters.
+            Class::Letters => rest.bytes().position(|b| !b.is_ascii_alphabetic()),
+            class => rest.find(|c| Class::of(c) != class),
+        };
+        let len = len.unwrap_or(rest.len());
         Some(Self { class, text: &rest[..len], start })
     }
 

@@ -3,9 +3,9 @@
 //! tiktoken-rs does the counting. Text goes to it in [`pieces`], and the counts of short pieces are remembered: transcripts
 //! say the same words again and again.
 //!
-//! A count is exact unless a single piece is too long for the splitting expression, which gives up after a million steps back:
-//! about a million spaces, or as many capital letters, in a row. Such a piece is counted in halves, and each cut may add a
-//! token.
+//! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters with neither a space nor a
+//! line end among them. (tiktoken-rs itself panics on a megabyte of spaces.) Such a piece is counted in halves of halves, and
+//! each cut may add a token or two.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -48,52 +48,60 @@ thread_local! {
     static REMEMBERED: RefCell<[Remembered; 2]> = RefCell::default();
 }
 
-/// Counts of short pieces: a table of fixed size in which a newer piece takes the place of an older one.
+/// Counts of short pieces, in a table of fixed size: a row has room for two, and of those the one not asked for last goes.
 #[derive(Default)]
 struct Remembered {
-    /// Pieces as [`key`] packs them, and their tokens. Empty until the first count, then [`SLOTS`] long.
-    slots: Vec<(u128, u64)>,
+    /// Empty until the first count, then [`ROWS`] long.
+    rows: Vec<[(Key, u64); 2]>,
 }
 
-/// 2 MB a vocabulary and thread: it stays in the processor's second cache.
-const SLOTS: usize = 1 << 16;
+/// 2.6 MB a vocabulary and thread, of which the hot part stays in a processor's second cache.
+const ROWS: usize = 1 << 15;
+
+/// A piece of up to 31 bytes and, in the last byte, its length: no other piece has the same key, and none has the key 0.
+type Key = [u64; 4];
 
 impl Remembered {
     fn count(&mut self, piece: &str, bpe: &CoreBPE) -> u64 {
         let Some(key) = key(piece) else { return count_or_halve(piece, bpe) };
-        if self.slots.is_empty() {
-            self.slots = vec![(0, 0); SLOTS];
+        if self.rows.is_empty() {
+            self.rows = vec![Default::default(); ROWS];
         }
-        let slot = &mut self.slots[slot(key)];
-        if slot.0 != key {
-            *slot = (key, count_or_halve(piece, bpe));
+        let row = &mut self.rows[row(key)];
+        if row[0].0 != key {
+            if row[1].0 != key {
+                row[1] = (key, count_or_halve(piece, bpe));
+            }
+            row.swap(0, 1);
         }
-        slot.1
+        row[0].1
     }
 }
 
-/// A piece of up to 15 bytes as a number that no other piece has, and that is not 0.
-fn key(piece: &str) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes.get_mut(..piece.len()).filter(|bytes| bytes.len() < 16)?.copy_from_slice(piece.as_bytes());
-    bytes[15] = u8::try_from(piece.len()).ok()?;
-    Some(u128::from_le_bytes(bytes))
+fn key(piece: &str) -> Option<Key> {
+    let mut bytes = [0; 32];
+    bytes[..31].get_mut(..piece.len())?.copy_from_slice(piece.as_bytes());
+    bytes[31] = piece.len() as u8;
+    let (words, _) = bytes.as_chunks();
+    Some(std::array::from_fn(|i| u64::from_le_bytes(words[i])))
 }
 
-/// Multiplication by 2^64 / φ spreads keys over the table (Knuth, *The Art of Computer Programming* 3, 6.4).
-fn slot(key: u128) -> usize {
-    const PHI: u64 = 0x9E37_79B9_7F4A_7C15;
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    let mixed = (low.wrapping_mul(PHI) ^ high).wrapping_mul(PHI);
-    (mixed >> (64 - SLOTS.trailing_zeros())) as usize
+/// Multiplication by 2^64 / φ spreads keys over the rows (Knuth, *The Art of Computer Programming* 3, 6.4).
+fn row(key: Key) -> usize {
+    let mixed = key.into_iter().fold(0u64, |mixed, word| (mixed.rotate_left(26) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    (mixed >> (64 - ROWS.trailing_zeros())) as usize
 }
+
+/// Bytes of a piece that tiktoken-rs is given at once: its time and memory (60 bytes a byte) grow with it, and its expression
+/// fails on some ten times as much.
+const LONGEST: usize = 64 * 1024;
 
 fn count_or_halve(piece: &str, bpe: &CoreBPE) -> u64 {
-    match bpe.encode(piece, &HashSet::new()) {
-        Ok((tokens, _)) => tokens.len() as u64,
-        Err(_) => {
-            let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
-            if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
-        }
+    if piece.len() <= LONGEST
+        && let Ok((tokens, _)) = bpe.encode(piece, &HashSet::new())
+    {
+        return tokens.len() as u64;
     }
+    let (left, right) = piece.split_at(piece.ceil_char_boundary(piece.len() / 2));
+    if right.is_empty() { 1 } else { count_or_halve(left, bpe) + count_or_halve(right, bpe) }
 }

@@ -1,0 +1,22 @@
+//! Messages as JSON → their size, added up from their blocks as a replay does.
+
+use recompact::conversation::{Builder, Origin, Role, Thinking};
+use recompact::meter::Measure;
+use serde_json::Value;
+
+/// The size of `[{"role": …, "content": …}, …]`.
+pub fn size(measure: Measure, messages: &[Value]) -> u64 {
+    measure.list(messages.len(), messages.iter().map(|message| message_size(measure, message)).sum())
+}
+
+fn message_size(measure: Measure, message: &Value) -> u64 {
+    let role = if message["role"] == "user" { Role::User } else { Role::Assistant };
+    let mut builder = Builder::new("main", "test", Thinking::All);
+    let (plain, blocks) = match &message["content"] {
+        Value::String(text) => (true, vec![builder.text(text, Origin::Typed, 1)]),
+        Value::Array(content) => (false, content.iter().map(|wire| builder.block(wire.clone(), Origin::Agent, 1)).collect()),
+        other => panic!("content is a string or a list, not {other}"),
+    };
+    let sum = blocks.iter().map(|id| measure.block(builder.so_far().block(*id), plain)).sum();
+    measure.message(role, plain, blocks.len(), sum)
+}
