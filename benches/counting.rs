@@ -1,0 +1,76 @@
+//! Blocks → sizes, in MB a second of the text the model reads, by every measure; and tokens against plain tiktoken-rs.
+//!
+//! *Cold* counts with nothing remembered, as the first transcript of a run is counted; *warm* counts the same text again.
+//! The vocabulary is loaded before either.
+
+#[path = "written/claude_code.rs"]
+mod claude_code;
+mod session;
+mod trace;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use recompact::conversation::Conversation;
+use recompact::meter::Measure;
+use recompact::sizes::Sizes;
+use tiktoken_rs::o200k_base_singleton;
+
+const MESSAGES: usize = 1_000;
+
+fn counting(criterion: &mut Criterion) {
+    let conversation = session::conversation(MESSAGES);
+    let bytes = Sizes::new(&conversation, [Measure::Bytes]);
+    let bytes = conversation.messages.iter().flat_map(|message| &message.blocks).map(|id| bytes.of(*id)[0]).sum();
+    let mut group = criterion.benchmark_group("counting");
+    group.throughput(Throughput::Bytes(bytes));
+    for (measure, name) in Measure::ALL {
+        let count = || Sizes::new(black_box(&conversation), [measure]);
+        group.bench_function(BenchmarkId::new("warm", name), |bencher| bencher.iter(count));
+    }
+    for measure in [Measure::O200k, Measure::Cl100k] {
+        group.bench_function(BenchmarkId::new("cold", measure), |bencher| {
+            bencher.iter_custom(|times| (0..times).map(|_| cold(&conversation, measure)).sum());
+        });
+    }
+    group.bench_function("tiktoken-rs/o200k", |bencher| bencher.iter(|| plain(black_box(&conversation))));
+    group.finish();
+    ratio(&conversation);
+}
+
+/// How many times as fast as tiktoken-rs alone tokens are counted, by the best of a few runs each.
+fn ratio(conversation: &Conversation) {
+    let best = |run: &dyn Fn() -> Duration| (0..5).map(|_| run()).min().unwrap_or_default();
+    let tiktoken = best(&|| {
+        let start = Instant::now();
+        black_box(plain(conversation));
+        start.elapsed()
+    });
+    let ours = best(&|| cold(conversation, Measure::O200k));
+    println!("counting o200k, cold: {:.1} × tiktoken-rs", tiktoken.as_secs_f64() / ours.as_secs_f64());
+}
+
+/// The time to count in a new thread: counts are remembered by thread.
+fn cold(conversation: &Conversation, measure: Measure) -> Duration {
+    let count = || {
+        measure.text("the vocabulary is loaded");
+        let start = Instant::now();
+        black_box(Sizes::new(black_box(conversation), [measure]));
+        start.elapsed()
+    };
+    std::thread::scope(|scope| scope.spawn(count).join().expect("counting does not panic"))
+}
+
+/// The same blocks by tiktoken-rs as it comes.
+fn plain(conversation: &Conversation) -> usize {
+    let bpe = o200k_base_singleton();
+    conversation.blocks.iter().map(|block| bpe.encode_ordinary(&block.text()).len()).sum()
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
+    targets = counting
+}
+criterion_main!(benches);

@@ -1,0 +1,45 @@
+//! Does the time of a replay grow as its conversation does? Twice the messages should cost about twice the time, for every
+//! preset. Prints a table; the best of a few runs stands for each length.
+
+#[path = "written/claude_code.rs"]
+mod claude_code;
+mod prepared;
+mod session;
+mod trace;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use recompact::policy::Policy;
+
+use prepared::{Prepared, policies};
+
+const MESSAGES: usize = 10_000;
+const RUNS: usize = 5;
+
+fn main() {
+    let counter = "chars/4".parse().expect("a meter");
+    let [once, twice] = [MESSAGES, 2 * MESSAGES].map(|messages| Prepared::new(messages, counter));
+    println!("{:<20} {:>12} {:>12} {:>7}", "preset", format!("{MESSAGES} msg"), format!("{} msg", 2 * MESSAGES), "ratio");
+    let mut largest: f64 = 0.0;
+    for policy in policies() {
+        let (short, long) = (best(&once, &policy), best(&twice, &policy));
+        let ratio = long.as_secs_f64() / short.as_secs_f64();
+        largest = largest.max(ratio);
+        println!("{:<20} {:>9.2} ms {:>9.2} ms {ratio:>7.2}", policy.name, milliseconds(short), milliseconds(long));
+    }
+    println!("the largest ratio is {largest:.2} (2 is linear)");
+}
+
+fn best(prepared: &Prepared, policy: &Policy) -> Duration {
+    let run = |_| {
+        let start = Instant::now();
+        black_box(prepared.replay(policy));
+        start.elapsed()
+    };
+    (0..RUNS).map(run).min().unwrap_or_default()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

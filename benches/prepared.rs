@@ -1,0 +1,57 @@
+//! What a replay needs, made beforehand: the conversation, the sizes of its blocks by every measure that some preset uses, and
+//! what the recorded agent sent.
+
+use recompact::conversation::Conversation;
+use recompact::journal::Journal;
+use recompact::meter::Meter;
+use recompact::policy::{PRESETS, Policy};
+use recompact::replay::{NoObserver, RecordedRequests, Setup, replay};
+use recompact::sizes::Sizes;
+use recompact::summarizer::Extract;
+
+use crate::session;
+
+/// Tokens the model accepts, where the policy does not say.
+const WINDOW: u64 = 200_000;
+
+pub struct Prepared {
+    pub conversation: Conversation,
+    sizes: Sizes,
+    recorded: RecordedRequests,
+    counter: Meter,
+}
+
+impl Prepared {
+    /// A session of so many messages, for a study that counts so.
+    pub fn new(messages: usize, counter: Meter) -> Self {
+        let conversation = session::conversation(messages);
+        let measures = policies().into_iter().flat_map(|policy| policy.measures());
+        let sizes = Sizes::new(&conversation, measures.chain([counter.measure]));
+        let policy = &policies()[0];
+        let recorded = RecordedRequests::of(&setup(&conversation, &sizes, policy, counter, None));
+        Self { conversation, sizes, recorded, counter }
+    }
+
+    pub fn replay(&self, policy: &Policy) -> Journal {
+        let setup = setup(&self.conversation, &self.sizes, policy, self.counter, Some(&self.recorded));
+        replay(&setup, &mut NoObserver)
+    }
+}
+
+fn setup<'a>(
+    conversation: &'a Conversation,
+    sizes: &'a Sizes,
+    policy: &'a Policy,
+    counter: Meter,
+    recorded: Option<&'a RecordedRequests>,
+) -> Setup<'a> {
+    let window = policy.window.unwrap_or(WINDOW);
+    let thinking = conversation.thinking;
+    Setup { conversation, sizes, policy, counter, window, overhead: 18_000, thinking, summarizer: &Extract, recorded }
+}
+
+/// Every preset, bounds first.
+pub fn policies() -> Vec<Policy> {
+    let load = |preset: &recompact::policy::Preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
+    PRESETS.iter().map(load).collect()
+}

@@ -1,0 +1,44 @@
+//! Replays of every preset, in recorded calls a second. Sizes are precomputed, so what is measured is the policy's own work:
+//! its edits, the sizes of what it writes, its summaries.
+
+#[path = "written/claude_code.rs"]
+mod claude_code;
+mod prepared;
+mod session;
+mod trace;
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+
+use prepared::{Prepared, policies};
+
+const MESSAGES: [usize; 5] = [100, 1_000, 3_000, 10_000, 30_000];
+const COUNTERS: [&str; 2] = ["chars/4", "o200k"];
+
+fn replay(criterion: &mut Criterion) {
+    for counter in COUNTERS {
+        let mut group = criterion.benchmark_group(format!("replay by {counter}"));
+        group.sampling_mode(SamplingMode::Flat);
+        for messages in MESSAGES {
+            let prepared = Prepared::new(messages, counter.parse().expect("a meter"));
+            group.throughput(Throughput::Elements(prepared.conversation.calls.len() as u64));
+            for policy in policies() {
+                let id = BenchmarkId::new(&policy.name, messages);
+                group.bench_function(id, |bencher| bencher.iter(|| prepared.replay(&policy)));
+            }
+        }
+        group.finish();
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .nresamples(1_000)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(400));
+    targets = replay
+}
+criterion_main!(benches);

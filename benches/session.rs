@@ -1,0 +1,18 @@
+//! A synthetic session of Claude Code, read: with usage, thinking, compactions and a clock, so that every layer has its data.
+
+use recompact::conversation::Conversation;
+use recompact::format::{self, ReadOptions};
+
+use crate::claude_code;
+use crate::trace::Trace;
+
+const SEED: u64 = 1;
+
+/// A conversation of about so many messages.
+pub fn conversation(messages: usize) -> Conversation {
+    let bytes = claude_code::write(&Trace::new(SEED, messages));
+    let format = format::by_name("claude-code").expect("a format of ours");
+    let mut reading = (format.read)(bytes.as_bytes(), &ReadOptions::default());
+    assert!(reading.notes.is_empty(), "the trace is not what Claude Code writes: {:?}", reading.notes.first());
+    reading.conversations.remove(0)
+}

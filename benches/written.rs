@@ -1,0 +1,24 @@
+//! Traces as the formats write them, so that readers have something to read.
+
+pub mod claude_code;
+mod codex;
+mod messages;
+mod openai_chat;
+
+use crate::trace::Trace;
+
+/// A way to write a trace down.
+pub struct Writer {
+    pub name: &'static str,
+    /// The format that reads it.
+    pub format: &'static str,
+    pub write: fn(&Trace) -> String,
+}
+
+pub const WRITERS: &[Writer] = &[
+    Writer { name: "claude-code", format: "claude-code", write: claude_code::write },
+    Writer { name: "codex", format: "codex", write: codex::write },
+    Writer { name: "openai-chat", format: "openai-chat", write: openai_chat::write },
+    Writer { name: "messages-blocks", format: "messages", write: messages::blocks },
+    Writer { name: "messages-sdkrepr", format: "messages", write: messages::sdkrepr },
+];
