@@ -4,6 +4,8 @@
 //! a message. A [`Context`] keeps the size of the whole by every measure up to date, knows which faults an API would refuse,
 //! and logs what changed, so that an edit costs what it changes.
 
+mod edit;
+
 use std::ops::Range;
 
 use serde_json::{Map, Value};
@@ -13,6 +15,8 @@ use crate::journal::{Cause, Change, ChangeKind};
 use crate::meter::Measure;
 use crate::sizes::Sizes;
 use crate::validity::{Fault, Faults};
+
+pub use edit::{Edit, NewBlock, NewMessage};
 
 /// A message of the context.
 #[derive(Debug, Clone)]
@@ -33,47 +37,6 @@ pub struct Made {
     /// The block it stands in place of.
     pub instead_of: Option<BlockId>,
     sizes: Box<[u64]>,
-}
-
-/// What a layer proposes. Positions are those at the moment the edit is applied: edits are applied in order.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Edit {
-    /// Another content for one block; its kind and ids stay.
-    Rewrite { message: usize, block: usize, wire: Value },
-    /// Whole messages leave.
-    Drop { messages: Range<usize> },
-    /// Of one message, only these blocks stay; without any, the message leaves.
-    Thin { message: usize, keep: Vec<BlockId> },
-    /// Messages stand in place of a span.
-    Fold { messages: Range<usize>, into: Vec<NewMessage> },
-    /// A message is put in.
-    Attach { at: usize, message: NewMessage },
-}
-
-/// A message a layer puts in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewMessage {
-    pub role: Role,
-    pub plain: bool,
-    pub blocks: Vec<NewBlock>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum NewBlock {
-    /// A block of the conversation itself.
-    Kept(BlockId),
-    Made {
-        wire: Value,
-        origin: Origin,
-    },
-}
-
-impl NewMessage {
-    /// A message whose content is one string.
-    pub fn plain(role: Role, text: impl Into<String>) -> Self {
-        let wire = crate::conversation::text_wire(text);
-        Self { role, plain: true, blocks: vec![NewBlock::Made { wire, origin: Origin::Compaction }] }
-    }
 }
 
 #[derive(Debug, Clone)]

@@ -65,6 +65,7 @@ fn overview(inspections: &[Inspection]) -> Sheet {
         ]
     };
     let (rows, mut below) = cut(by_size.iter().map(row).collect(), "conversation");
+    below.extend(left_out(folder));
     below.push(
         "~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned(),
     );

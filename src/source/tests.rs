@@ -1,0 +1,141 @@
+//! Folders, patterns, links and compressed files.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A folder with these files; each holds its own name.
+fn folder(files: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for file in files {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder in it");
+        fs::write(path, file).expect("a file in it");
+    }
+    folder
+}
+
+/// What is found under a folder's paths, without the folder's own name.
+fn found(folder: &TempDir, paths: &[&str]) -> (Vec<(String, bool)>, Vec<String>) {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
+    let within = |text: String| text.replace(&format!("{}/", shown(folder.path())), "");
+    let (inputs, errors) = find(&paths);
+    let inputs = inputs.into_iter().map(|input| (within(input.name), input.explicit));
+    (inputs.collect(), errors.iter().map(|error| within(error.to_string())).collect())
+}
+
+fn names(folder: &TempDir, paths: &[&str]) -> Vec<String> {
+    let (inputs, errors) = found(folder, paths);
+    assert_eq!(errors, Vec::<String>::new());
+    inputs.into_iter().map(|(name, _)| name).collect()
+}
+
+fn zipped(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).expect("written to memory");
+    encoder.finish().expect("written to memory")
+}
+
+#[test]
+fn a_folder_is_searched_in_order_of_names() {
+    let folder = folder(&[
+        "runs/b.jsonl",
+        "runs/a.JSON",
+        "runs/c.traj.gz",
+        "runs/.transcripts/t.jsonl",
+        "runs/notes.md",
+        "runs/jsonl",
+        "runs/node_modules/x/package.json",
+        "runs/target/y.json",
+        "runs/.git/z.json",
+    ]);
+    assert_eq!(names(&folder, &["runs"]), ["runs/.transcripts/t.jsonl", "runs/a.JSON", "runs/b.jsonl", "runs/c.traj.gz"]);
+    assert_eq!(names(&folder, &["runs/target"]), ["runs/target/y.json"], "a folder named by itself is not skipped");
+}
+
+#[test]
+fn a_file_is_taken_whatever_its_name_and_each_once() {
+    let folder = folder(&["log.txt", "a.jsonl"]);
+    let (inputs, _) = found(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
+    assert_eq!(inputs, [("log.txt".to_owned(), true), ("a.jsonl".to_owned(), true)]);
+}
+
+#[test]
+fn a_pattern_is_what_a_shell_makes_of_it() {
+    let folder = folder(&["2/x.txt", "1/x.txt", "1/y.jsonl", "[odd].txt"]);
+    assert_eq!(names(&folder, &["*/x.txt"]), ["1/x.txt", "2/x.txt"]);
+    assert_eq!(names(&folder, &["[1]"]), ["1/y.jsonl"], "a folder that matches is searched");
+    assert_eq!(names(&folder, &["[odd].txt"]), ["[odd].txt"], "a path that exists is no pattern");
+}
+
+#[test]
+fn all_that_leads_nowhere_is_said() {
+    let folder = folder(&["runs/Run7.jsonl", "empty/readme.md"]);
+    let (inputs, errors) = found(&folder, &["runs/run7", "runs/zzz", "no/such", "empty", "*.xyz", "a[", "runs"]);
+    assert_eq!(inputs, [("runs/Run7.jsonl".to_owned(), false)]);
+    assert_eq!(
+        errors,
+        [
+            "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
+            "runs/zzz: no such file or folder; a file, a folder, a pattern in quotes ('runs/*.jsonl') or - can be given",
+            "no/such: no such file or folder; its folder no cannot be opened either",
+            "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder",
+            "*.xyz: no file has a name like this (`*` stands for any part of a name, `**` for any folders)",
+            "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
+        ]
+        .map(|error| error.replace("position 1", &format!("position {}", shown(folder.path()).len() + 2)))
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_a_folder() {
+    let folder = folder(&["in/a.jsonl", "out/b.jsonl"]);
+    std::os::unix::fs::symlink("../out", folder.path().join("in/way")).expect("a link");
+    std::os::unix::fs::symlink("../out/b.jsonl", folder.path().join("in/b.jsonl")).expect("a link");
+    assert_eq!(names(&folder, &["in"]), ["in/a.jsonl"]);
+    assert_eq!(names(&folder, &["in/way", "in/b.jsonl"]), ["in/way/b.jsonl"], "what is named is followed");
+}
+
+#[test]
+fn names_are_the_same_however_a_path_is_written() {
+    assert_eq!(shown(Path::new("./runs//a.jsonl")), "runs/a.jsonl");
+    assert_eq!(shown(Path::new("../a.jsonl")), "../a.jsonl");
+    assert_eq!(shown(Path::new(".")), ".");
+}
+
+#[test]
+fn gzip_is_read_by_name_and_by_its_first_bytes() {
+    let read = |name: &str, bytes: &[u8]| read_within(name, bytes, bytes.len() as u64, 100).map_err(|e| e.to_string());
+    let twice = [zipped("one\n"), zipped("two\n")].concat();
+    assert_eq!(read("a.jsonl", b"plain"), Ok(b"plain".to_vec()));
+    assert_eq!(read("a.jsonl", b""), Ok(vec![]));
+    assert_eq!(read("a.jsonl", b"\x1f"), Ok(b"\x1f".to_vec()));
+    assert_eq!(read("a.jsonl", &twice), Ok(b"one\ntwo\n".to_vec()));
+    assert_eq!(
+        read("a.gz", b"{\"role\": \"user\"}"),
+        Err("a.gz: cannot be decompressed: invalid gzip header (is the .gz file complete?)".to_owned())
+    );
+    assert!(read("a.gz", &twice[..twice.len() - 3]).is_err_and(|error| error.starts_with("a.gz: cannot be decompressed")));
+}
+
+#[test]
+fn what_unfolds_without_end_is_refused() {
+    let read = |bytes: &[u8]| read_within("a.jsonl", bytes, 0, 1_000).map_err(|error| error.to_string());
+    assert_eq!(read(&zipped(&"0".repeat(1_000))).map(|bytes| bytes.len()), Ok(1_000));
+    assert_eq!(read(&zipped(&"0".repeat(1_001))), Err("a.jsonl: larger than 1000 bytes when decompressed".to_owned()));
+    assert_eq!(read(&[b'0'; 1_001]), Err("a.jsonl: larger than 1000 bytes".to_owned()));
+}
+
+#[test]
+fn a_file_is_read_when_it_is_asked_for() {
+    let folder = folder(&["a.jsonl"]);
+    let (inputs, _) = find(&[folder.path().join("a.jsonl")]);
+    assert_eq!(read(&inputs[0]).expect("a file"), b"a.jsonl");
+    fs::remove_file(folder.path().join("a.jsonl")).expect("it was there");
+    assert!(matches!(read(&inputs[0]), Err(SourceError::NotFound(..))));
+}
