@@ -202,7 +202,7 @@ fn largest(conversation: &Conversation, tokens: impl Fn(crate::conversation::Blo
     results
 }
 
-/// The tag that learn-claude-code and Claude Code put around what is left of a result on disk (`harnesses.md` §17).
+/// The tag that learn-claude-code and Claude Code put around what is left of a result on disk.
 fn is_persisted_output(block: &Block) -> bool {
     matches!(block.kind, Kind::ToolResult(_)) && block.text().starts_with("<persisted-output>")
 }

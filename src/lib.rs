@@ -1,4 +1,53 @@
-//! `recompact` replays recorded agent conversations through context-compaction policies, offline.
+//! `recompact` replays recorded agent conversations through context-compaction policies, offline, and says what each policy
+//! saves, what it writes to disk and what it breaks. It is a cache simulator for context windows: transcripts are the traces,
+//! policies are the eviction strategies.
+//!
+//! # The way of the data
+//!
+//! ```text
+//!  bytes ──format──▶ Conversation (+ notes)      what was said; blocks with ids; never changed again
+//!                         │
+//!                         ├──sizes (meter)──▶    the size of every block by every measure       (once per conversation)
+//!  policy.toml ─▶ Policy  │
+//!                    ▼    ▼
+//!                    replay                      per call: append what is new → each due layer proposes edits →
+//!                      │                         the context applies them → the request is measured
+//!                      ▼                         (no IO, no clock, no error)
+//!                   Journal                      what was sent at each call, what was edited, by which layer
+//!                      │
+//!                   measure                      fn(&Conversation, &Journal, …) → values of columns
+//!                      ▼
+//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown
+//! ```
+//!
+//! [`study`] runs many transcripts through many policies; the command line calls it and adds no second way.
+//!
+//! # The modules, in reading order
+//!
+//! * [`text`], [`template`]: characters as other languages count them; texts with holes.
+//! * [`conversation`]: what was said. [`format`](mod@format): the readers, one a format.
+//! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
+//! * [`context`]: what the model would see now, and the four edits. [`validity`]: what an API would refuse of it.
+//! * [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as plain data.
+//! * [`replay`](mod@replay) → [`journal`]; [`measure`] → [`column`]s, [`values`], [`results`]; [`inspect`]; [`report`].
+//!
+//! # Invariants
+//!
+//! 1. A [`conversation::Conversation`] is never changed after it was read. Reading cannot fail half way: what cannot be read is
+//!    a note with its line.
+//! 2. Only [`context::Context`] edits, and every edit is in the journal: a request is the one before it plus what was appended
+//!    and the changes in between.
+//! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
+//! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows.
+//! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
+//! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
+//! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]).
+//!
+//! # Extending it
+//!
+//! [`format`](mod@format), [`layer`], [`summarizer`], `policy/*.toml`, [`measure`] and [`report`] are the extension points:
+//! a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
+//! [`summarizer::SUMMARIZERS`], [`policy::PRESETS`], [`measure::MEASURES`], [`report::REPORTS`]).
 
 pub mod column;
 pub mod context;

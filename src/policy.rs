@@ -61,7 +61,7 @@ pub struct Policy {
     pub layers: Vec<Layer>,
 }
 
-/// Claude Code's default answer limit, which most formulas of this kind were written for (`harnesses.md` §18).
+/// Claude Code's usual answer limit: with a window of 200,000 its summary is due at 167,000, as analyses report.
 fn default_max_output() -> u64 {
     32_000
 }

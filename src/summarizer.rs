@@ -62,7 +62,7 @@ pub trait Summarizer: Send + Sync {
 /// A kind of summarizer, for the catalog and the command line.
 pub struct SummarizerKind {
     pub name: &'static str,
-    /// What stands after the colon.
+    /// What may, or must, follow the name.
     pub argument: &'static str,
     pub about: &'static str,
     pub make: fn(&str) -> Result<Box<dyn Summarizer>, String>,
@@ -72,23 +72,23 @@ pub struct SummarizerKind {
 pub const SUMMARIZERS: &[SummarizerKind] = &[
     SummarizerKind {
         name: "extract",
-        argument: "",
-        about: "sentences of the input itself, within the token limit: requests and rules, files touched, last state, then \
-                what is most informative; no model, an honest middle",
-        make: |argument| no_argument(argument).map(|()| Box::new(Extract) as Box<dyn Summarizer>),
-    },
-    SummarizerKind {
-        name: "stub",
-        argument: "TOKENS",
-        about: "a text of so many tokens that keeps nothing: the lower bound for a summary of that size",
-        make: |argument| {
-            let tokens = argument.parse().map_err(|_| format!("stub:TOKENS takes a number of tokens, not `{argument}`"))?;
-            Ok(Box::new(Stub { tokens }))
+        argument: "[:TOKENS]",
+        about: "sentences of the input itself: requests and rules, files touched, last state, then what is most informative; \
+                3,000 tokens at most, or TOKENS, within the layer's limit; no model, an honest middle",
+        make: |argument| match argument {
+            "" => Ok(Box::new(Extract::default())),
+            tokens => Ok(Box::new(Extract { tokens: number(tokens)? })),
         },
     },
     SummarizerKind {
+        name: "stub",
+        argument: ":TOKENS",
+        about: "a text of so many tokens that keeps nothing: the lower bound for a summary of that size",
+        make: |argument| Ok(Box::new(Stub { tokens: number(argument)? })),
+    },
+    SummarizerKind {
         name: "fixed",
-        argument: "TEXT",
+        argument: ":TEXT",
         about: "always this text: for tests and for comparison with another implementation",
         make: |argument| Ok(Box::new(Fixed { text: argument.to_owned() })),
     },
@@ -96,12 +96,15 @@ pub const SUMMARIZERS: &[SummarizerKind] = &[
         name: "failing",
         argument: "",
         about: "never answers: shows retries, circuit breakers and what a policy does without its summaries",
-        make: |argument| no_argument(argument).map(|()| Box::new(Failing) as Box<dyn Summarizer>),
+        make: |argument| match argument {
+            "" => Ok(Box::new(Failing)),
+            other => Err(format!("it takes no argument, but `{other}` was given")),
+        },
     },
 ];
 
-fn no_argument(argument: &str) -> Result<(), String> {
-    if argument.is_empty() { Ok(()) } else { Err(format!("takes no argument, but `{argument}` was given")) }
+fn number(tokens: &str) -> Result<u64, String> {
+    tokens.parse().map_err(|_| format!("it takes a number of tokens, not `{tokens}`"))
 }
 
 /// The summarizer that `NAME[:ARGUMENT]` stands for.

@@ -7,7 +7,7 @@ use recompact::measure::MEASURES;
 use recompact::meter::METERS;
 use recompact::policy::PRESETS;
 use recompact::report::REPORTS;
-use recompact::summarizer::SUMMARIZERS;
+use recompact::summarizer::{SUMMARIZERS, SummarizerKind};
 
 use super::Failure;
 use crate::output;
@@ -106,8 +106,8 @@ fn policies() -> Vec<Entry> {
 }
 
 fn summarizers() -> Vec<Entry> {
-    let name = |argument: &str, name: &str| if argument.is_empty() { name.to_owned() } else { format!("{name}:{argument}") };
-    SUMMARIZERS.iter().map(|kind| entry(&name(kind.argument, kind.name), kind.about, String::new())).collect()
+    let about = |kind: &SummarizerKind| format!("({}{}) {}", kind.name, kind.argument, kind.about);
+    SUMMARIZERS.iter().map(|kind| entry(kind.name, &about(kind), String::new())).collect()
 }
 
 fn measures() -> Vec<Entry> {

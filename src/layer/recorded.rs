@@ -14,7 +14,7 @@ use crate::conversation::{Message, PairId, RecordedEdit};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {}
 
-/// What Claude Code puts in place of a result it cleared (`harnesses.md` §17).
+/// What Claude Code, opencode and qwen-code put in place of a result they cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
 pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {

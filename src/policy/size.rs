@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// The trigger points of `harnesses.md` §18 that follow from a window and an output limit.
+    /// Where published harnesses fire, computed by hand from their rules.
     #[test]
     fn triggers_of_known_harnesses() {
         let claude_code = "window - min(max_output, 20k) - 13k";

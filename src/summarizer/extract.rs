@@ -1,4 +1,5 @@
-//! `extract`: a summary made of the input's own sentences. No model, no chance, never over the limit.
+//! `extract`: a summary made of the input's own sentences. No model, no chance, never over the layer's limit, and no longer
+//! than recorded summaries are.
 //!
 //! In this order, while there is room: what the person asked for and the rules they set, the files that tools were asked for,
 //! the last thing the agent said and the last error, then the sentences with the most informative words for their length.
@@ -10,7 +11,20 @@ use super::{Ask, Failure, Piece, Summarizer};
 use crate::conversation::{Kind, Origin};
 use crate::text;
 
-pub struct Extract;
+pub struct Extract {
+    /// It stops there, however much the layer allows: a summary that fills a limit of 20,000 tokens is nobody's.
+    pub tokens: u64,
+}
+
+/// What summaries have on average: 3.0 k tokens for 82.9 k, by characters ÷ 4, over the 35 compactions that 40 public Claude
+/// Code sessions hold.
+const USUAL_TOKENS: u64 = 3_000;
+
+impl Default for Extract {
+    fn default() -> Self {
+        Self { tokens: USUAL_TOKENS }
+    }
+}
 
 /// A sentence of the input is at most this long; what is longer (minified code, data) is no sentence.
 const MAX_SENTENCE_CHARS: usize = 300;
@@ -23,7 +37,7 @@ const RULE_WORDS: [&str; 6] = ["never", "must", "always", "do not", "don't", "on
 
 impl Summarizer for Extract {
     fn summarize(&self, ask: &Ask) -> Result<String, Failure> {
-        let mut page = Page { ask, text: String::new(), left: ask.max_tokens };
+        let mut page = Page { ask, text: String::new(), left: ask.max_tokens.min(self.tokens) };
         page.section("Focus:", ask.focus.map(str::to_owned));
         page.section("Rules:", rules(&ask.pieces));
         page.section("Requests, newest first:", requests(&ask.pieces));
