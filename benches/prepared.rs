@@ -47,7 +47,17 @@ fn setup<'a>(
 ) -> Setup<'a> {
     let window = policy.window.unwrap_or(WINDOW);
     let thinking = conversation.thinking;
-    Setup { conversation, sizes, policy, counter, window, overhead: 18_000, thinking, summarizer: &Extract, recorded }
+    Setup {
+        conversation,
+        sizes,
+        policy,
+        counter,
+        window,
+        overhead: 18_000,
+        thinking,
+        summarizer: &Extract { tokens: 3_000 },
+        recorded,
+    }
 }
 
 /// Every preset, bounds first.

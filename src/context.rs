@@ -4,40 +4,24 @@
 //! a message. A [`Context`] keeps the size of the whole by every measure up to date, knows which faults an API would refuse,
 //! and logs what changed, so that an edit costs what it changes.
 
+mod change;
 mod edit;
+mod sent;
+mod validity;
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Message, Origin, PairId, Role};
-use crate::journal::{Cause, Change, ChangeKind};
 use crate::meter::Measure;
 use crate::sizes::Sizes;
-use crate::validity::{Fault, Faults};
 
+pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-
-/// A message of the context.
-#[derive(Debug, Clone)]
-pub struct Sent {
-    pub role: Role,
-    pub plain: bool,
-    /// It holds something a person typed.
-    pub typed: bool,
-    pub blocks: Vec<BlockId>,
-    /// By each measure of the context's [`Sizes`].
-    sizes: Box<[u64]>,
-}
-
-/// A block that a layer wrote.
-#[derive(Debug, Clone)]
-pub struct Made {
-    pub block: Block,
-    /// The block it stands in place of.
-    pub instead_of: Option<BlockId>,
-    sizes: Box<[u64]>,
-}
+pub use sent::{Made, Sent};
+use validity::Faults;
+pub use validity::{Fault, FaultKind};
 
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
@@ -93,10 +77,7 @@ impl<'a> Context<'a> {
 
     /// A block of the conversation, or one a layer wrote.
     pub fn block(&self, id: BlockId) -> &Block {
-        match id.index().checked_sub(self.conversation.blocks.len()) {
-            None => self.conversation.block(id),
-            Some(made) => &self.made[made].block,
-        }
+        block_of(self.conversation, &self.made, id)
     }
 
     /// The size of one block, 0 by a measure this context does not keep.
@@ -176,9 +157,8 @@ impl<'a> Context<'a> {
 
     /// What an API would refuse about the present messages; faults that are new are put down to `cause`.
     pub fn faults(&mut self, cause: Cause) -> &[Fault] {
-        let mut faults = std::mem::replace(&mut self.faults, Faults::new(0));
-        faults.update(self, cause);
-        self.faults = faults;
+        let Self { faults, messages, conversation, made, .. } = self;
+        faults.update(messages, &|id| block_of(conversation, made, id), cause);
         self.faults.found()
     }
 
@@ -315,5 +295,12 @@ impl<'a> Context<'a> {
                 self.faults.use_leaves(pair);
             }
         }
+    }
+}
+
+fn block_of<'b>(conversation: &'b Conversation, made: &'b [Made], id: BlockId) -> &'b Block {
+    match id.index().checked_sub(conversation.blocks.len()) {
+        None => conversation.block(id),
+        Some(index) => &made[index].block,
     }
 }

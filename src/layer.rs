@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Edit};
 use crate::journal::{FileKind, Summary};
+use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
-use crate::policy::{Limits, Size};
 use crate::summarizer::Summarizer;
 
 /// One step of a policy: what it does, and when.

@@ -27,8 +27,8 @@
 //! * [`text`], [`template`]: characters as other languages count them; texts with holes.
 //! * [`conversation`]: what was said. [`format`](mod@format): the readers, one a format.
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
-//! * [`context`]: what the model would see now, and the four edits. [`validity`]: what an API would refuse of it.
-//! * [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as plain data.
+//! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
+//! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
 //! * [`replay`](mod@replay) → [`journal`]; [`measure`] → [`column`]s, [`values`], [`results`]; [`inspect`]; [`report`].
 //!
 //! # Invariants
@@ -56,6 +56,7 @@ pub mod format;
 pub mod inspect;
 pub mod journal;
 pub mod layer;
+pub mod limits;
 pub mod measure;
 pub mod meter;
 pub mod policy;
@@ -67,5 +68,4 @@ pub mod study;
 pub mod summarizer;
 pub mod template;
 pub mod text;
-pub mod validity;
 pub mod values;

@@ -18,11 +18,9 @@
 
 mod load;
 mod presets;
-mod size;
 
 pub use load::{PolicyError, Setting};
 pub use presets::{PRESETS, Preset, preset};
-pub use size::{Limits, Size};
 
 use std::collections::BTreeSet;
 

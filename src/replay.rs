@@ -10,12 +10,13 @@ mod due;
 mod estimate;
 mod send;
 
-use crate::context::{Context, Edit};
+use crate::context::{Cause, Context, Edit};
 use crate::conversation::{BlockId, Conversation, Kind, Message, Thinking};
-use crate::journal::{Cause, File, Journal, Request};
+use crate::journal::{File, Journal, Request};
 use crate::layer::{Cursor, Memory, Place, When};
+use crate::limits::Limits;
 use crate::meter::Meter;
-use crate::policy::{Limits, Policy};
+use crate::policy::Policy;
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 

@@ -7,9 +7,10 @@ mod layers;
 
 use rayon::prelude::*;
 
+use crate::context::Cause;
 use crate::conversation::{Conversation, Thinking};
 use crate::format::Reading;
-use crate::journal::{Cause, Journal};
+use crate::journal::Journal;
 use crate::measure::{self, Replayed};
 use crate::meter::{Measure, Meter};
 use crate::policy::{Policy, preset};

@@ -24,8 +24,8 @@ use super::{Moment, NewFile, Pick, Place, Proposal};
 use crate::context::Edit;
 use crate::conversation::Role;
 use crate::journal::FileKind;
+use crate::limits::Size;
 use crate::meter::Measure;
-use crate::policy::Size;
 use crate::template::fill;
 use crate::text;
 

@@ -1,4 +1,4 @@
-//! Requests an API would refuse: see [`crate::validity`] for the faults that are looked for.
+//! Requests an API would refuse: see [`crate::context::FaultKind`] for the faults that are looked for.
 
 use super::{Measurement, Replayed, count};
 use crate::column::{Better, Column, Combine, Unit};

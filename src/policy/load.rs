@@ -5,8 +5,9 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{Policy, Size};
+use super::Policy;
 use crate::layer::{ACTS, Act, COMMON_SETTINGS};
+use crate::limits::{Limits, Size};
 
 /// Why a policy could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ fn plain_number(written: &str) -> Option<Value> {
     let digits_first = written.starts_with(|c: char| c.is_ascii_digit());
     let no_formula = !written.contains(|c: char| "+-*/() ".contains(c));
     let size = (digits_first && no_formula).then(|| written.parse::<Size>().ok()).flatten()?;
-    let number = size.resolve(super::Limits { window: 0, max_output: 0 });
+    let number = size.resolve(Limits { window: 0, max_output: 0 });
     i64::try_from(number).ok().map(Value::Integer)
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::estimate::LastSent;
 use super::{Now, Observer, Setup, Track, due::due};
-use crate::context::Context;
+use crate::context::{Cause, Context};
 use crate::conversation::{Block, Origin, Role};
-use crate::journal::{Cause, Event, File, FileKind, Happened, Journal, Summary};
+use crate::journal::{Event, File, FileKind, Happened, Journal, Summary};
 use crate::layer::archive::{self, Archive};
 use crate::layer::{Act, Layer, Moment, Proposal, When};
 use crate::template::fill;
@@ -26,6 +25,16 @@ pub(super) struct Clerk<'a, 'o> {
     request: String,
     /// How many turns and moved messages there were when it was looked for.
     request_seen_at: Option<(usize, u32)>,
+}
+
+/// What was known when the last request was sent.
+#[derive(Debug, Clone)]
+pub struct LastSent {
+    pub call: usize,
+    /// Counted tokens of what this policy sent, overhead not included.
+    pub tokens: u64,
+    /// What had been appended by then, by each measure of the context.
+    pub appended: Vec<u64>,
 }
 
 impl<'a, 'o> Clerk<'a, 'o> {

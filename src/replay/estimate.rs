@@ -26,16 +26,6 @@ impl RecordedRequests {
     }
 }
 
-/// What was known when the last request was sent.
-#[derive(Debug, Clone)]
-pub struct LastSent {
-    pub call: usize,
-    /// Counted tokens of what this policy sent, overhead not included.
-    pub tokens: u64,
-    /// What had been appended by then, by each measure of the context.
-    pub appended: Vec<u64>,
-}
-
 impl Clerk<'_, '_> {
     /// The context's size by a meter.
     ///

@@ -1,8 +1,9 @@
 //! Sending a request: the view made for it, the layers that mend an overflow, the entry in the journal.
 
-use super::estimate::LastSent;
+use super::clerk::LastSent;
 use super::{Now, Run, Track};
-use crate::journal::{Cause, Request};
+use crate::context::Cause;
+use crate::journal::Request;
 use crate::layer::When;
 
 impl<'a> Run<'a, '_> {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::journal::{Cause, Happened, Journal};
+use crate::context::{Cause, FaultKind};
+use crate::journal::{Happened, Journal};
 use crate::policy::Policy;
 use crate::results::LayerRow;
-use crate::validity::FaultKind;
 
 /// The work of one policy's layers, by index.
 #[derive(Debug, Clone, Default)]

@@ -3,23 +3,9 @@
 use std::mem;
 
 use super::kept::Tail;
-use super::messages::{Gathered, Reader};
+use super::messages::{Folding, Gathered, Reader};
 use crate::conversation::{BlockId, Compaction, Message, Origin, RecordedEdit};
 use crate::format::Note;
-
-/// A compaction whose records are being read.
-pub struct Folding {
-    /// The boundary, or the summary where the file has none.
-    record: usize,
-    pub summary: Gathered,
-    pub restored: Gathered,
-}
-
-impl Folding {
-    pub fn new(record: usize) -> Self {
-        Self { record, summary: Gathered::default(), restored: Gathered::default() }
-    }
-}
 
 impl Reader<'_> {
     /// Records a compaction. With nothing before it, it is the head of a continued session: an ordinary first message.

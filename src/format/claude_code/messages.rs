@@ -5,7 +5,6 @@ use std::mem;
 
 use serde_json::{Value, json};
 
-use super::compaction::Folding;
 use super::kept::{self, Tail};
 use super::origin;
 use super::record::{Record, Type};
@@ -52,6 +51,20 @@ pub struct Reader<'a> {
 struct Used<'a> {
     id: &'a str,
     record: usize,
+}
+
+/// A compaction whose records are being read.
+pub struct Folding {
+    /// The boundary, or the summary where the file has none.
+    pub record: usize,
+    pub summary: Gathered,
+    pub restored: Gathered,
+}
+
+impl Folding {
+    pub fn new(record: usize) -> Self {
+        Self { record, summary: Gathered::default(), restored: Gathered::default() }
+    }
 }
 
 /// A block on its way into a message.

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::{Context, Sent};
-use crate::conversation::{BlockId, Kind, PairId, Role};
-use crate::journal::Cause;
+use super::change::Cause;
+use super::sent::Sent;
+use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
@@ -82,12 +82,12 @@ impl Faults {
     }
 
     /// Looks again where something changed. A fault that was there before keeps its cause.
-    pub fn update(&mut self, context: &Context, cause: Cause) {
+    pub fn update<'a>(&mut self, messages: &[Sent], block: &dyn Fn(BlockId) -> &'a Block, cause: Cause) {
         let Some(stale) = self.stale_from.take() else { return };
-        let from = turn_to_look_from(context.messages(), stale);
+        let from = turn_to_look_from(messages, stale);
         let kept = self.found.partition_point(|fault| fault.message < from);
         let before: Vec<_> = self.found.drain(kept..).collect();
-        let mut look = Look { context, uses: &self.uses, found: Vec::new(), cause };
+        let mut look = Look { messages, block, uses: &self.uses, found: Vec::new(), cause };
         look.turns(from);
         for fault in &mut look.found {
             let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
@@ -108,16 +108,17 @@ fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
     at
 }
 
-struct Look<'a> {
-    context: &'a Context<'a>,
-    uses: &'a [u32],
+struct Look<'l, 'a> {
+    messages: &'l [Sent],
+    block: &'l dyn Fn(BlockId) -> &'a Block,
+    uses: &'l [u32],
     found: Vec<Fault>,
     cause: Cause,
 }
 
-impl Look<'_> {
+impl Look<'_, '_> {
     fn turns(&mut self, from: usize) {
-        let messages = self.context.messages();
+        let messages = self.messages;
         let mut open: Vec<(PairId, BlockId, usize)> = Vec::new();
         let mut at = from;
         while at < messages.len() {
@@ -137,7 +138,7 @@ impl Look<'_> {
 
     /// Gives the tool calls the turn leaves to be answered.
     fn assistant_turn(&mut self, turn: std::ops::Range<usize>) -> Vec<(PairId, BlockId, usize)> {
-        if let (0, Some(first)) = (turn.start, self.context.messages()[turn.start].blocks.first()) {
+        if let (0, Some(first)) = (turn.start, self.messages[turn.start].blocks.first()) {
             self.fault(FaultKind::FirstNotUser, *first, 0);
         }
         let mut open = Vec::new();
@@ -183,13 +184,13 @@ impl Look<'_> {
     }
 
     fn blocks(&self, turn: std::ops::Range<usize>) -> Vec<(usize, BlockId, Kind)> {
-        let messages = self.context.messages();
-        let of = |message: usize| messages[message].blocks.iter().map(move |id| (message, *id, self.context.block(*id).kind));
+        let messages = self.messages;
+        let of = |message: usize| messages[message].blocks.iter().map(move |id| (message, *id, (self.block)(*id).kind));
         turn.flat_map(of).collect()
     }
 
     fn text(&mut self, block: BlockId, message: usize) {
-        if self.context.block(block).text().is_empty() {
+        if (self.block)(block).text().is_empty() {
             self.fault(FaultKind::EmptyContent, block, message);
         }
     }

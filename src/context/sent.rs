@@ -1,0 +1,24 @@
+//! What a context holds.
+
+use crate::conversation::{Block, BlockId, Role};
+
+/// A message of the context.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    pub role: Role,
+    pub plain: bool,
+    /// It holds something a person typed.
+    pub typed: bool,
+    pub blocks: Vec<BlockId>,
+    /// By each measure of the context's sizes.
+    pub(super) sizes: Box<[u64]>,
+}
+
+/// A block that a layer wrote.
+#[derive(Debug, Clone)]
+pub struct Made {
+    pub block: Block,
+    /// The block it stands in place of.
+    pub instead_of: Option<BlockId>,
+    pub(super) sizes: Box<[u64]>,
+}
