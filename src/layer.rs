@@ -19,7 +19,7 @@ pub use pick::{Cursor, Lists, Part, Pick, Place};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Edit};
-use crate::journal::{FileKind, Summary};
+use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
 use crate::summarizer::Summarizer;
@@ -264,7 +264,7 @@ pub struct Proposal {
     /// Applied in order; none: the layer has nothing to do.
     pub edits: Vec<Edit>,
     pub files: Vec<NewFile>,
-    pub summaries: Vec<Summary>,
+    pub asked: Vec<Asked>,
     /// It tried and gave up.
     pub failed: Option<String>,
 }
@@ -272,8 +272,16 @@ pub struct Proposal {
 impl Proposal {
     /// Whether the layer did, or tried to do, something.
     pub fn acts(&self) -> bool {
-        !self.edits.is_empty() || !self.summaries.is_empty()
+        !self.edits.is_empty() || !self.asked.is_empty()
     }
+}
+
+/// One attempt to get a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub failed: bool,
 }
 
 /// A file a layer wants written.

@@ -19,10 +19,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
-use super::{Memory, Moment, Proposal};
+use super::{Asked, Memory, Moment, Proposal};
 use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
-use crate::journal::Summary;
 use crate::meter::{Measure, python_text};
 use crate::summarizer::{Ask, Failure, Reach, Side};
 use crate::template::fill;
@@ -126,7 +125,8 @@ impl Summarize {
             }
             Err(why) => {
                 memory.failures += 1;
-                proposal.failed = Some(why);
+                let rests = if memory.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
+                proposal.failed = Some(why + rests);
             }
         }
         proposal
@@ -158,8 +158,7 @@ impl Summarize {
             let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
             let answer = self.answer(now, &ask, tokens_in);
             let (tokens_out, failed) = (answer.as_ref().map_or(0, |text| now.tokens(text)), answer.is_err());
-            let layer = 0; // The replay knows which layer this is, and says so.
-            proposal.summaries.push(Summary { call: now.call, layer, tokens_in, tokens_out, failed });
+            proposal.asked.push(Asked { tokens_in, tokens_out, failed });
             match answer {
                 Ok(summary) => return Ok(summary),
                 Err(failure) => why = failure.to_string(),

@@ -7,7 +7,7 @@ use crate::context::{Cause, Context};
 use crate::conversation::{Block, Origin, Role};
 use crate::journal::{Event, File, FileKind, Happened, Journal, Summary};
 use crate::layer::archive::{self, Archive};
-use crate::layer::{Act, Layer, Moment, Proposal, When};
+use crate::layer::{Act, Asked, Layer, Moment, Proposal, When};
 use crate::template::fill;
 
 /// Runs layers and keeps the books.
@@ -148,7 +148,13 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
         track.context.faults(Cause::Layer(index));
         let after = counter.apply(track.context.sum(counter.measure));
-        let summaries = proposal.summaries.into_iter().map(|summary| Summary { layer: index, ..summary });
+        let summaries = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, failed }| Summary {
+            call: now.call,
+            layer: index,
+            tokens_in,
+            tokens_out,
+            failed,
+        });
         self.journal.summaries.extend(summaries);
         self.event(
             now,
