@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 
 use super::Note;
 
@@ -51,13 +52,13 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
 }
 
 fn skipped_because(error: &serde_json::Error, read: usize) -> String {
-    let reason = if error.is_eof() {
-        "the line ends in the middle of a JSON value (cut off?)".to_owned()
-    } else {
-        // serde_json counts lines within the text it was given, which is one line here: only the column helps.
-        let text = error.to_string();
-        let cause = text.split(" at line ").next().unwrap_or(&text).to_owned();
-        format!("not valid JSON at column {}: {cause}", error.column())
+    // serde_json counts lines within the text it was given, which is one line here: only the column helps.
+    let text = error.to_string();
+    let cause = text.split(" at line ").next().unwrap_or(&text);
+    let reason = match error.classify() {
+        Category::Eof => "the line ends in the middle of a JSON value (cut off?)".to_owned(),
+        Category::Data => format!("JSON, but no record ({})", cause.split(", expected").next().unwrap_or(cause)),
+        Category::Syntax | Category::Io => format!("not valid JSON at column {}: {cause}", error.column()),
     };
     match read {
         0 => format!("{reason}; the line was skipped"),

@@ -6,23 +6,36 @@ use crate::context::Context;
 use crate::meter::Meter;
 use crate::policy::preset;
 
-/// Counted tokens of the requests that the recorded agent sent, one a call: overhead not included.
+/// What the record says of the requests that the recorded agent sent, one a call.
 #[derive(Debug, Clone)]
-pub struct RecordedRequests {
-    tokens: Vec<Option<u64>>,
+pub struct RecordedRequests(Vec<Option<Recorded>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    /// Tokens the provider read.
+    usage: u64,
+    /// Tokens this program counts in the same messages; overhead not included.
+    counted: u64,
+    /// Tokens of the provider for each one counted, as far as the record had told by then: at its largest request.
+    scale: f64,
 }
 
 impl RecordedRequests {
-    /// Replays the recorded compactions to count them.
+    /// Replays the recorded compactions to count what was sent.
     pub fn of(setup: &Setup) -> Self {
-        let policy = preset("recorded").and_then(|preset| preset.policy(&[]).ok());
-        let mut tokens = vec![None; setup.conversation.calls.len()];
-        if let Some(policy) = policy {
-            for request in replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver).requests {
-                tokens[request.call] = Some(request.tokens - setup.overhead);
+        let calls = &setup.conversation.calls;
+        let mut recorded = vec![None; calls.len()];
+        let Some(policy) = preset("recorded").and_then(|preset| preset.policy(&[]).ok()) else { return Self(recorded) };
+        let (mut largest, mut scale) = (0, 1.0);
+        for request in replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver).requests {
+            let Some(usage) = calls[request.call].usage.map(|usage| usage.request()).filter(|usage| *usage > 0) else { continue };
+            let counted = request.tokens - setup.overhead;
+            if counted > largest {
+                (largest, scale) = (counted, usage.saturating_sub(setup.overhead) as f64 / counted as f64);
             }
+            recorded[request.call] = Some(Recorded { usage, counted, scale });
         }
-        Self { tokens }
+        Self(recorded)
     }
 }
 
@@ -30,9 +43,10 @@ impl Clerk<'_, '_> {
     /// The context's size by a meter.
     ///
     /// A meter of recorded usage reads the usage of the last recorded call. That call answered another request where this
-    /// policy has edited the context, so the usage is scaled by what both requests count: exact as long as they are the
-    /// same, an estimate afterwards. What was appended since is added by the meter's own estimate, the last response
-    /// included: the output that most records hold is the placeholder of a stream.
+    /// policy, or the recorded one, has edited the context: then what this program counts more or less in its own request is
+    /// added, in the provider's tokens. So it is exact as long as both requests are the same, an estimate afterwards. What was
+    /// appended since is added by the meter's own estimate, the last response included: the output that most records hold
+    /// is the placeholder of a stream.
     pub fn estimate(&self, meter: Meter, context: &Context) -> u64 {
         let by_usage = if meter.recorded { self.by_usage(meter, context) } else { None };
         by_usage.unwrap_or_else(|| {
@@ -43,10 +57,9 @@ impl Clerk<'_, '_> {
 
     fn by_usage(&self, meter: Meter, context: &Context) -> Option<u64> {
         let last = self.last_sent.as_ref()?;
-        let usage = self.setup.conversation.calls[last.call].usage?.request();
-        let counted = self.setup.recorded?.tokens[last.call]?.max(1);
-        let scale = usage.saturating_sub(self.setup.overhead) as f64 / counted as f64;
-        let sent = self.setup.overhead + (scale * last.tokens as f64).round() as u64;
+        let recorded = self.setup.recorded?.0[last.call]?;
+        let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
+        let sent = (recorded.usage as f64 + difference).round().max(0.0) as u64;
         let slot = self.setup.sizes.measures().iter().position(|m| *m == meter.measure)?;
         let newer = context.appended(meter.measure) - last.appended[slot];
         Some(sent + meter.apply(newer))
