@@ -136,6 +136,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether a layer wrote this block.
+    pub fn is_made(&self, id: BlockId) -> bool {
+        id.index() >= self.conversation.blocks.len()
+    }
+
     /// The size of one block, 0 by a measure this context does not keep.
     pub fn block_size(&self, id: BlockId, measure: Measure) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])

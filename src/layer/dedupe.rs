@@ -81,9 +81,7 @@ impl Dedupe {
                 Copy::First => None,
                 Copy::Last => newest.insert(key.clone(), picked).or_else(|| {
                     let before = *memory.seen.get(&key)?;
-                    results_from(context, Place::default())
-                        .into_iter()
-                        .find(|old| context.messages()[old.place.message].blocks[old.place.block] == before)
+                    results_from(context, Place::default()).into_iter().find(|old| old.id == before)
                 }),
             };
             if copy.is_none() || self.keep == Copy::Last {

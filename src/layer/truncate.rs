@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::pick::{Picked, with_content};
 use super::{Memory, Moment, Part, Pick, Place, Proposal};
 use crate::context::Edit;
-use crate::conversation::{Block, Kind};
+use crate::conversation::{BlockId, Kind};
 use crate::meter::Measure;
 use crate::template::fill;
 use crate::text;
@@ -64,7 +64,7 @@ impl Truncate {
         let mut proposal = Proposal::default();
         for (message, sent) in context.messages().iter().enumerate().take(end).skip(start) {
             for (block, id) in sent.blocks.iter().enumerate() {
-                if let Some(wire) = self.cut(now, Place { message, block }, context.block(*id)) {
+                if let Some(wire) = self.cut(now, Place { message, block }, *id) {
                     proposal.edits.push(Edit::Rewrite { message, block, wire });
                 }
             }
@@ -72,11 +72,12 @@ impl Truncate {
         proposal
     }
 
-    fn cut(&self, now: &Moment, place: Place, block: &Block) -> Option<Value> {
+    fn cut(&self, now: &Moment, place: Place, id: BlockId) -> Option<Value> {
+        let block = now.context.block(id);
         let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
             (Part::ToolResult, Kind::ToolResult(pair)) => {
-                let picked = Picked { place, pair, block };
+                let picked = Picked { place, id, pair, block };
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
                 Some(with_content(block, self.shorten(&content)?))
             }
