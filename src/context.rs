@@ -258,6 +258,10 @@ impl<'a> Context<'a> {
         let Block { kind, origin, line, .. } = *self.block(old);
         let plain = self.messages[message].plain;
         let new = self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, plain, Some(old));
+        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
+            self.faults.touched_from(message);
+        }
+        self.faults.rewritten(message, old, new);
         let mut sent = self.messages[message].clone();
         self.leave(&sent);
         sent.blocks[block] = new;
