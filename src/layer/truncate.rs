@@ -93,11 +93,22 @@ impl Truncate {
     fn shorten(&self, content: &str) -> Option<String> {
         let chars = Measure::Chars.text(content) as usize;
         let gone = chars.saturating_sub(self.keep_head + self.keep_tail);
-        if chars <= self.max_chars || gone == 0 {
+        if chars <= self.max_chars || gone == 0 || self.is_shortened(content) {
             return None;
         }
         let marker = fill(&self.marker, &[("n", &gone.to_string())]);
         Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
+    }
+
+    /// Whether this is what [`Truncate::shorten`] made of a longer text: with its marker it may be longer than `max_chars`.
+    fn is_shortened(&self, content: &str) -> bool {
+        let head = text::head(content, self.keep_head).len();
+        let tail = text::tail(content, self.keep_tail).len();
+        let Some(middle) = content.get(head..content.len() - tail) else { return false };
+        let before = self.marker.find("{n}").unwrap_or(0);
+        let digits = middle.get(before..).unwrap_or_default();
+        let n = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
+        middle == fill(&self.marker, &[("n", n)])
     }
 }
 
