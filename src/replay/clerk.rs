@@ -111,11 +111,13 @@ impl<'a, 'o> Clerk<'a, 'o> {
 
     fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
         let messages = track.context.messages();
+        let last_response = messages.iter().rposition(|sent| sent.role == Role::Assistant);
         let moment = Moment {
             context: &track.context,
             call: now.call,
             read: now.read,
-            entered: messages.iter().rposition(|sent| sent.role == Role::Assistant).map_or(0, |last| last + 1),
+            // A response that was nothing but thinking may have left: what entered is not before the newest messages.
+            entered: last_response.map_or(0, |last| last + 1).max(messages.len().saturating_sub(now.entered)),
             request: &self.request,
             focus: now.focus,
             archive,
