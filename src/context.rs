@@ -80,6 +80,11 @@ impl<'a> Context<'a> {
         block_of(self.conversation, &self.made, id)
     }
 
+    /// Whether a layer wrote this block.
+    pub fn is_made(&self, id: BlockId) -> bool {
+        id.index() >= self.conversation.blocks.len()
+    }
+
     /// The size of one block, 0 by a measure this context does not keep.
     pub fn block_size(&self, id: BlockId, measure: Measure) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
@@ -196,6 +201,10 @@ impl<'a> Context<'a> {
         let Block { kind, origin, line, .. } = *self.block(old);
         let plain = self.messages[message].plain;
         let new = self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, plain, Some(old));
+        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
+            self.faults.touched_from(message);
+        }
+        self.faults.rewritten(message, old, new);
         let mut sent = self.messages[message].clone();
         self.leave(&sent);
         sent.blocks[block] = new;

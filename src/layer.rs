@@ -74,9 +74,9 @@ pub enum When {
     Overflow,
     /// After the batch of results that answers a call of this tool.
     Tool(String),
-    /// Before every n-th request.
+    /// After every n calls.
     Calls(usize),
-    /// Before the request that answers every n-th typed user message.
+    /// After every n turns: before the request that answers the next typed user message.
     Turns(usize),
     /// Where at least so many minutes passed since the last response, by the recorded clock.
     IdleMinutes(f64),

@@ -89,7 +89,7 @@ impl Policy {
     /// Whether a view made for one request can grow into that of the next: its layers decide the same again about what is old.
     pub fn views_grow(&self) -> bool {
         let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());
-        layers.all(|layer| layer.threshold.is_none() && layer.act.decides_once())
+        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.act.decides_once())
     }
 
     /// What the types cannot say: unique ids, names that exist, an order that makes sense.

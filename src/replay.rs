@@ -106,6 +106,8 @@ struct Now<'a> {
     call: usize,
     /// Messages of the conversation that have entered.
     read: usize,
+    /// How many of them since the last response.
+    entered: usize,
     /// Some of what entered was typed.
     typed: bool,
     focus: Option<&'a str>,
@@ -117,9 +119,10 @@ impl<'a> Run<'a, '_> {
         let setup = self.clerk.setup;
         let conversation = setup.conversation;
         let entered = conversation.entered(call);
-        let mut now = Now { call, read: entered.start, typed: false, focus: None, overflows: false };
+        let mut now = Now { call, read: entered.start, entered: 0, typed: false, focus: None, overflows: false };
         for message in &conversation.messages[entered] {
             now.read += 1;
+            now.entered += 1;
             now.typed |= self.enter(message);
             self.clerk.run_layers(&mut self.history, &now, |when| *when == When::Entry);
             if let Some(response) = answered(conversation, &now) {

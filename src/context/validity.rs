@@ -3,7 +3,7 @@
 //! Messages of one role in a row count as one turn, as Anthropic's API reads them. Faults are looked for again only from the
 //! place where something changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::change::Cause;
 use super::sent::Sent;
@@ -11,13 +11,13 @@ use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
-    /// A tool_result whose tool_use is not in the request.
+    /// A tool_result without its tool_use before it.
     OrphanResult,
     /// A tool_use without its tool_result in the next turn.
     UnansweredUse,
     /// A tool_result that does not stand at the beginning of the turn right after its tool_use.
     MisplacedResult,
-    /// Two tool_use blocks, or two tool_results of one turn, with the same id.
+    /// A tool_use whose id an earlier one has, or the second tool_result of one turn with the same id.
     DuplicateId,
     /// The first message is not the user's.
     FirstNotUser,
@@ -76,6 +76,13 @@ impl Faults {
         self.uses[pair.index()] -= 1;
     }
 
+    /// Says that one block stands in place of another of its kind: its faults are those of the other.
+    pub fn rewritten(&mut self, message: usize, old: BlockId, new: BlockId) {
+        let from = self.found.partition_point(|fault| fault.message < message);
+        let of_message = self.found[from..].iter_mut().take_while(|fault| fault.message == message);
+        of_message.filter(|fault| fault.block == old).for_each(|fault| fault.block = new);
+    }
+
     /// Says that messages from this one on were added, changed or moved.
     pub fn touched_from(&mut self, message: usize) {
         self.stale_from = Some(self.stale_from.map_or(message, |stale| stale.min(message)));
@@ -87,7 +94,8 @@ impl Faults {
         let from = turn_to_look_from(messages, stale);
         let kept = self.found.partition_point(|fault| fault.message < from);
         let before: Vec<_> = self.found.drain(kept..).collect();
-        let mut look = Look { messages, block, uses: &self.uses, found: Vec::new(), cause };
+        let ahead = uses_from(&messages[from..], block);
+        let mut look = Look { messages, block, uses: &self.uses, ahead, found: Vec::new(), cause };
         look.turns(from);
         for fault in &mut look.found {
             let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
@@ -108,10 +116,23 @@ fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
     at
 }
 
+/// How many tool_use blocks of each pair stand in these messages.
+fn uses_from<'a>(messages: &[Sent], block: &dyn Fn(BlockId) -> &'a Block) -> HashMap<PairId, u32> {
+    let mut uses = HashMap::new();
+    for id in messages.iter().flat_map(|sent| &sent.blocks) {
+        if let Kind::ToolUse(pair) = block(*id).kind {
+            *uses.entry(pair).or_default() += 1;
+        }
+    }
+    uses
+}
+
 struct Look<'l, 'a> {
     messages: &'l [Sent],
     block: &'l dyn Fn(BlockId) -> &'a Block,
     uses: &'l [u32],
+    /// How many of them were not looked at yet.
+    ahead: HashMap<PairId, u32>,
     found: Vec<Fault>,
     cause: Cause,
 }
@@ -144,8 +165,13 @@ impl Look<'_, '_> {
         let mut open = Vec::new();
         for (message, block, kind) in self.blocks(turn) {
             match kind {
-                Kind::ToolUse(pair) if self.uses[pair.index()] > 1 => self.fault(FaultKind::DuplicateId, block, message),
-                Kind::ToolUse(pair) => open.push((pair, block, message)),
+                Kind::ToolUse(pair) => {
+                    match self.uses_before(pair) {
+                        0 => open.push((pair, block, message)),
+                        _ => self.fault(FaultKind::DuplicateId, block, message),
+                    }
+                    self.ahead.entry(pair).and_modify(|ahead| *ahead -= 1);
+                }
                 Kind::Text => self.text(block, message),
                 _ => {}
             }
@@ -165,7 +191,7 @@ impl Look<'_, '_> {
                 continue;
             };
             let asked = open.iter().any(|(id, ..)| *id == pair);
-            let fault = match self.uses[pair.index()] {
+            let fault = match self.uses_before(pair) {
                 0 => Some(FaultKind::OrphanResult),
                 _ if answered.contains(&pair) => Some(FaultKind::DuplicateId),
                 1 if !asked || others_seen => Some(FaultKind::MisplacedResult),
@@ -181,6 +207,11 @@ impl Look<'_, '_> {
                 self.fault(FaultKind::UnansweredUse, block, message);
             }
         }
+    }
+
+    /// How many tool_use blocks of this pair stand before the place that is looked at.
+    fn uses_before(&self, pair: PairId) -> u32 {
+        self.uses[pair.index()] - self.ahead.get(&pair).copied().unwrap_or(0)
     }
 
     fn blocks(&self, turn: std::ops::Range<usize>) -> Vec<(usize, BlockId, Kind)> {

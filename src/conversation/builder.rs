@@ -118,8 +118,11 @@ impl Builder {
                 }
                 let pair = self.intern(field("id"));
                 let entry = &mut self.conversation.pairs[pair.index()];
-                entry.name = field("name").to_owned();
-                entry.used.get_or_insert(id);
+                // Of two calls with one id the first names the pair: a later one must not change what was known before.
+                if entry.used.is_none() {
+                    entry.name = field("name").to_owned();
+                    entry.used = Some(id);
+                }
                 Kind::ToolUse(pair)
             }
             "tool_result" => {

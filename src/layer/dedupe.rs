@@ -74,16 +74,17 @@ impl Dedupe {
         let mut newest: HashMap<String, Picked> = HashMap::new();
         let mut proposal = Proposal::default();
         for picked in results_from(context, start).into_iter().filter(|picked| self.pick.may_touch(context, picked)) {
+            if picked.block.wire.get("content").and_then(Value::as_str) == Some(&self.pointer(context, &picked)) {
+                continue;
+            }
             let Some(key) = self.key(context, &picked) else { continue };
-            let id = context.messages()[picked.place.message].blocks[picked.place.block];
+            let id = picked.id;
             let copy = match self.keep {
                 Copy::First if memory.seen.contains_key(&key) => Some(picked),
                 Copy::First => None,
                 Copy::Last => newest.insert(key.clone(), picked).or_else(|| {
                     let before = *memory.seen.get(&key)?;
-                    results_from(context, Place::default())
-                        .into_iter()
-                        .find(|old| context.messages()[old.place.message].blocks[old.place.block] == before)
+                    results_from(context, Place::default()).into_iter().find(|old| old.id == before)
                 }),
             };
             if copy.is_none() || self.keep == Copy::Last {
@@ -105,9 +106,14 @@ impl Dedupe {
     }
 
     fn replace(&self, context: &Context, picked: &Picked) -> Edit {
+        let wire = with_content(picked.block, self.pointer(context, picked));
+        Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire }
+    }
+
+    /// What stands in place of a copy.
+    fn pointer(&self, context: &Context, picked: &Picked) -> String {
         let path = path_asked_for(context, picked.pair).unwrap_or_default();
-        let text = fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(picked.pair))]);
-        Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire: with_content(picked.block, text) }
+        fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(picked.pair))])
     }
 }
 

@@ -92,7 +92,7 @@ impl Persist {
                 for picked in results_from(now.context, Place { message: now.entered, block: 0 }) {
                     let limit = self.tool_limits.get(now.context.tool_name(picked.pair)).copied();
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(now.limits));
-                    if self.size(&self.content(&picked)) > limit && self.pick.may_touch(now.context, &picked) {
+                    if self.size(&self.content(&picked)) > limit && self.may_persist(now, &picked) {
                         self.persist(now, &picked, &mut proposal);
                     }
                 }
@@ -114,19 +114,29 @@ impl Persist {
             if total <= self.max_bytes.resolve(now.limits) {
                 break;
             }
-            if self.pick.may_touch(now.context, &picked) {
+            if self.may_persist(now, &picked) {
                 let marker = self.persist(now, &picked, proposal);
                 total = total - size + self.size(&marker);
             }
         }
     }
 
+    /// A marker that is itself over the limit must not go where it says that the content is.
+    fn may_persist(&self, now: &Moment, picked: &Picked) -> bool {
+        let is_marker = now.context.is_made(picked.id) && self.content(picked).contains(&self.path(now, picked));
+        self.pick.may_touch(now.context, picked) && !is_marker
+    }
+
+    fn path(&self, now: &Moment, picked: &Picked) -> String {
+        let id = &now.context.conversation().pair(picked.pair).id;
+        let id = if self.clean_id { clean(id) } else { id.clone() };
+        fill(&self.path, &[("id", &id)])
+    }
+
     /// Moves one result to disk and gives the marker that stays.
     fn persist(&self, now: &Moment, picked: &Picked, proposal: &mut Proposal) -> String {
         let content = self.content(picked);
-        let id = &now.context.conversation().pair(picked.pair).id;
-        let id = if self.clean_id { clean(id) } else { id.clone() };
-        let path = fill(&self.path, &[("id", &id)]);
+        let path = self.path(now, picked);
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);

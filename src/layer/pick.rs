@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::conversation::{Block, Kind, PairId, Role};
+use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 use crate::meter::{Measure, python_text};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +127,7 @@ impl Cursor {
 #[derive(Debug, Clone, Copy)]
 pub struct Picked<'a> {
     pub place: Place,
+    pub id: BlockId,
     pub pair: PairId,
     pub block: &'a Block,
 }
@@ -172,7 +173,7 @@ pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
     let picked = of_message.filter(|(place, _)| *place >= from).filter_map(|(place, id)| {
         let block = context.block(id);
         match block.kind {
-            Kind::ToolResult(pair) => Some(Picked { place, pair, block }),
+            Kind::ToolResult(pair) => Some(Picked { place, id, pair, block }),
             _ => None,
         }
     });

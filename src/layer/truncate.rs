@@ -20,7 +20,7 @@ use super::drop::turn_start;
 use super::pick::{Picked, with_content};
 use super::{Memory, Moment, Part, Pick, Place, Proposal};
 use crate::context::Edit;
-use crate::conversation::{Block, Kind};
+use crate::conversation::{BlockId, Kind};
 use crate::meter::Measure;
 use crate::template::fill;
 use crate::text;
@@ -65,7 +65,7 @@ impl Truncate {
         let mut proposal = Proposal::default();
         for (message, sent) in context.messages().iter().enumerate().take(end).skip(start) {
             for (block, id) in sent.blocks.iter().enumerate() {
-                if let Some(wire) = self.cut(now, Place { message, block }, context.block(*id)) {
+                if let Some(wire) = self.cut(now, Place { message, block }, *id) {
                     proposal.edits.push(Edit::Rewrite { message, block, wire });
                 }
             }
@@ -73,11 +73,12 @@ impl Truncate {
         proposal
     }
 
-    fn cut(&self, now: &Moment, place: Place, block: &Block) -> Option<Value> {
+    fn cut(&self, now: &Moment, place: Place, id: BlockId) -> Option<Value> {
+        let block = now.context.block(id);
         let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
             (Part::ToolResult, Kind::ToolResult(pair)) => {
-                let picked = Picked { place, pair, block };
+                let picked = Picked { place, id, pair, block };
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
                 Some(with_content(block, self.shorten(&content)?))
             }
@@ -93,10 +94,21 @@ impl Truncate {
     fn shorten(&self, content: &str) -> Option<String> {
         let chars = Measure::Chars.text(content) as usize;
         let gone = chars.saturating_sub(self.keep_head + self.keep_tail);
-        if chars <= self.max_chars || gone == 0 {
+        if chars <= self.max_chars || gone == 0 || self.is_shortened(content) {
             return None;
         }
         let marker = fill(&self.marker, &[("n", &gone.to_string())]);
         Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
+    }
+
+    /// Whether this is what [`Truncate::shorten`] made of a longer text: with its marker it may be longer than `max_chars`.
+    fn is_shortened(&self, content: &str) -> bool {
+        let head = text::head(content, self.keep_head).len();
+        let tail = text::tail(content, self.keep_tail).len();
+        let Some(middle) = content.get(head..content.len() - tail) else { return false };
+        let before = self.marker.find("{n}").unwrap_or(0);
+        let digits = middle.get(before..).unwrap_or_default();
+        let n = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
+        middle == fill(&self.marker, &[("n", n)])
     }
 }

@@ -150,13 +150,26 @@ fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
     let mut policy: Policy = table.try_into().map_err(|e| wrong(None, "name", e))?;
     for (index, layer) in layers.into_iter().enumerate() {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
-        let parsed = layer.try_into().map_err(|e| {
+        let parsed = with_defaults(layer).try_into().map_err(|e| {
             let wrong = wrong(Some(index), "id", e);
             Wrong { what: format!("layer `{id}`: {}", wrong.what), ..wrong }
         })?;
         policy.layers.push(parsed);
     }
     Ok(policy)
+}
+
+/// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::layer::Pick)
+/// instead, which are the same for every kind.
+fn with_defaults(layer: Value) -> Value {
+    let act = layer.get("do").and_then(Value::as_str).and_then(Act::by_name);
+    match (act.map(Value::try_from), layer) {
+        (Some(Ok(Value::Table(mut settings))), Value::Table(written)) => {
+            settings.extend(written);
+            Value::Table(settings)
+        }
+        (_, layer) => layer,
+    }
 }
 
 fn layers(policy: &Table) -> impl Iterator<Item = &Value> {

@@ -120,11 +120,13 @@ impl<'a, 'o> Clerk<'a, 'o> {
 
     fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
         let messages = track.context.messages();
+        let last_response = messages.iter().rposition(|sent| sent.role == Role::Assistant);
         let moment = Moment {
             context: &track.context,
             call: now.call,
             read: now.read,
-            entered: messages.iter().rposition(|sent| sent.role == Role::Assistant).map_or(0, |last| last + 1),
+            // A response that was nothing but thinking may have left: what entered is not before the newest messages.
+            entered: last_response.map_or(0, |last| last + 1).max(messages.len().saturating_sub(now.entered)),
             request: &self.request,
             focus: now.focus,
             archive,
@@ -140,6 +142,8 @@ impl<'a, 'o> Clerk<'a, 'o> {
     fn carry_out(&mut self, track: &mut Track<'a>, index: usize, proposal: Proposal, now: &Now<'a>) -> bool {
         let counter = self.setup.counter;
         let edits = proposal.edits.len();
+        // What has entered since the last look is not this layer's doing.
+        track.context.faults(Cause::Record);
         let before = counter.apply(track.context.sum(counter.measure));
         // What entered since the last look is not this layer's fault.
         track.context.faults(Cause::Record);

@@ -1,13 +1,19 @@
 //! One test binary.
 
+mod cases;
 mod claude_code_files;
 mod codex_files;
+mod generate;
 mod golden_meters;
+mod laws;
 mod messages_files;
 mod meter_laws;
+mod notation;
 mod openai_files;
 mod oracle;
 mod python_meters;
 mod reports;
 mod sizes;
+mod slow;
 mod transcripts;
+mod trial;

@@ -1,0 +1,241 @@
+//! One replay with everything it depends on, for tests.
+
+use recompact::context::Context;
+use recompact::conversation::{Conversation, Thinking};
+use recompact::journal::{Journal, Request};
+use recompact::meter::{Measure, Meter};
+use recompact::policy::{PRESETS, Policy, preset};
+use recompact::replay::{Observer, RecordedRequests, Setup, replay};
+use recompact::sizes::Sizes;
+use recompact::summarizer::{Fixed, Summarizer};
+use serde_json::Value;
+
+pub struct Trial {
+    pub policy: Policy,
+    pub counter: Meter,
+    /// Measures that are kept besides those the policy and the counter need.
+    pub also: Vec<Measure>,
+    pub window: u64,
+    pub overhead: u64,
+    /// The conversation's own, if `None`.
+    pub thinking: Option<Thinking>,
+    pub summarizer: Box<dyn Summarizer>,
+}
+
+impl Trial {
+    /// Counts characters; every summary is `SUMMARY`.
+    pub fn of(policy: Policy) -> Self {
+        Self {
+            window: policy.window.unwrap_or(u64::MAX / 2),
+            policy,
+            counter: Meter::of(Measure::Chars),
+            also: Vec::new(),
+            overhead: 0,
+            thinking: None,
+            summarizer: Box::new(Fixed { text: "SUMMARY".to_owned() }),
+        }
+    }
+
+    pub fn replay(&self, conversation: &Conversation, observer: &mut dyn Observer) -> Journal {
+        let measures = self.policy.measures().into_iter().chain([self.counter.measure]).chain(self.also.iter().copied());
+        let sizes = Sizes::new(conversation, measures);
+        let setup = Setup {
+            conversation,
+            sizes: &sizes,
+            policy: &self.policy,
+            counter: self.counter,
+            window: self.window,
+            overhead: self.overhead,
+            thinking: self.thinking.unwrap_or(conversation.thinking),
+            summarizer: &*self.summarizer,
+            recorded: None,
+        };
+        let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
+        let recorded = by_usage.then(|| RecordedRequests::of(&setup));
+        replay(&Setup { recorded: recorded.as_ref(), ..setup }, observer)
+    }
+
+    /// What is sent at each call.
+    pub fn requests(&self, conversation: &Conversation) -> Vec<Value> {
+        let mut sent = Sent(Vec::new());
+        self.replay(conversation, &mut sent);
+        sent.0
+    }
+}
+
+struct Sent(Vec<Value>);
+
+impl Observer for Sent {
+    fn request(&mut self, _: &Request, context: &Context) {
+        self.0.push(context.messages().iter().map(|sent| context.wire(sent)).collect());
+    }
+}
+
+/// A preset with some of its settings changed.
+pub fn preset_with(name: &str, settings: &[&str]) -> Policy {
+    let settings: Vec<_> = settings.iter().map(|setting| setting.parse().expect(setting)).collect();
+    preset(name).expect(name).policy(&settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every preset as it is, presets whose limits are so low that small conversations reach them, and layers that no preset has.
+pub fn trials() -> Vec<Trial> {
+    let presets = PRESETS.iter().map(|preset| Trial::of(preset_with(preset.name, &[])));
+    let low = LOW.iter().map(|(name, settings)| Trial::of(preset_with(name, settings)));
+    let own = OWN.iter().enumerate().map(|(n, layers)| {
+        let toml = format!("name = \"own-{n}\"\nmeter = \"py-repr/4\"\n{layers}");
+        Trial::of(Policy::parse(&toml, "own", &[]).unwrap_or_else(|error| panic!("{error}")))
+    });
+    let narrow = LOW.iter().map(|(name, settings)| Trial { window: 4_000, ..Trial::of(preset_with(name, settings)) });
+    let failing = Trial {
+        summarizer: Box::new(recompact::summarizer::Failing),
+        ..Trial::of(preset_with("lcc-s06", &["auto.threshold=200", "auto.breaker=2", "auto.max_retries=1"]))
+    };
+    presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
+}
+
+const LOW: [(&str, &[&str]); 5] = [
+    ("lcc-s06", &["auto.threshold=400"]),
+    ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
+    (
+        "lcc-s08",
+        &[
+            "auto.threshold=6000",
+            "snip.max_messages=7",
+            "budget.max_bytes=500",
+            "budget.min_chars=99",
+            "auto.max_tokens=9",
+            "reactive.max_tokens=9",
+            "reactive.input_chars=900",
+        ],
+    ),
+    (
+        "lcc-s08-late",
+        &[
+            "auto.threshold=9000",
+            "snip.max_messages=7",
+            "budget.max_bytes=500",
+            "budget.min_chars=99",
+            "auto.max_tokens=9",
+            "reactive.max_tokens=9",
+        ],
+    ),
+    (
+        "claude-code",
+        &[
+            "auto.threshold=0.5 * window",
+            "window=3000",
+            "auto.max_tokens=20",
+            "cap.max_bytes=200",
+            "cap.tool_limits={ Bash = 99 }",
+            "cap.preview_chars=20",
+            "budget.max_bytes=500",
+            "idle.enabled=true",
+            "restore.max_tokens_each=50",
+        ],
+    ),
+];
+
+/// Layers that no preset has.
+const OWN: [&str; 5] = [
+    r#"
+        [[layer]]
+        id = "entry"
+        do = "truncate"
+        when = "entry"
+        max_chars = 99
+        keep_head = 40
+        keep_tail = 40
+
+        [[layer]]
+        id = "same"
+        do = "dedupe"
+        min_chars = 0
+        placeholder = "[same]"
+
+        [[layer]]
+        id = "snip"
+        do = "drop"
+        max_messages = 6
+        keep_first = 2
+        marker = "[{n} gone]"
+    "#,
+    r#"
+        [[layer]]
+        id = "reads"
+        do = "dedupe"
+        key = "path"
+        keep = "last"
+        min_chars = 0
+        lists = "repr"
+
+        [[layer]]
+        id = "cut"
+        do = "truncate"
+        parts = ["text", "tool-result"]
+        max_chars = 100
+        keep_head = 0
+        keep_tail = 0
+        marker = ""
+        lists = "skip"
+
+        [[layer]]
+        id = "auto"
+        do = "summarize"
+        when = { calls = 3 }
+        keep_recent = 3
+        cut = "anywhere"
+        ack = "Understood."
+
+        [[layer]]
+        id = "restore"
+        do = "restore"
+        when = { after = ["auto"] }
+        tools = ["Read", "read_file"]
+        max_tokens = 90
+    "#,
+    r#"
+        [[layer]]
+        id = "archive"
+        do = "archive"
+        when = { before = ["turns"] }
+
+        [[layer]]
+        id = "turns"
+        do = "summarize"
+        when = { turns = 2 }
+        keep = "entered"
+
+        [[layer]]
+        id = "micro"
+        do = "clear"
+        scope = "request"
+        keep_recent = 2
+        protect_unseen = true
+        keep_errors = true
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 5
+        keep_first = 1
+        cut = "pull-back"
+    "#,
+    r#"
+        [[layer]]
+        id = "now-and-then"
+        do = "clear"
+        scope = "request"
+        when = { calls = 2 }
+        keep_recent = 1
+    "#,
+    r#"
+        [[layer]]
+        id = "over"
+        do = "drop"
+        scope = "request"
+        threshold = 900
+        max_messages = 4
+        marker = "[{n} gone]"
+    "#,
+];
