@@ -23,6 +23,9 @@ pub use sent::{Made, Sent};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
+/// By each measure of the context's [`Sizes`], of which there are at most so many.
+type MessageSizes = [u64; Measure::ALL.len()];
+
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     conversation: &'a Conversation,
@@ -92,7 +95,7 @@ impl<'a> Context<'a> {
 
     /// The size of one message.
     pub fn message_size(&self, message: &Sent, measure: Measure) -> u64 {
-        self.slot(measure).map_or(0, |slot| message.sizes[slot])
+        self.slot(measure).map_or(0, |slot| self.sizes_of_message(message)[slot])
     }
 
     /// The size of the whole list of messages, separators included.
@@ -135,10 +138,10 @@ impl<'a> Context<'a> {
             return;
         }
         let sent = self.sent(message.role, message.plain, blocks);
-        for (sum, size) in self.appended.iter_mut().zip(&sent.sizes) {
+        let sizes = self.enter(&sent);
+        for (sum, size) in self.appended.iter_mut().zip(sizes) {
             *sum += size;
         }
-        self.enter(&sent);
         self.faults.touched_from(self.messages.len());
         self.messages.push(sent);
     }
@@ -179,7 +182,17 @@ impl<'a> Context<'a> {
 
     /// A copy that layers may edit for one request. The blocks that layers wrote stay here: see [`Context::lend_made`].
     pub fn view(&self) -> Self {
-        Self { made: Vec::new(), changes: Vec::new(), ..self.clone() }
+        Self {
+            conversation: self.conversation,
+            sizes: self.sizes,
+            made: Vec::new(),
+            messages: self.messages.clone(),
+            totals: self.totals.clone(),
+            appended: self.appended.clone(),
+            faults: self.faults.clone(),
+            changes: Vec::new(),
+            moves: self.moves,
+        }
     }
 
     /// Exchanges the blocks that layers wrote with another context's. History and view number theirs in one row, and only one
@@ -205,12 +218,12 @@ impl<'a> Context<'a> {
             self.faults.touched_from(message);
         }
         self.faults.rewritten(message, old, new);
-        let mut sent = self.messages[message].clone();
-        self.leave(&sent);
-        sent.blocks[block] = new;
-        sent.sizes = self.sizes_of_message(sent.role, sent.plain, &sent.blocks);
-        self.enter(&sent);
-        self.messages[message] = sent;
+        let before = self.sizes_of_message(&self.messages[message]);
+        self.messages[message].blocks[block] = new;
+        let after = self.sizes_of_message(&self.messages[message]);
+        for (total, (before, after)) in self.totals.iter_mut().zip(before.into_iter().zip(after)) {
+            *total = *total - before + after;
+        }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }
 
@@ -263,14 +276,20 @@ impl<'a> Context<'a> {
 
     fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> Sent {
         let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::Typed);
-        let sizes = self.sizes_of_message(role, plain, &blocks);
-        Sent { role, plain, typed, blocks, sizes }
+        Sent { role, plain, typed, blocks }
     }
 
-    fn sizes_of_message(&self, role: Role, plain: bool, blocks: &[BlockId]) -> Box<[u64]> {
-        let sum = |slot: usize| blocks.iter().map(|id| self.sizes_of(*id)[slot]).sum();
-        let measures = self.sizes.measures().iter().enumerate();
-        measures.map(|(slot, measure)| measure.message(role, plain, blocks.len(), sum(slot))).collect()
+    fn sizes_of_message(&self, message: &Sent) -> MessageSizes {
+        let mut sizes = [0; Measure::ALL.len()];
+        for id in &message.blocks {
+            for (sum, size) in sizes.iter_mut().zip(self.sizes_of(*id)) {
+                *sum += size;
+            }
+        }
+        for (size, measure) in sizes.iter_mut().zip(self.sizes.measures()) {
+            *size = measure.message(message.role, message.plain, message.blocks.len(), *size);
+        }
+        sizes
     }
 
     fn sizes_of(&self, id: BlockId) -> &[u64] {
@@ -284,8 +303,10 @@ impl<'a> Context<'a> {
         self.sizes.measures().iter().position(|m| *m == measure)
     }
 
-    fn enter(&mut self, message: &Sent) {
-        for (total, size) in self.totals.iter_mut().zip(&message.sizes) {
+    /// Counts a message in, and gives its sizes.
+    fn enter(&mut self, message: &Sent) -> MessageSizes {
+        let sizes = self.sizes_of_message(message);
+        for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total += size;
         }
         for id in &message.blocks {
@@ -293,10 +314,12 @@ impl<'a> Context<'a> {
                 self.faults.use_enters(pair);
             }
         }
+        sizes
     }
 
     fn leave(&mut self, message: &Sent) {
-        for (total, size) in self.totals.iter_mut().zip(&message.sizes) {
+        let sizes = self.sizes_of_message(message);
+        for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total -= size;
         }
         for id in &message.blocks {

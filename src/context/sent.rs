@@ -10,8 +10,6 @@ pub struct Sent {
     /// It holds something a person typed.
     pub typed: bool,
     pub blocks: Vec<BlockId>,
-    /// By each measure of the context's sizes.
-    pub(super) sizes: Box<[u64]>,
 }
 
 /// A block that a layer wrote.
@@ -20,5 +18,6 @@ pub struct Made {
     pub block: Block,
     /// The block it stands in place of.
     pub instead_of: Option<BlockId>,
+    /// By each measure of the context's sizes.
     pub(super) sizes: Box<[u64]>,
 }
