@@ -98,7 +98,7 @@ impl Block {
             Kind::Text => self.str_field("text"),
             Kind::Thinking => self.str_field("thinking"),
             Kind::ToolUse(_) => Cow::Owned(self.wire.get("input").map(Value::to_string).unwrap_or_default()),
-            Kind::ToolResult(_) => result_text(self.wire.get("content")),
+            Kind::ToolResult(_) => result_text(self.field("content")),
             Kind::Media => Cow::Borrowed(""),
             Kind::Other => Cow::Owned(self.wire.to_string()),
         }
@@ -106,11 +106,16 @@ impl Block {
 
     /// A tool_result that the harness marked as an error.
     pub fn is_error(&self) -> bool {
-        self.wire.get("is_error").and_then(Value::as_bool).unwrap_or(false)
+        self.field("is_error").and_then(Value::as_bool).unwrap_or(false)
     }
 
     fn str_field(&self, key: &str) -> Cow<'_, str> {
-        Cow::Borrowed(self.wire.get(key).and_then(Value::as_str).unwrap_or_default())
+        Cow::Borrowed(self.field(key).and_then(Value::as_str).unwrap_or_default())
+    }
+
+    /// A field of the wire form. Blocks have a few fields: to walk them is quicker than to hash the key.
+    pub fn field(&self, key: &str) -> Option<&Value> {
+        self.wire.as_object()?.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 }
 

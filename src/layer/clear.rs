@@ -51,7 +51,7 @@ impl Clear {
         let picked = self.pick.results(now.context, &mut memory.cursor);
         let rewrite = |picked: &super::pick::Picked| {
             let placeholder = self.placeholder_for(now.context.tool_name(picked.pair), picked.block);
-            let is_there = picked.block.wire.get("content").and_then(|c| c.as_str()) == Some(&placeholder);
+            let is_there = picked.block.field("content").and_then(|c| c.as_str()) == Some(&placeholder);
             let wire = (!is_there).then(|| with_content(picked.block, placeholder))?;
             Some(Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire })
         };

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::conversation::{Block, BlockId, Kind, PairId, Role};
@@ -61,7 +61,7 @@ pub enum Lists {
 impl Lists {
     /// The content of a result as this harness reads it; `None` where it leaves it alone.
     pub fn content(self, block: &Block) -> Option<Cow<'_, str>> {
-        match (block.wire.get("content"), self) {
+        match (block.field("content"), self) {
             (Some(list @ Value::Array(_)), Lists::Repr) => Some(Cow::Owned(python_text::repr(list))),
             (Some(Value::Array(_)), Lists::Skip) => None,
             _ => Some(block.text()),
@@ -70,7 +70,7 @@ impl Lists {
 
     /// The characters of that content, as this harness counts them.
     pub fn chars(self, block: &Block) -> Option<usize> {
-        match (block.wire.get("content"), self) {
+        match (block.field("content"), self) {
             (Some(Value::Array(parts)), Lists::Count) => Some(parts.len()),
             _ => self.content(block).map(|text| Measure::Chars.text(&text) as usize),
         }
@@ -182,9 +182,13 @@ pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
 
 /// A result's wire form with another content; its ids and flags stay.
 pub fn with_content(block: &Block, content: impl Into<Value>) -> Value {
-    let mut wire = block.wire.clone();
-    if let Some(fields) = wire.as_object_mut() {
-        fields.insert("content".to_owned(), content.into());
-    }
-    wire
+    with_field(block, "content", content.into())
+}
+
+/// A block's wire form with another value of one field, in the field's place. The old value, often long, is not copied.
+pub fn with_field(block: &Block, key: &str, value: Value) -> Value {
+    let others = block.wire.as_object().into_iter().flatten();
+    let mut wire: Map<_, _> = others.map(|(k, v)| (k.clone(), if k == key { Value::Null } else { v.clone() })).collect();
+    wire.insert(key.to_owned(), value);
+    Value::Object(wire)
 }

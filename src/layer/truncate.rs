@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::drop::turn_start;
-use super::pick::{Picked, with_content};
+use super::pick::{Picked, with_content, with_field};
 use super::{Memory, Moment, Part, Pick, Place, Proposal};
 use crate::context::Edit;
 use crate::conversation::{BlockId, Kind};
@@ -82,11 +82,7 @@ impl Truncate {
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
                 Some(with_content(block, self.shorten(&content)?))
             }
-            (Part::Text, _) => {
-                let mut wire = block.wire.clone();
-                wire.as_object_mut()?.insert("text".to_owned(), self.shorten(&block.text())?.into());
-                Some(wire)
-            }
+            (Part::Text, _) => Some(with_field(block, "text", self.shorten(&block.text())?.into())),
             _ => None,
         }
     }
