@@ -43,6 +43,10 @@ pub fn restore_escapes(json: String) -> String {
 
 /// The first `chars` characters of a text, or all of it.
 pub fn head(text: &str, chars: usize) -> &str {
+    // A character takes a byte or more.
+    if text.len() <= chars {
+        return text;
+    }
     text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }
 

@@ -116,29 +116,8 @@ fn last_state(pieces: &[Piece]) -> Vec<String> {
 
 /// The sentences with the most informative words, as many as about `tokens` hold, in the order of the input.
 fn informative(pieces: &[Piece], tokens: u64) -> Vec<String> {
-    let readable = |piece: &&Piece| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::Typed;
-    let mut known = HashSet::new();
-    let sentences: Vec<&str> = pieces
-        .iter()
-        .filter(readable)
-        .flat_map(|piece| piece.text.split(['\n', '\r']))
-        .map(str::trim)
-        .filter(|line| line.len() >= 20 && text::head(line, MAX_SENTENCE_CHARS).len() == line.len())
-        .filter(|line| known.insert(*line))
-        .collect();
-    let mut holding: HashMap<&str, u32> = HashMap::new();
-    for sentence in &sentences {
-        for word in distinct_words(sentence) {
-            *holding.entry(word).or_default() += 1;
-        }
-    }
-    let total = sentences.len() as f64;
-    let weight = |sentence: &str| -> f64 {
-        let words = distinct_words(sentence);
-        let sum: f64 = words.iter().map(|word| ((1.0 + total) / (1.0 + f64::from(holding[word]))).ln()).sum();
-        sum / (sentence.len() as f64).sqrt()
-    };
-    let mut ranked: Vec<(f64, usize)> = sentences.iter().enumerate().map(|(at, s)| (weight(s), at)).collect();
+    let sentences = sentences(pieces);
+    let mut ranked: Vec<(f64, usize)> = weights(&sentences).into_iter().zip(0..).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     // Three characters a token at the least: no more sentences are looked at than can possibly fit.
     let mut room = tokens.saturating_mul(3) as usize;
@@ -152,11 +131,48 @@ fn informative(pieces: &[Piece], tokens: u64) -> Vec<String> {
     chosen.into_iter().map(|at| sentences[at].to_owned()).collect()
 }
 
-/// The words of a sentence that can tell something: four characters or more, each once.
-fn distinct_words(sentence: &str) -> Vec<&str> {
-    let words = sentence.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.len() >= 4);
-    let mut words: Vec<_> = words.collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+/// The lines that may be repeated, each once.
+fn sentences<'a>(pieces: &'a [Piece]) -> Vec<&'a str> {
+    let readable = |piece: &&Piece| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::Typed;
+    let lines = pieces.iter().filter(readable).flat_map(|piece| piece.text.lines()).flat_map(|line| line.split('\r'));
+    let is_sentence = |line: &&str| line.len() >= 20 && text::head(line, MAX_SENTENCE_CHARS).len() == line.len();
+    let mut known = HashSet::new();
+    lines.map(str::trim).filter(is_sentence).filter(|line| known.insert(*line)).collect()
+}
+
+/// How informative the words of each sentence are, for its length.
+fn weights(sentences: &[&str]) -> Vec<f64> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    // Of each word, by its number: how many sentences hold it, and the last that does.
+    let mut holding: Vec<(u32, usize)> = Vec::new();
+    // The distinct words of all sentences, one sentence after the other, and where each ends.
+    let (mut held, mut ends) = (Vec::new(), Vec::with_capacity(sentences.len()));
+    for (at, sentence) in sentences.iter().enumerate() {
+        for word in words(sentence) {
+            let number = *numbers.entry(word).or_insert(holding.len());
+            if number == holding.len() {
+                holding.push((0, usize::MAX));
+            }
+            let (count, last) = &mut holding[number];
+            if std::mem::replace(last, at) != at {
+                *count += 1;
+                held.push(number);
+            }
+        }
+        ends.push(held.len());
+    }
+    let total = sentences.len() as f64;
+    let informs: Vec<f64> = holding.iter().map(|(count, _)| ((1.0 + total) / (1.0 + f64::from(*count))).ln()).collect();
+    let mut start = 0;
+    let weight = |(sentence, end): (&&str, usize)| {
+        let sum: f64 = held[std::mem::replace(&mut start, end)..end].iter().map(|number| informs[*number]).sum();
+        sum / (sentence.len() as f64).sqrt()
+    };
+    sentences.iter().zip(ends).map(weight).collect()
+}
+
+/// The words of a sentence that can tell something: four bytes or more. What is not ASCII belongs to words.
+fn words(sentence: &str) -> impl Iterator<Item = &str> {
+    let splits = |c: char| c.is_ascii() && !(c.is_ascii_alphanumeric() || c == '_');
+    sentence.split(splits).filter(|word| word.len() >= 4)
 }
