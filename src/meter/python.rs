@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::json;
-use super::notation::Notation;
+use super::notation::{Notation, characters};
 use super::number::Decimal;
 use super::unprintable::is_printable;
 use crate::text::lone_surrogate;
@@ -27,24 +27,24 @@ pub fn dumps_len(value: &Value, ensure_ascii: bool) -> u64 {
 
 /// Single quotes, unless the text holds some and no double quotes.
 fn repr_string(text: &str) -> u64 {
-    let (mut sizes, mut single, mut double) = (2, 0, 0);
-    for c in text.chars() {
-        sizes += match c {
-            '\'' => {
-                single += 1;
-                1
-            }
-            '"' => {
-                double += 1;
-                1
-            }
-            '\\' | '\n' | '\r' | '\t' => 2,
-            ' '..='~' => 1,
-            c => repr_escape(c),
-        };
-    }
-    if double > 0 { sizes + single } else { sizes }
+    let size = 2 + characters(text, &REPR_SIZES, repr_escape);
+    let escaped = if text.contains('"') { text.bytes().filter(|byte| *byte == b'\'').count() } else { 0 };
+    size + escaped as u64
 }
+
+const REPR_SIZES: [u8; 0x7f] = {
+    let mut sizes = [1; 0x7f];
+    let mut byte = 0;
+    while byte < 0x7f {
+        sizes[byte as usize] = match byte {
+            b'\\' | b'\n' | b'\r' | b'\t' => 2,
+            0..0x20 => 4,
+            _ => 1,
+        };
+        byte += 1;
+    }
+    sizes
+};
 
 /// The character itself where it can be printed, else `\xhh`, `\uhhhh` or `\Uhhhhhhhh`.
 fn repr_escape(c: char) -> u64 {
