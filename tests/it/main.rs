@@ -1,9 +1,11 @@
 //! One test binary.
 
 mod claude_code_files;
+mod cli_contexts;
 mod codex_files;
 mod messages_files;
 mod openai_files;
 mod oracle;
+mod program;
 mod reports;
 mod transcripts;
