@@ -54,6 +54,11 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
+/// `1 file`, `2 files`.
+pub fn many(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

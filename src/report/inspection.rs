@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::sheet::{Head, Sheet, common_folder, left_out, many};
+use super::sheet::{Head, Sheet, common_folder, left_out};
 use super::{Style, csv, json, markdown, shown, spark, table};
 use crate::column::Unit;
 use crate::inspect::{Inspection, TokensByKind};
+use crate::text::many;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -65,12 +66,13 @@ fn overview(inspections: &[Inspection]) -> Sheet {
         ]
     };
     let (rows, mut below) = cut(by_size.iter().map(row).collect(), "conversation");
+    below.extend(left_out(folder));
     below.push(
         "~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned(),
     );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
     let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::names("format")];
-    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "com-pactions"].map(Head::numbers));
+    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(Head::numbers));
     heads.push(Head::prose("growth"));
     let title = format!("{}, {}", many(transcripts.len(), "transcript"), many(inspections.len(), "conversation"));
     Sheet { title, measure: String::new(), heads, rows, below }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::results::{Column, LayerRow, ResultNote, Results, Row, Summary, Unit};
+use crate::text::many;
 
 use super::shown;
 
@@ -192,11 +193,6 @@ pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
 /// Says which folder the paths of a table are in.
 pub fn left_out(folder: &str) -> Vec<String> {
     if folder.is_empty() { Vec::new() } else { vec![format!("all in {}", super::escape::terminal(folder))] }
-}
-
-/// `1 file`, `2 files`.
-pub fn many(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Head {
