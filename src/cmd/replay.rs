@@ -73,6 +73,7 @@ impl Replay {
         let in_order = contexts.is_some() || files.is_some();
         let mut witnesses = Witnesses { asked, contexts, files };
         let done = self.transcripts.for_each(
+            &[self.present.out(), self.contexts.as_deref()],
             in_order,
             |name, reading| study.transcript(name, reading, Some(&mut witnesses)),
             |name, reading| study.transcript(name, reading, None),
