@@ -59,6 +59,17 @@ pub fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// What to say of a name that is not among those known: `; did you mean `x`?`, and what there is.
+pub fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
+    let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
+    let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match closest {
+        Some((likeness, name)) if likeness > 0.85 => format!("; did you mean `{name}`? (known: {all})"),
+        Some(_) => format!(" (known: {all})"),
+        None => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
