@@ -70,6 +70,24 @@ pub fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// Words in lines of at most `width` characters, the second and later ones below the end of what the first begins with.
+pub fn filled(begin: &str, text: &str, width: usize) -> String {
+    let indent = begin.chars().count();
+    let mut lines = begin.to_owned();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            lines += &format!("\n{:indent$}", "");
+            column = indent;
+        }
+        let space = if column > indent { " " } else { "" };
+        lines += &format!("{space}{word}");
+        column += space.len() + length;
+    }
+    lines + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +105,12 @@ mod tests {
     fn escapes_come_back() {
         let held = format!("{{\"a\":\"x{}y\"}}", stand_in(0xDC00).expect("a surrogate"));
         assert_eq!(restore_escapes(held), r#"{"a":"x\udc00y"}"#);
+    }
+
+    #[test]
+    fn lines_are_filled_below_their_beginning() {
+        assert_eq!(filled("- ", "one two  three", 9), "- one two\n  three\n");
+        assert_eq!(filled("", "unbreakable a", 4), "unbreakable\na\n");
     }
 
     #[test]

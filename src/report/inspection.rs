@@ -44,7 +44,7 @@ fn folder(inspections: &[Inspection]) -> &str {
 fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let left = rows.len().saturating_sub(SHOWN);
     rows.truncate(SHOWN);
-    (rows, if left > 0 { vec![format!("{} more in -o json", many(left, what))] } else { Vec::new() })
+    (rows, if left > 0 { vec![format!("{} in -o json", many(left, &format!("more {what}")))] } else { Vec::new() })
 }
 
 fn overview(inspections: &[Inspection]) -> Sheet {
