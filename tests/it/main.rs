@@ -1,6 +1,7 @@
 //! One test binary.
 
 mod claude_code_files;
+mod cli_bad_input;
 mod cli_contexts;
 mod codex_files;
 mod messages_files;
