@@ -1,10 +1,10 @@
 //! Where results go: standard output, or a file that is either the old one or the whole new one.
 
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 /// Why results could not be written. Paths are as they were given.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,11 @@ pub enum OutputError {
 /// (`| head`) is no error.
 pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
     match out {
-        Some(path) => write_file(path, bytes),
+        Some(path) => {
+            let mut draft = Draft::begin(path)?;
+            draft.write(bytes)?;
+            draft.finish()
+        }
         None => pour(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
     }
 }
@@ -37,43 +41,87 @@ fn pour(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    let unwritable = |error| OutputError::Unwritable(path.to_owned(), error);
-    match fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(OutputError::IsFolder(path.to_owned())),
-        // A file that is renamed over asks nobody; the one who protected it meant it.
-        Ok(there) if there.permissions().readonly() => Err(OutputError::Protected(path.to_owned())),
-        // What is no file, like /dev/null or a named pipe, is written to, not replaced.
-        Ok(there) if !there.is_file() => {
-            File::options().write(true).open(path).and_then(|mut device| pour(&mut device, bytes)).map_err(unwritable)
-        }
-        // Where a link leads is replaced, not the link.
-        Ok(there) => replace(&fs::canonicalize(path).map_err(unwritable)?, Some(&there), bytes).map_err(unwritable),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let folder = folder_of(path);
-            if !folder.is_dir() {
-                return Err(OutputError::NoFolder(path.to_owned(), folder.to_owned()));
+/// A file that is written beside its place and renamed into it when it is whole.
+pub struct Draft {
+    /// As it was given.
+    path: PathBuf,
+    to: BufWriter<To>,
+}
+
+enum To {
+    /// The new file, the place it will take, and the permissions of what stands there now.
+    Beside(NamedTempFile, PathBuf, Option<Permissions>),
+    /// What is no file, like /dev/null or a named pipe, is written to, not replaced.
+    Device(File),
+}
+
+impl Draft {
+    pub fn begin(path: &Path) -> Result<Self, OutputError> {
+        let unwritable = |error| OutputError::Unwritable(path.to_owned(), error);
+        let to = match fs::metadata(path) {
+            Ok(there) if there.is_dir() => return Err(OutputError::IsFolder(path.to_owned())),
+            // A file that is renamed over asks nobody; the one who protected it meant it.
+            Ok(there) if there.permissions().readonly() => return Err(OutputError::Protected(path.to_owned())),
+            Ok(there) if !there.is_file() => File::options().write(true).open(path).map(To::Device),
+            // Where a link leads is replaced, not the link.
+            Ok(there) => fs::canonicalize(path).and_then(|place| beside(place, Some(there.permissions()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let folder = folder_of(path);
+                if !folder.is_dir() {
+                    return Err(OutputError::NoFolder(path.to_owned(), folder.to_owned()));
+                }
+                beside(path.to_owned(), None)
             }
-            replace(path, None, bytes).map_err(unwritable)
-        }
-        Err(error) => Err(unwritable(error)),
+            Err(error) => Err(error),
+        };
+        Ok(Self { path: path.to_owned(), to: BufWriter::new(to.map_err(unwritable)?) })
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.to.write_all(bytes).map_err(|error| OutputError::Unwritable(self.path.clone(), error))
+    }
+
+    pub fn finish(self) -> Result<(), OutputError> {
+        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(To::finish);
+        finished.map_err(|error| OutputError::Unwritable(self.path, error))
     }
 }
 
-/// Writes a new file beside the old one and renames it into its place.
-fn replace(path: &Path, old: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
+fn beside(place: PathBuf, old: Option<Permissions>) -> io::Result<To> {
     let mut builder = Builder::new();
     builder.prefix(".recompact-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less what the umask takes, as for any new file
-    let mut file = builder.tempfile_in(folder_of(path))?;
-    file.write_all(bytes)?;
-    if let Some(old) = old {
-        file.as_file().set_permissions(old.permissions())?;
+    Ok(To::Beside(builder.tempfile_in(folder_of(&place))?, place, old))
+}
+
+impl Write for To {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            To::Beside(file, ..) => file.write(bytes),
+            // A pipe whose reader has seen enough is no error.
+            To::Device(device) => match device.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+                written => written,
+            },
+        }
     }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl To {
+    fn finish(self) -> io::Result<()> {
+        let To::Beside(file, place, old) = self else { return Ok(()) };
+        if let Some(old) = old {
+            file.as_file().set_permissions(old)?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(place)?;
+        Ok(())
+    }
 }
 
 /// The folder a path is in; a bare name is in the current one.

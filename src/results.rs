@@ -1,9 +1,12 @@
 //! What a study found, as plain data: columns with units, a row of values for every conversation under every policy, and
 //! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::format::jsonl::replace_lone_surrogates;
 
 pub use crate::column::{Better, Column, Combine, Id, Unit};
 pub use crate::values::{ById, Intervals, Values};
@@ -111,14 +114,14 @@ impl Results {
             version: Option<serde_json::Value>,
         }
 
-        let text = text.trim_start_matches('\u{feff}');
-        let Versioned { version } = serde_json::from_str(text).map_err(unreadable)?;
+        let text = replace_lone_surrogates(Cow::Borrowed(text.trim_start_matches('\u{feff}')));
+        let Versioned { version } = serde_json::from_str(&text).map_err(unreadable)?;
         match version {
             None => return Err(ResultsError::NoVersion),
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(other) => return Err(ResultsError::OtherVersion(other.to_string())),
         }
-        let mut results: Self = serde_json::from_str(text).map_err(unreadable)?;
+        let mut results: Self = serde_json::from_str(&text).map_err(unreadable)?;
         results.sort_values()?;
         Ok(results)
     }

@@ -84,6 +84,11 @@ impl Input {
         Self { name: shown(&path), explicit, path }
     }
 
+    /// Whether this path leads to it.
+    pub fn is_at(&self, path: &Path) -> bool {
+        !self.is_stdin() && fs::canonicalize(path).is_ok_and(|place| fs::canonicalize(&self.path).is_ok_and(|own| own == place))
+    }
+
     fn is_stdin(&self) -> bool {
         self.path.as_os_str() == STDIN
     }

@@ -18,6 +18,7 @@ use crate::replay::{NoObserver, Observer, RecordedRequests, Setup, replay};
 use crate::results::{PolicyText, ResultNote, Results, Row, VERSION, summarise};
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
+use crate::text::many;
 
 use layers::LayerWork;
 
@@ -201,9 +202,9 @@ fn broken_in_the_record(transcript: &str, conversation: &Conversation, journal: 
     let first = faults.next()?;
     let line = conversation.blocks.get(first.block.index()).map(|block| block.line);
     let what = format!(
-        "conversation {}: {} requests are broken in the record itself, the first by: {}",
+        "conversation {}: {} broken in the record itself, no policy is to blame; the first fault: {}",
         conversation.name,
-        faults.count() + 1,
+        many(faults.count() + 1, "request"),
         first.kind.name()
     );
     Some(ResultNote { path: transcript.to_owned(), line, what })

@@ -58,6 +58,40 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
+/// `1 file`, `2 files`.
+pub fn many(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What to say of a name that is not among those known: `; did you mean `x`?`, and what there is.
+pub fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
+    let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
+    let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    match closest {
+        Some((likeness, name)) if likeness > 0.85 => format!("; did you mean `{name}`? (known: {all})"),
+        Some(_) => format!(" (known: {all})"),
+        None => String::new(),
+    }
+}
+
+/// Words in lines of at most `width` characters, the second and later ones below the end of what the first begins with.
+pub fn filled(begin: &str, text: &str, width: usize) -> String {
+    let indent = begin.chars().count();
+    let mut lines = begin.to_owned();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            lines += &format!("\n{:indent$}", "");
+            column = indent;
+        }
+        let space = if column > indent { " " } else { "" };
+        lines += &format!("{space}{word}");
+        column += space.len() + length;
+    }
+    lines + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +109,12 @@ mod tests {
     fn escapes_come_back() {
         let held = format!("{{\"a\":\"x{}y\"}}", stand_in(0xDC00).expect("a surrogate"));
         assert_eq!(restore_escapes(held), r#"{"a":"x\udc00y"}"#);
+    }
+
+    #[test]
+    fn lines_are_filled_below_their_beginning() {
+        assert_eq!(filled("- ", "one two  three", 9), "- one two\n  three\n");
+        assert_eq!(filled("", "unbreakable a", 4), "unbreakable\na\n");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use recompact::format::FORMATS;
-use recompact::layer::ACTS;
+use recompact::layer::{ACTS, ActKind, COMMON_SETTINGS};
 use recompact::measure::MEASURES;
 use recompact::meter::METERS;
 use recompact::policy::PRESETS;
@@ -37,12 +37,9 @@ const KINDS: &[Kind] = &[
     Kind { name: "policies", entries: policies },
     Kind {
         name: "layers",
-        entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), page(kind.source))).collect(),
+        entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
     },
-    Kind {
-        name: "meters",
-        entries: || METERS.iter().map(|m| entry(m.name, m.about, format!("Used by: {}", m.source))).collect(),
-    },
+    Kind { name: "meters", entries: || METERS.iter().map(|m| entry(m.name, m.about, filled("Used by: ", m.source))).collect() },
     Kind { name: "summarizers", entries: summarizers },
     Kind { name: "measures", entries: measures },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
@@ -69,14 +66,19 @@ fn kind_by_name(name: &str) -> Result<&'static Kind, Failure> {
 fn list(kind: &Kind) -> String {
     let entries = (kind.entries)();
     let width = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    let line = |entry: &Entry| format!("  {:width$}  {}\n", entry.name, entry.about);
+    let line = |entry: &Entry| filled(&format!("  {:width$}  ", entry.name), &entry.about);
     format!("{}\n{}", kind.name, entries.iter().map(line).collect::<String>())
+}
+
+/// In lines that fit most terminals.
+fn filled(begin: &str, text: &str) -> String {
+    recompact::text::filled(begin, text, 100)
 }
 
 fn one(kind: &Kind, name: &str) -> Result<String, Failure> {
     let entries = (kind.entries)();
     match entries.iter().find(|entry| entry.name == name) {
-        Some(entry) if entry.page.is_empty() => Ok(format!("{}: {}\n", entry.name, entry.about)),
+        Some(entry) if entry.page.is_empty() => Ok(filled("", &format!("{}: {}", entry.name, entry.about))),
         Some(entry) => Ok(format!("{}\n", entry.page.trim_end())),
         None => {
             let known: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -89,10 +91,31 @@ fn entry(name: &str, about: &str, page: String) -> Entry {
     Entry { name: name.to_owned(), about: about.to_owned(), page }
 }
 
-/// The manual page that a source file begins with: its `//!` lines.
+/// The manual page that a source file begins with: its `//!` lines, paragraphs filled anew, examples as they are.
 fn page(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    let (mut page, mut paragraph, mut example) = (String::new(), String::new(), false);
+    for line in lines.map(|line| line.strip_prefix(' ').unwrap_or(line)) {
+        let fence = line.starts_with("```");
+        if !(example || fence || line.is_empty()) {
+            paragraph += &format!("{line} ");
+            continue;
+        }
+        if !paragraph.is_empty() {
+            page += &filled("", &std::mem::take(&mut paragraph));
+        }
+        page += &format!("{line}\n");
+        example ^= fence;
+    }
+    if paragraph.is_empty() { page } else { page + &filled("", &paragraph) }
+}
+
+/// Its manual page, and all its settings.
+fn layer_page(kind: &ActKind) -> String {
+    let own = (kind.default)().settings().join(", ");
+    let own = if own.is_empty() { "none of its own" } else { &own };
+    let settings = filled("Settings:        ", own) + &filled("Of every layer:  ", &COMMON_SETTINGS.join(", "));
+    format!("{}\n{settings}", page(kind.source))
 }
 
 fn first_line(page: &str) -> String {
@@ -117,7 +140,8 @@ fn measures() -> Vec<Entry> {
             .iter()
             .map(|column| {
                 let estimated = if column.estimated { ", estimated" } else { "" };
-                format!("{} ({:?}{estimated}): {}\n", column.id, column.unit, column.about).to_owned()
+                let unit = format!("{:?}", column.unit).to_lowercase();
+                filled(&format!("{} ", column.id), &format!("({unit}{estimated}): {}", column.about))
             })
             .collect()
     };

@@ -1,7 +1,6 @@
 //! `--contexts FILE`: the exact request of every call, one JSON object a line.
 
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use recompact::context::Context;
 use recompact::conversation::Conversation;
@@ -10,22 +9,19 @@ use recompact::policy::Policy;
 use recompact::replay::Observer;
 use recompact::text::restore_escapes;
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use super::Failure;
+use crate::output::{Draft, OutputError};
 
 /// The file, and the first thing that went wrong with it. It takes its name when it is whole.
 pub struct Contexts {
-    path: PathBuf,
-    file: BufWriter<NamedTempFile>,
-    failed: Option<io::Error>,
+    file: Draft,
+    failed: Option<OutputError>,
 }
 
 impl Contexts {
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = NamedTempFile::new_in(folder).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), failed: None })
+        Ok(Self { file: Draft::begin(path)?, failed: None })
     }
 
     pub fn of<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Requests<'a> {
@@ -33,18 +29,11 @@ impl Contexts {
     }
 
     pub fn finish(self) -> Result<(), Failure> {
-        let path = self.path;
-        if let Some(error) = self.failed {
-            return Err(unwritable(&path, &error));
+        match self.failed {
+            Some(error) => Err(error.into()),
+            None => Ok(self.file.finish()?),
         }
-        let file = self.file.into_inner().map_err(|error| unwritable(&path, error.error()))?;
-        file.persist(&path).map_err(|error| unwritable(&path, &error.error))?;
-        Ok(())
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::Usage(format!("--contexts {}: cannot be written: {error}", path.display()))
 }
 
 /// The requests of one conversation under one policy.
@@ -67,7 +56,8 @@ impl Observer for Requests<'_> {
             "messages": messages,
         });
         if self.contexts.failed.is_none() {
-            self.contexts.failed = writeln!(self.contexts.file, "{}", restore_escapes(line.to_string())).err();
+            let line = restore_escapes(line.to_string()) + "\n";
+            self.contexts.failed = self.contexts.file.write(line.as_bytes()).err();
         }
     }
 }

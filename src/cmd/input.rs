@@ -1,16 +1,19 @@
 //! Transcripts as the commands take them: paths, format, strictness, and how many at a time.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use recompact::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
 use recompact::report::escape;
+use recompact::text::many;
 
 use super::Failure;
 use crate::source::{self, Input};
+
+const MOST_THREADS: usize = 256;
 
 #[derive(Args)]
 pub struct Transcripts {
@@ -30,7 +33,7 @@ pub struct Transcripts {
     #[arg(short, long)]
     quiet: bool,
     /// How many threads work [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
 }
 
@@ -47,6 +50,10 @@ fn format_by_name(name: &str) -> Result<&'static Format, String> {
         let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
         format!("there is no such format (known: {known})")
     })
+}
+
+fn at_least_one(number: &str) -> Result<usize, String> {
+    number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 on is needed".to_owned())
 }
 
 /// What became of the transcripts.
@@ -80,13 +87,16 @@ enum Outcome {
 
 impl Transcripts {
     /// Reads every transcript and does some work on it: several at a time, or one after another if the work must be in order.
+    /// None of them may be among the files that will be written.
     pub fn for_each<T: Send>(
         &self,
+        writes: &[Option<&Path>],
         in_order: bool,
         mut ordered: impl FnMut(&str, &Reading) -> T,
         parallel: impl Fn(&str, &Reading) -> T + Sync,
     ) -> Result<Done<T>, Failure> {
         let (inputs, errors) = source::find(&self.paths);
+        inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         let bar = self.progress(inputs.len());
         let step = |input: &Input| {
             let outcome = self.read(input);
@@ -119,15 +129,17 @@ impl Transcripts {
                 Outcome::PassedOver(why) => passed_over.push(why),
             }
         }
-        self.report_skipped(&skipped, &passed_over)?;
+        self.say_left_out(&skipped, &passed_over);
+        if self.strict && !skipped.is_empty() {
+            done.errors.push(format!("--strict: {} could not be read", many(skipped.len(), "line")));
+            return Err(Failure::Input(done.errors));
+        }
         Ok(done)
     }
 
     fn pool(&self) -> Result<rayon::ThreadPool, Failure> {
-        let threads = match self.jobs {
-            Some(0) => return Err(Failure::Usage("--jobs takes at least 1".to_owned())),
-            jobs => jobs.unwrap_or(0),
-        };
+        // More threads than this would only wait for each other. 0 is rayon's word for as many as there are processors.
+        let threads = self.jobs.map_or(0, |jobs| jobs.min(MOST_THREADS));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(|error| Failure::Usage(format!("no threads could be started: {error}")))
     }
@@ -167,17 +179,21 @@ impl Transcripts {
         }
     }
 
-    /// Says on standard error which lines were left out; an error with `--strict`.
-    fn report_skipped(&self, skipped: &[String], passed_over: &[String]) -> Result<(), Failure> {
-        if self.strict && !skipped.is_empty() {
-            return Err(Failure::Input(skipped.to_vec()));
+    /// Says on standard error which lines and files were left out.
+    fn say_left_out(&self, skipped: &[String], passed_over: &[String]) {
+        let skipped = skipped.iter().filter(|_| !self.quiet || self.strict);
+        let passed_over = passed_over.iter().filter(|_| !self.quiet);
+        for line in skipped.chain(passed_over) {
+            eprintln!("{}", escape::terminal(line));
         }
-        if !self.quiet {
-            for line in skipped.iter().chain(passed_over) {
-                eprintln!("{}", escape::terminal(line));
-            }
-        }
-        Ok(())
+    }
+}
+
+/// Nothing that was given to be read is changed, whatever the command line says.
+pub fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), Failure> {
+    match writes.iter().flatten().find(|file| input.is_at(file)) {
+        Some(file) => Err(Failure::Usage(format!("{}: is read, so it cannot be written too; name another file", file.display()))),
+        None => Ok(()),
     }
 }
 

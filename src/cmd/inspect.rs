@@ -27,7 +27,7 @@ impl Inspect {
             let of = |conversation| Inspection::new(name, conversation, &reading.notes, self.tokenizer);
             reading.conversations.iter().map(of).collect()
         };
-        let (parts, end) = self.transcripts.for_each(false, look, look)?.analysed()?;
+        let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look)?.analysed()?;
         let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();
         self.present.write(&inspection::render(self.present.report().name, &inspections, &self.present.style()))?;
         end

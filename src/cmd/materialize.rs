@@ -25,6 +25,9 @@ impl Materialize {
     /// Opens the folder, which must be empty: nothing of the user's is ever written over.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("--materialize {}: {error}", path.display()));
+        if path.is_file() {
+            return Err(Failure::Usage(format!("--materialize {}: is a file; name a new folder", path.display())));
+        }
         std::fs::create_dir_all(path).map_err(failed)?;
         let folder = Dir::open_ambient_dir(path, ambient_authority()).map_err(failed)?;
         if folder.entries().map_err(failed)?.next().is_some() {

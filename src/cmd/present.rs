@@ -1,7 +1,7 @@
 //! How results are shown, and where they go.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::report::{self, REPORTS, Report, Style};
@@ -34,6 +34,11 @@ impl Present {
 
     pub fn report(&self) -> &'static Report {
         self.output
+    }
+
+    /// The file that will be written.
+    pub fn out(&self) -> Option<&Path> {
+        self.out.as_deref()
     }
 
     pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {

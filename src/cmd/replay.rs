@@ -1,5 +1,6 @@
 //! `recompact replay`: transcripts × policies → one comparison.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,6 +10,7 @@ use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
 use recompact::study::{DEFAULT_COUNTER, Observers, Study, with_bounds};
 use recompact::summarizer;
+use recompact::text::one_of;
 
 use super::Failure;
 use super::contexts::Contexts;
@@ -73,6 +75,7 @@ impl Replay {
         let in_order = contexts.is_some() || files.is_some();
         let mut witnesses = Witnesses { asked, contexts, files };
         let done = self.transcripts.for_each(
+            &[self.present.out(), self.contexts.as_deref()],
             in_order,
             |name, reading| study.transcript(name, reading, Some(&mut witnesses)),
             |name, reading| study.transcript(name, reading, None),
@@ -131,8 +134,9 @@ impl Replay {
         for setting in &self.settings {
             let Some(id) = &setting.layer else { continue };
             if policies.iter().all(|policy| policy.layers.iter().all(|layer| layer.id != *id)) {
-                let known: Vec<_> = policies.iter().flat_map(|p| p.layers.iter().map(|l| l.id.as_str())).collect();
-                let what = format!("--set {id}.{}: no policy has a layer `{id}` (known: {})", setting.field, known.join(", "));
+                let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
+                let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
+                let what = format!("--set {}: no policy here has a layer `{id}`{}", setting.written, one_of(id, &known));
                 return Err(Failure::Usage(what));
             }
         }
@@ -146,8 +150,8 @@ pub fn load(name: &str, settings: &[Setting]) -> Result<Policy, Failure> {
         return Ok(preset.policy(settings)?);
     }
     let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
-        let known = PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
-        let what = format!("neither a preset ({known}) nor a TOML file that can be read: {error}");
+        let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+        let what = format!("neither a TOML file that can be read ({error}) nor a preset{}", one_of(name, &known));
         PolicyError { origin: name.to_owned(), line: None, what }
     })?;
     Ok(Policy::parse(&text, name, settings)?)

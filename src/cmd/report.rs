@@ -6,6 +6,7 @@ use clap::Args;
 use recompact::results::Results;
 
 use super::Failure;
+use super::input::not_written_over;
 use super::present::Present;
 
 #[derive(Args)]
@@ -25,6 +26,7 @@ impl Report {
             return Err(Failure::Usage(error.to_string()));
         }
         let [input] = &inputs[..] else { return Err(failed("name one file of saved results".to_owned())) };
+        not_written_over(input, &[self.present.out()])?;
         let bytes = crate::source::read(input).map_err(|error| Failure::Usage(error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| failed("not UTF-8 text".to_owned()))?;
         let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;

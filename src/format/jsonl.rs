@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 
 use super::Note;
 
@@ -52,17 +51,21 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
 }
 
 fn skipped_because(error: &serde_json::Error, read: usize) -> String {
-    // serde_json counts lines within the text it was given, which is one line here: only the column helps.
-    let text = error.to_string();
-    let cause = text.split(" at line ").next().unwrap_or(&text);
-    let reason = match error.classify() {
-        Category::Eof => "the line ends in the middle of a JSON value (cut off?)".to_owned(),
-        Category::Data => format!("JSON, but no record ({})", cause.split(", expected").next().unwrap_or(cause)),
-        Category::Syntax | Category::Io => format!("not valid JSON at column {}: {cause}", error.column()),
+    let reason = if error.is_eof() {
+        "the line ends in the middle of a JSON value (cut off?)".to_owned()
+    } else {
+        // serde_json counts lines within the text it was given, which is one line here: only the column helps.
+        let text = error.to_string();
+        let cause = text.split(" at line ").next().unwrap_or(&text);
+        match cause.split_once(", expected struct ") {
+            Some((found, _)) => format!("not a record of this format: {found}, expected an object"),
+            None if error.is_data() => format!("not a record of this format: {cause}"),
+            None => format!("not valid JSON at column {}: {cause}", error.column()),
+        }
     };
     match read {
         0 => format!("{reason}; the line was skipped"),
-        n => format!("{reason}; the {n} value(s) before it on the line were kept"),
+        _ => format!("{reason}; what stands before it on the line was kept"),
     }
 }
 
@@ -139,10 +142,7 @@ mod tests {
     fn a_line_cut_off_says_so_and_keeps_what_came_before() {
         let (values, notes) = read(r#"{"a":1}{"b":"#);
         assert_eq!(values, [json!({"a":1})]);
-        assert_eq!(
-            notes,
-            ["the line ends in the middle of a JSON value (cut off?); the 1 value(s) before it on the line were kept"]
-        );
+        assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); what stands before it on the line was kept"]);
     }
 
     #[test]

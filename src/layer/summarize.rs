@@ -36,6 +36,8 @@ pub struct Summarize {
     pub keep_recent: usize,
     /// Where the span may end.
     pub cut: Cut,
+    /// With fewer messages in the span the layer rests. 0: where all of them stay, a summary is put in front all the same.
+    pub min_span: usize,
     /// The summarizer reads what stays, too.
     pub input_whole: bool,
     /// Most characters of the span's messages, written in `input_form`, that the summarizer reads.
@@ -91,6 +93,7 @@ impl Default for Summarize {
             keep: Keep::Recent,
             keep_recent: 0,
             cut: Cut::Batch,
+            min_span: 1,
             input_whole: false,
             input_chars: None,
             input_side: Side::Head,
@@ -114,7 +117,7 @@ impl Summarize {
     pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
         let span = 0..self.span_end(now);
         let mut proposal = Proposal::default();
-        if (span.is_empty() && !self.input_whole) || (self.breaker > 0 && memory.failures >= self.breaker) {
+        if span.len() < self.min_span || (self.breaker > 0 && memory.failures >= self.breaker) {
             return proposal;
         }
         let input = if self.input_whole { 0..now.context.len() } else { span.clone() };

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 use super::Policy;
 use crate::layer::{ACTS, Act, COMMON_SETTINGS};
 use crate::limits::{Limits, Size};
+use crate::text::one_of;
 
 /// Why a policy could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,8 @@ impl std::error::Error for PolicyError {}
 /// One `--set LAYER.FIELD=VALUE` (or `FIELD=VALUE` for a setting of the whole policy).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
+    /// As it was written.
+    pub written: String,
     pub layer: Option<String>,
     pub field: String,
     pub value: Value,
@@ -46,7 +49,7 @@ impl std::str::FromStr for Setting {
             Some((layer, field)) => (Some(layer.to_owned()), field),
             None => (None, key.trim()),
         };
-        Ok(Self { layer, field: field.to_owned(), value: value_of(value.trim()) })
+        Ok(Self { written: written.to_owned(), layer, field: field.to_owned(), value: value_of(value.trim()) })
     }
 }
 
@@ -79,7 +82,7 @@ impl Setting {
                     }
                     ids.push(this);
                 }
-                found.ok_or_else(|| format!("--set {id}.{}: no layer has the id `{id}`{}", self.field, one_of(id, &ids)))?
+                found.ok_or_else(|| format!("no layer has the id `{id}`{}", one_of(id, &ids)))?
             }
         };
         target.insert(self.field.clone(), self.value.clone());
@@ -90,6 +93,19 @@ impl Setting {
 impl Policy {
     /// Reads a policy. `origin` is what errors call it.
     pub fn parse(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
+        Self::parse_with(text, origin, settings).map_err(|error| {
+            // Where the policy is right without a setting, it is the setting that is wrong, and no line of the file.
+            let wrong = |setting: &&Setting| Self::parse_with(text, origin, std::slice::from_ref(*setting)).is_err();
+            match settings.iter().find(wrong) {
+                Some(setting) if Self::parse_with(text, origin, &[]).is_ok() => {
+                    PolicyError { origin: format!("--set {}", setting.written), line: None, what: error.what }
+                }
+                _ => error,
+            }
+        })
+    }
+
+    fn parse_with(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
@@ -141,7 +157,7 @@ fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
     let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| Wrong {
         layer,
         key: key.to_owned(),
-        what: e.message().trim().to_owned(),
+        what: in_plain_words(e.message().trim()),
     };
     let layers = match table.remove("layer") {
         Some(Value::Array(layers)) => layers,
@@ -172,19 +188,20 @@ fn with_defaults(layer: Value) -> Value {
     }
 }
 
-fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
-    policy.get("layer").and_then(Value::as_array).into_iter().flatten()
+/// What serde expects, without the names of Rust's types.
+fn in_plain_words(what: &str) -> String {
+    let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.to_owned() };
+    let expected = match expected {
+        "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a sequence" => "a list",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
 }
 
-/// `; did you mean `x`?` or the list of what there is.
-fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
-    let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
-    let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    match closest {
-        Some((likeness, name)) if likeness > 0.85 => format!("; did you mean `{name}`? (known: {all})"),
-        Some(_) => format!(" (known: {all})"),
-        None => String::new(),
-    }
+fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
+    policy.get("layer").and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Where the keys of a policy file stand.
@@ -249,8 +266,20 @@ mod tests {
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
         let Act::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
         assert_eq!(clear.pick.keep_recent, 5);
-        assert!(fails(SMALL, &["micr.keep_recent=5"]).contains("no layer has the id `micr`; did you mean `micro`?"));
-        assert!(fails(SMALL, &["micro.keep=5"]).contains("`clear` has no setting `keep`"));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_as_it_was_written() {
+        let message = fails(SMALL, &["micr.keep_recent=5"]);
+        assert!(message.starts_with("--set micr.keep_recent=5: no layer has the id `micr`; did you mean `micro`?"), "{message}");
+        let message = fails(SMALL, &["micro.min_chars=1", "micro.keep=5"]);
+        assert!(message.starts_with("--set micro.keep=5: layer `micro`: `clear` has no setting `keep`"), "{message}");
+        assert_eq!(
+            fails(SMALL, &["micro.keep_recent=many"]),
+            "--set micro.keep_recent=many: layer `micro`: invalid type: string \"many\", expected a whole number, 0 or more"
+        );
+        let broken = SMALL.replace("\"clear\"", "\"clean\"");
+        assert!(fails(&broken, &["micro.keep_recent=5"]).starts_with("p.toml:5: "), "the file was wrong before");
     }
 
     #[test]

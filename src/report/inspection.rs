@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::sheet::{Head, Sheet, common_folder, left_out, many};
+use super::sheet::{Head, Sheet, common_folder, left_out};
 use super::{Style, csv, json, markdown, shown, spark, table};
 use crate::column::Unit;
 use crate::inspect::{Inspection, TokensByKind};
+use crate::text::many;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -43,7 +44,7 @@ fn folder(inspections: &[Inspection]) -> &str {
 fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let left = rows.len().saturating_sub(SHOWN);
     rows.truncate(SHOWN);
-    (rows, if left > 0 { vec![format!("{} more in -o json", many(left, what))] } else { Vec::new() })
+    (rows, if left > 0 { vec![format!("{} in -o json", many(left, &format!("more {what}")))] } else { Vec::new() })
 }
 
 fn overview(inspections: &[Inspection]) -> Sheet {
@@ -71,7 +72,7 @@ fn overview(inspections: &[Inspection]) -> Sheet {
     );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
     let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::names("format")];
-    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "com-pactions"].map(Head::numbers));
+    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(Head::numbers));
     heads.push(Head::prose("growth"));
     let title = format!("{}, {}", many(transcripts.len(), "transcript"), many(inspections.len(), "conversation"));
     Sheet { title, measure: String::new(), heads, rows, below }

@@ -1,5 +1,6 @@
 //! The saved form of results ([`crate::results`]): all of it, one row a line, so that it can be read, compared and searched
-//! line by line. Characters that are not seen are written as JSON escapes: the same text to a program, harmless to a terminal.
+//! line by line. Characters that are not seen are written as JSON escapes: the same text to a program, harmless to a terminal; half a
+//! surrogate pair is written as the escape it came from.
 
 use std::io::{self, Write};
 
@@ -8,6 +9,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use crate::results::Results;
+use crate::text::lone_surrogate;
 
 use super::{Style, escape};
 
@@ -115,8 +117,10 @@ impl Formatter for RowPerLine {
             let (seen, tail) = rest.split_at(at);
             out.write_all(seen.as_bytes())?;
             let mut chars = tail.chars();
-            for unit in chars.next().map(|c| c.encode_utf16(&mut [0; 2]).to_vec()).unwrap_or_default() {
-                write!(out, "\\u{unit:04x}")?;
+            let unseen = chars.next().unwrap_or_default();
+            match lone_surrogate(unseen) {
+                Some(unit) => write!(out, "\\u{unit:04x}")?,
+                None => unseen.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?,
             }
             rest = chars.as_str();
         }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::results::{Column, LayerRow, ResultNote, Results, Row, Summary, Unit};
+use crate::text::many;
 
 use super::shown;
 
@@ -106,7 +107,7 @@ fn conversations(results: &Results) -> Sheet {
     let left = sized.len() - rows.len();
     let mut below = left_out(folder);
     if left > 0 {
-        below.push(format!("{} more in -o json and -o csv", many(left, "conversation")));
+        below.push(format!("{} in -o json and -o csv", many(left, "more conversation")));
     }
     let which = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
     Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
@@ -145,7 +146,7 @@ fn notes(results: &Results) -> Sheet {
     };
     let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![place(note), note.what.clone()]).collect();
     let left = results.notes.len() - rows.len();
-    let below = (left > 0).then(|| format!("{} more in -o json", many(left, "note")));
+    let below = (left > 0).then(|| format!("{} in -o json", many(left, "more note")));
     let files: HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
     let title = format!("Notes: {} on {}", results.notes.len(), many(files.len(), "file"));
     let heads = vec![Head::names("place"), Head::prose("note")];
@@ -192,11 +193,6 @@ pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
 /// Says which folder the paths of a table are in.
 pub fn left_out(folder: &str) -> Vec<String> {
     if folder.is_empty() { Vec::new() } else { vec![format!("all in {}", super::escape::terminal(folder))] }
-}
-
-/// `1 file`, `2 files`.
-pub fn many(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Head {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
 
 use crate::results::Results;
+use crate::text::filled;
 
 use super::sheet::{Head, Holds, Sheet, sheets};
 use super::{Style, escape};
@@ -41,7 +42,7 @@ fn lay_out(sheet: &Sheet, style: &Style) -> String {
     let tables: Vec<String> = tables.collect();
     let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
     for line in &sheet.below {
-        out += &format!("{line}\n");
+        out += &filled("", line, style.width);
     }
     out
 }
@@ -121,7 +122,12 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
     }
     table.set_header(columns.iter().map(|at| Cell::new(head_text(&sheet.heads[*at])).add_attribute(Attribute::Bold)));
     for cells in &sheet.rows {
-        table.add_row(columns.iter().map(|at| cell_text(&sheet.heads[*at], cells.get(*at).map_or("", String::as_str))));
+        let cell = |at: &usize| {
+            let (head, text) = (&sheet.heads[*at], cells.get(*at).map_or("", String::as_str));
+            let text = cell_text(head, text);
+            if head.holds == Holds::Names { broken(&text, &['/'], widths[*at]) } else { text }
+        };
+        table.add_row(columns.iter().map(cell));
     }
     for (column, at) in table.column_iter_mut().zip(columns) {
         let gap = if *at == columns[0] { 0 } else { GAP };
@@ -136,13 +142,15 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
 /// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.
 fn head_text(head: &Head) -> String {
     let text = escape::terminal(&head.text);
-    if head.holds != Holds::Numbers {
-        return text.into_owned();
-    }
+    if head.holds == Holds::Numbers { broken(&text, &['.', '-', '_', '/', ' '], HEAD) } else { text.into_owned() }
+}
+
+/// A text in lines of at most so many characters, as far as it can be broken after these characters.
+fn broken(text: &str, after: &[char], limit: usize) -> String {
     let mut lines = vec![String::new()];
-    for piece in text.split_inclusive(['.', '-', '_', '/', ' ']) {
+    for piece in text.split_inclusive(after) {
         match lines.last_mut() {
-            Some(line) if line.is_empty() || line.chars().count() + piece.chars().count() <= HEAD => line.push_str(piece),
+            Some(line) if line.is_empty() || line.chars().count() + piece.chars().count() <= limit => line.push_str(piece),
             _ => lines.push(piece.to_owned()),
         }
     }

@@ -6,6 +6,7 @@ use crate::context::{Cause, FaultKind};
 use crate::journal::{Happened, Journal};
 use crate::policy::Policy;
 use crate::results::LayerRow;
+use crate::text::many;
 
 /// The work of one policy's layers, by index.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +22,7 @@ struct Work {
     /// Why it was skipped, or failed, and how often.
     reasons: BTreeMap<String, u64>,
     /// Requests it broke, and how.
-    broken: u64,
+    broken: usize,
     faults: BTreeSet<FaultKind>,
 }
 
@@ -102,7 +103,7 @@ impl Work {
         let mut notes = Vec::new();
         if self.broken > 0 {
             let faults: Vec<_> = self.faults.iter().map(|fault| fault.name()).collect();
-            notes.push(format!("broke {} requests: {}", self.broken, faults.join(", ")));
+            notes.push(format!("broke {}: {}", many(self.broken, "request"), faults.join(", ")));
         }
         notes.extend(self.reasons.iter().map(|(reason, times)| format!("{reason} (×{times})")));
         (!notes.is_empty()).then(|| notes.join("; "))

@@ -2,6 +2,8 @@
 
 mod cases;
 mod claude_code_files;
+mod cli_bad_input;
+mod cli_contexts;
 mod codex_files;
 mod generate;
 mod golden_meters;
@@ -11,6 +13,7 @@ mod meter_laws;
 mod notation;
 mod openai_files;
 mod oracle;
+mod program;
 mod python_meters;
 mod reports;
 mod sizes;

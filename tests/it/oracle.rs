@@ -46,7 +46,7 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
     requests.0
 }
 
-fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Option<Vec<(u64, Value)>> {
+pub fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Option<Vec<(u64, Value)>> {
     let mut command = Command::new("python3");
     command.arg(oracle).arg(policy).arg(file).args(["--window-chars", window]);
     let output = command.stderr(Stdio::inherit()).output().ok()?;
@@ -59,7 +59,7 @@ fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Option<Vec<
     Some(lines.map(record).collect())
 }
 
-const POLICIES: [(&str, &str); 4] = [
+pub const POLICIES: [(&str, &str); 4] = [
     ("lcc-s06", "s06-c6a27ef"),
     ("lcc-s06-preserve", "s06-c171f8a"),
     ("lcc-s08", "s08-1baf1ac"),

@@ -1,0 +1,78 @@
+//! Runs the program as a shell would, in the folder of the fixtures, so that no path of the machine is in what it prints.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What one run gave.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The folder of the invented transcripts.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/transcripts")
+}
+
+/// Runs `recompact ARGUMENTS…` on the fixtures.
+pub fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
+    run_in(&fixtures(), arguments, b"")
+}
+
+/// Runs it in another folder, with this standard input. Whatever happens, it must not panic.
+pub fn run_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>, stdin: &[u8]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_recompact"));
+    command.args(arguments).current_dir(folder).env_remove("RUST_BACKTRACE");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program that was just built starts");
+    // It may well end before it has read anything.
+    let _ = child.stdin.take().expect("a pipe").write_all(stdin);
+    let output = child.wait_with_output().expect("the program ends");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8 on standard error");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    Ran {
+        code: output.status.code().expect("an exit code, not a signal"),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8 on standard output"),
+        stderr,
+    }
+}
+
+impl Ran {
+    /// What it printed, where all went well and nothing was left out.
+    #[track_caller]
+    pub fn printed(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""));
+        self.stdout
+    }
+
+    #[track_caller]
+    pub fn json(self) -> Value {
+        serde_json::from_str(&self.printed()).expect("JSON")
+    }
+}
+
+/// The values of results' rows: transcript and conversation, policy, values by column.
+pub fn rows(results: &Value) -> impl Iterator<Item = (String, &str, &Value)> {
+    let text = |value: &'_ Value| value.as_str().expect("a text").to_owned();
+    results["rows"].as_array().expect("rows").iter().map(move |row| {
+        let place = format!("{} {}", text(&row["transcript"]), text(&row["conversation"]));
+        (place, row["policy"].as_str().expect("a policy"), &row["values"])
+    })
+}
+
+/// Every file below a folder with its bytes, by path.
+pub fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.expect("a readable folder"));
+    let files = entries.filter(|entry| !entry.file_type().is_dir());
+    files.map(|file| (file.path().to_owned(), fs::read(file.path()).expect("a readable file"))).collect()
+}
