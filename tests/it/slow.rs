@@ -1,8 +1,8 @@
 //! The slow, obvious replay: everything that a replay keeps up to date step by step, computed again from nothing at every
 //! request.
 
-use recompact::context::{Change, ChangeKind, FaultKind};
-use recompact::context::{Context, Sent};
+use recompact::context::FaultKind;
+use recompact::context::{Change, ChangeKind, Context, Sent};
 use recompact::conversation::{BlockId, Conversation, Kind, Role, Thinking};
 use recompact::format::{self, ReadOptions};
 use recompact::journal::{File, Journal, Request};
@@ -17,7 +17,7 @@ use crate::{generate, transcripts};
 #[test]
 fn the_fast_replay_equals_the_slow_one() {
     let trials = trials();
-    generate::check(20, |steps| {
+    generate::check(12, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &trials {
             check(trial, &conversation);

@@ -136,7 +136,7 @@ const LOW: [(&str, &[&str]); 5] = [
 ];
 
 /// Layers that no preset has.
-const OWN: [&str; 5] = [
+const OWN: [&str; 7] = [
     r#"
         [[layer]]
         id = "entry"
@@ -237,5 +237,41 @@ const OWN: [&str; 5] = [
         threshold = 900
         max_messages = 4
         marker = "[{n} gone]"
+    "#,
+    r#"
+        [[layer]]
+        id = "snip"
+        do = "drop"
+        max_messages = 7
+        keep_first = 2
+        cut = "anywhere"
+        repair = "drop"
+        marker = "[{n} gone]"
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 5
+        keep_first = 1
+        cut = "anywhere"
+        repair = "drop"
+    "#,
+    r#"
+        [[layer]]
+        id = "auto"
+        do = "summarize"
+        when = { calls = 4 }
+        keep_recent = 2
+        cut = "turn"
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        scope = "request"
+        max_messages = 3
+        keep_first = 0
+        cut = "turn"
+        protect_turn = true
     "#,
 ];
