@@ -4,6 +4,7 @@ mod claude_code_files;
 mod cli_bad_input;
 mod cli_contexts;
 mod codex_files;
+mod fixtures_read;
 mod messages_files;
 mod openai_files;
 mod oracle;
