@@ -78,7 +78,7 @@ fn every_policy_replays_every_fixture() {
         );
         if policy == "keep-all" {
             assert_eq!(values["tokens.saved"], 0.0, "{place}");
-            assert_eq!(["persisted.files", "archived.files", "summaries"].map(|column| value(column)), [0.0; 3], "{place}");
+            assert_eq!(["persisted.files", "archived.files", "summaries"].map(value), [0.0; 3], "{place}");
             assert_eq!(value("broken.requests") > 0.0, place.starts_with("awkward/orphans"), "{place}");
         }
         if let Some((.., counts, _)) = EXPECTED.iter().find(|(transcript, name, ..)| place == format!("{transcript} {name}")) {
