@@ -181,6 +181,17 @@ impl Act {
         }
     }
 
+    /// The rules for which results it may touch, where it has such rules.
+    pub fn pick(&self) -> Option<&Pick> {
+        match self {
+            Act::Clear(layer) => Some(&layer.pick),
+            Act::Persist(layer) => Some(&layer.pick),
+            Act::Truncate(layer) => Some(&layer.pick),
+            Act::Dedupe(layer) => Some(&layer.pick),
+            _ => None,
+        }
+    }
+
     /// How often an overflow layer may run for one request.
     pub fn max_retries(&self) -> usize {
         match self {

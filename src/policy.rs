@@ -16,6 +16,7 @@
 //! threshold = "0.9 * window"
 //! ```
 
+mod check;
 mod load;
 mod presets;
 
@@ -26,7 +27,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::layer::{Act, Layer, When};
+use crate::layer::{Layer, When};
 use crate::meter::{Measure, Meter};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,41 +91,5 @@ impl Policy {
     pub fn views_grow(&self) -> bool {
         let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());
         layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.act.decides_once())
-    }
-
-    /// What the types cannot say: unique ids, names that exist, an order that makes sense.
-    fn check(&self) -> Result<(), (Option<usize>, String)> {
-        let mut ids = BTreeSet::new();
-        let mut request_scoped = false;
-        for (index, layer) in self.layers.iter().enumerate() {
-            let wrong = |what: String| Err((Some(index), format!("layer `{}`: {what}", layer.id)));
-            if !ids.insert(&layer.id) {
-                return wrong("another layer has the same `id`".to_owned());
-            }
-            if let When::Before(others) | When::After(others) = &layer.when {
-                if let Some(unknown) = others.iter().find(|id| self.layers.iter().all(|l| l.id != **id)) {
-                    return wrong(format!("`when` names `{unknown}`, and no layer has that id"));
-                }
-            }
-            match (&layer.act, &layer.when) {
-                (Act::Archive(_), When::Before(_)) | (Act::Restore(_), When::After(_)) => {}
-                (Act::Archive(_), _) => return wrong("an archive is written `when = { before = [\"ID\", …] }`".to_owned()),
-                (Act::Restore(_), _) => return wrong("files are restored `when = { after = [\"ID\", …] }`".to_owned()),
-                (_, When::Before(_) | When::After(_)) => {
-                    return wrong("only `archive` runs before a layer and only `restore` after one".to_owned());
-                }
-                _ => {}
-            }
-            if layer.threshold.is_some() && layer.meter.or(self.meter).is_none() {
-                return wrong(
-                    "`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned(),
-                );
-            }
-            if request_scoped && !layer.for_request_only() && layer.runs_before_requests() {
-                return wrong("a layer that changes the stored history cannot follow one with `scope = \"request\"`".to_owned());
-            }
-            request_scoped |= layer.for_request_only();
-        }
-        Ok(())
     }
 }

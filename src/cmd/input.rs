@@ -23,10 +23,10 @@ pub struct Transcripts {
     /// Read every file in this format instead of recognising it
     #[arg(long, value_name = "NAME", value_parser = format_by_name)]
     format: Option<&'static Format>,
-    /// Branches of a conversation with rewinds and edits
+    /// Which branches to read where a conversation was rewound or edited
     #[arg(long, value_enum, default_value_t = Branches::Last)]
     branches: Branches,
-    /// Lines that cannot be read are an error
+    /// Take a line that cannot be read as an error; without it, the line is skipped and named
     #[arg(long)]
     strict: bool,
     /// Print neither progress nor what was skipped

@@ -14,7 +14,7 @@ use super::present::Present;
 pub struct Inspect {
     #[command(flatten)]
     transcripts: Transcripts,
-    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4
+    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
     #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
     tokenizer: Meter,
     #[command(flatten)]

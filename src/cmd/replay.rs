@@ -31,7 +31,7 @@ pub struct Replay {
     /// The policy that tokens.saved compares with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
-    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing
+    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing (see `recompact catalog summarizers`)
     #[arg(long, value_name = "NAME[:ARGUMENT]", default_value = "extract")]
     summarizer: String,
     /// The context window [default: the transcript's, else the policy's, else 200000]
@@ -40,7 +40,7 @@ pub struct Replay {
     /// System prompt and tools, in every request [default: from the first recorded usage]
     #[arg(long, value_name = "TOKENS")]
     overhead: Option<u64>,
-    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4
+    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
     #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
     tokenizer: Meter,
     /// For how long thinking is sent again [default: as the format's provider does it]

@@ -2,6 +2,12 @@
 //!
 //! Everything became the recorded summary, the kept tail and what was restored; results that were cleared become a
 //! placeholder. A replay of this layer should have the recorded usage: the difference is the tool's own error.
+//!
+//! ```toml
+//! [[layer]]
+//! id = "recorded"
+//! do = "recorded"
+//! ```
 
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::Policy;
+use super::check::check;
 use crate::layer::{ACTS, Act, COMMON_SETTINGS};
 use crate::limits::{Limits, Size};
 use crate::text::one_of;
@@ -115,7 +116,7 @@ impl Policy {
         }
         check_keys(&table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
         let policy = parse_in_parts(table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
-        policy.check().map_err(|(layer, what)| error(places.line(layer, "id"), what))?;
+        check(&policy).map_err(|(layer, what)| error(places.line(Some(layer), "id"), what))?;
         Ok(policy)
     }
 }

@@ -178,7 +178,7 @@ fn a_file_without_permission() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("a.jsonl");
     fs::write(&file, GOOD).expect("a file in it");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).expect("our own file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("our own file");
     if fs::read(&file).is_ok() {
         return println!("skipped: root may read everything");
     }

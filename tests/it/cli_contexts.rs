@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::oracle::{POLICIES, theirs};
+use crate::oracle::{POLICIES, refused_over, theirs};
 use crate::program::{fixtures, run};
 use crate::transcripts;
 
@@ -41,7 +41,7 @@ fn assert_equals_oracle(oracle: &Path, window: u64) {
         let settings = match window {
             0 => vec![],
             _ if !preset.starts_with("lcc-s08") => continue,
-            _ => vec!["reactive.when=always".to_owned(), format!("reactive.threshold={window}")],
+            _ => refused_over(window).to_vec(),
         };
         let theirs = theirs(oracle, version, &fixtures().join(TRANSCRIPT), &window.to_string());
         let Some(theirs) = theirs else { return println!("skipped: no python3") };
@@ -63,7 +63,6 @@ fn every_request_is_that_of_the_reference() {
     assert_equals_oracle(&oracle, 0);
 }
 
-/// The reference calls a request refused that is over so many characters; as a trigger that is a threshold of the layer.
 #[test]
 fn the_layer_for_refused_requests_does_what_the_reference_does() {
     let Some(oracle) = oracle() else { return };

@@ -2,9 +2,12 @@
 
 mod cases;
 mod claude_code_files;
+mod cli;
 mod cli_bad_input;
 mod cli_contexts;
+mod cli_materialize;
 mod codex_files;
+mod fixtures_read;
 mod generate;
 mod golden_meters;
 mod laws;
@@ -18,5 +21,6 @@ mod python_meters;
 mod reports;
 mod sizes;
 mod slow;
+mod tidy;
 mod transcripts;
 mod trial;

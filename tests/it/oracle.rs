@@ -66,6 +66,11 @@ pub const POLICIES: [(&str, &str); 4] = [
     ("lcc-s08-late", "s08-b6b5f33"),
 ];
 
+/// The reference calls a request refused that is over so many characters; as a trigger that is a threshold of the layer.
+pub fn refused_over(window: u64) -> [String; 2] {
+    ["reactive.when=always".to_owned(), format!("reactive.threshold={window}")]
+}
+
 #[test]
 fn every_request_equals_the_oracles() {
     let Some(folder) = transcripts::folder("anthropic-messages-derived") else { return };
@@ -75,13 +80,21 @@ fn every_request_equals_the_oracles() {
         let bytes = std::fs::read(&file).expect("a transcript");
         let reading = (format::by_name("messages").expect("the format").read)(&bytes, &ReadOptions::default());
         for (preset, version) in POLICIES {
-            let theirs = theirs(&oracle, version, &file, "0").expect("python3 runs the oracle");
-            let ours = ours(&reading.conversations[0], preset, &[]);
-            assert_eq!(ours.len(), theirs.len(), "{preset}, {}: calls", file.display());
-            for (call, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-                assert_eq!(ours.1, theirs.1, "{preset}, {}: the messages of call {call}", file.display());
-                assert_eq!(ours.0, theirs.0, "{preset}, {}: the estimate of call {call}", file.display());
-                compared += 1;
+            for window in [0, 8_000, 20_000, 45_000] {
+                let settings = refused_over(window);
+                let settings: Vec<&str> = settings.iter().map(String::as_str).filter(|_| window > 0).collect();
+                if window > 0 && !preset.starts_with("lcc-s08") {
+                    continue;
+                }
+                let place = format!("{preset}, {}, window {window}", file.display());
+                let theirs = theirs(&oracle, version, &file, &window.to_string()).expect("python3 runs the oracle");
+                let ours = ours(&reading.conversations[0], preset, &settings);
+                assert_eq!(ours.len(), theirs.len(), "{place}: calls");
+                for (call, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+                    assert_eq!(ours.1, theirs.1, "{place}: the messages of call {call}");
+                    assert_eq!(ours.0, theirs.0, "{place}: the estimate of call {call}");
+                    compared += 1;
+                }
             }
         }
     }

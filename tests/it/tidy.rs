@@ -1,0 +1,95 @@
+//! The project as a whole: every member of a registry has what belongs to it, and the sources keep the rules of the house.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use recompact::format::{self, FORMATS};
+use recompact::layer::ACTS;
+use recompact::measure::MEASURES;
+use recompact::meter::METERS;
+use recompact::policy::PRESETS;
+use recompact::report::REPORTS;
+use recompact::summarizer::SUMMARIZERS;
+
+use crate::program::{fixtures, run};
+use crate::transcripts;
+
+/// Lines of a source file, its tests not counted.
+const LONGEST: usize = 350;
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let paths = transcripts::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), ".rs");
+    paths.into_iter().map(|path| (fs::read_to_string(&path).map(|text| (path, text))).expect("UTF-8")).collect()
+}
+
+#[test]
+fn every_format_has_fixtures_that_are_told_to_be_its_own() {
+    for format in FORMATS {
+        let folder = fixtures().join(format.name);
+        let files = transcripts::files(&folder, "");
+        assert!(!files.is_empty(), "no fixtures in {}", folder.display());
+        for file in files {
+            let found = format::sniff(&fs::read(&file).expect("a fixture")).map(|format| format.name);
+            assert_eq!(found, Some(format.name), "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn everything_is_in_the_catalog_and_has_a_page() {
+    let kinds: [(&str, Vec<&str>); 7] = [
+        ("formats", FORMATS.iter().map(|format| format.name).collect()),
+        ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
+        ("layers", ACTS.iter().map(|kind| kind.name).collect()),
+        ("meters", METERS.iter().map(|meter| meter.name).collect()),
+        ("summarizers", SUMMARIZERS.iter().map(|summarizer| summarizer.name).collect()),
+        ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
+        ("reports", REPORTS.iter().map(|report| report.name).collect()),
+    ];
+    let all = run(["catalog"]).printed();
+    for (kind, names) in kinds {
+        let list = run(["catalog", kind]).printed();
+        assert!(all.contains(&list), "{kind}");
+        for name in names {
+            let line = list.lines().find(|line| line.trim_start().split([' ', ':']).next() == Some(name));
+            assert!(line.is_some_and(|line| line.trim().len() > name.len() + 10), "{kind}: {name} has a name and a line");
+        }
+    }
+    for kind in ACTS {
+        let page = run(["catalog", "layers", kind.name]).printed();
+        assert!(page.starts_with(&format!("`{}`: ", kind.name)), "{page}");
+        assert!(page.lines().count() > 8 && page.contains("```toml"), "{}: a page has an example", kind.name);
+    }
+    for preset in PRESETS {
+        assert_eq!(run(["catalog", "policies", preset.name]).printed().trim_end(), preset.toml.trim_end());
+    }
+}
+
+/// Every example of a layer's page is a layer.
+#[test]
+fn examples_in_the_pages_are_policies() {
+    for kind in ACTS {
+        let page = run(["catalog", "layers", kind.name]).printed();
+        let examples: Vec<&str> = page.split("```").skip(1).step_by(2).filter_map(|part| part.strip_prefix("toml")).collect();
+        assert!(!examples.is_empty(), "{}", kind.name);
+        for example in examples {
+            // A page shows one layer; those it names in `when` are elsewhere.
+            let others = "\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\n";
+            let policy = format!("name = \"example\"\nmeter = \"chars/4\"\n{example}");
+            let with_others = format!("{policy}{}", if example.contains("\nid = \"auto\"") { "" } else { others });
+            recompact::policy::Policy::parse(&with_others, kind.name, &[]).unwrap_or_else(|error| panic!("{error}\n{example}"));
+        }
+    }
+}
+
+#[test]
+fn sources_are_short_and_finished() {
+    for (path, text) in sources() {
+        let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
+        let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
+        assert!(is_test || lines <= LONGEST, "{}: {lines} lines", path.display());
+        for unfinished in ["todo!", "unimplemented!", "FIXME", "TODO", "dbg!"] {
+            assert!(!text.contains(unfinished), "{}: {unfinished}", path.display());
+        }
+    }
+}
