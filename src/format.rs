@@ -4,14 +4,14 @@
 //! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
 mod batch;
-pub mod claude_code;
-pub mod codex;
+mod claude_code;
+mod codex;
 pub mod jsonl;
-pub mod messages;
-pub mod openai_chat;
+mod messages;
+mod openai_chat;
 mod openai_wire;
-pub mod python;
-pub mod sdk;
+mod python;
+mod sdk;
 
 use crate::conversation::Conversation;
 

@@ -29,7 +29,7 @@
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
-//! * [`replay`](mod@replay) → [`journal`]; [`measure`] → [`column`]s, [`values`], [`results`]; [`inspect`]; [`report`].
+//! * [`replay`](mod@replay) → [`journal`]; [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
 //!
 //! # Invariants
 //!

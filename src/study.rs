@@ -58,14 +58,6 @@ pub struct Part {
     layers: Vec<LayerWork>,
 }
 
-impl Part {
-    /// A transcript that could not be read.
-    pub fn unread(transcript: &str, why: String) -> Self {
-        let note = ResultNote { path: transcript.to_owned(), line: None, what: why };
-        Part { notes: vec![note], ..Part::default() }
-    }
-}
-
 impl Study {
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {

@@ -129,7 +129,10 @@ fn policies() -> Vec<Entry> {
 }
 
 fn summarizers() -> Vec<Entry> {
-    let about = |kind: &SummarizerKind| format!("({}{}) {}", kind.name, kind.argument, kind.about);
+    let about = |kind: &SummarizerKind| match kind.argument {
+        "" => kind.about.to_owned(),
+        argument => format!("({}{argument}) {}", kind.name, kind.about),
+    };
     SUMMARIZERS.iter().map(|kind| entry(kind.name, &about(kind), String::new())).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Tokens of text by OpenAI's vocabularies: what `tiktoken` counts, special tokens in the text read as ordinary text.
 //!
-//! tiktoken-rs does the counting. Text goes to it in [`pieces`], and the counts of short pieces are remembered: transcripts
+//! tiktoken-rs does the counting. Text goes to it in pieces (`pieces.rs`), and the counts of short pieces are remembered: transcripts
 //! say the same words again and again.
 //!
 //! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters with neither a space nor a

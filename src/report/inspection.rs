@@ -78,10 +78,13 @@ fn overview(inspections: &[Inspection]) -> Sheet {
     Sheet { title, measure: String::new(), heads, rows, below }
 }
 
+/// One of the kinds of tokens.
+type Part = fn(&TokensByKind) -> u64;
+
 fn kinds(inspections: &[Inspection]) -> Sheet {
-    let sum = |part: fn(&TokensByKind) -> u64| inspections.iter().map(|inspection| part(&inspection.tokens)).sum::<u64>();
+    let sum = |part: Part| inspections.iter().map(|inspection| part(&inspection.tokens)).sum::<u64>();
     let total = sum(|tokens| tokens.total);
-    let parts: [(&str, fn(&TokensByKind) -> u64); 8] = [
+    let parts: [(&str, Part); 8] = [
         ("tool results", |t| t.tool_result),
         ("tool uses", |t| t.tool_use),
         ("assistant text", |t| t.assistant_text),
@@ -91,7 +94,7 @@ fn kinds(inspections: &[Inspection]) -> Sheet {
         ("images, documents", |t| t.media),
         ("other", |t| t.other),
     ];
-    let row = |(name, part): (&str, fn(&TokensByKind) -> u64)| {
+    let row = |(name, part): (&str, Part)| {
         let share = (total > 0).then(|| sum(part) as f64 / total as f64);
         vec![name.to_owned(), tokens(sum(part)), shown::value(Unit::Share, share)]
     };

@@ -60,23 +60,21 @@ impl Reach {
         pieces
     }
 
-    /// The stretches of the written form that are kept.
-    fn seen(&self, total: u64) -> Vec<Range<u64>> {
+    /// The stretches of the written form that are kept: at the beginning, and at the end.
+    fn seen(&self, total: u64) -> [Range<u64>; 2] {
         let chars = self.chars.unwrap_or(u64::MAX);
-        match self.side {
-            _ if total <= chars => vec![0..total],
-            Side::Head => vec![0..chars],
-            Side::Tail => vec![total - chars..total],
-            Side::Both => {
-                let head = self.head.min(chars);
-                vec![0..head, total - (chars - head)..total]
-            }
-        }
+        let head = match self.side {
+            _ if total <= chars => total,
+            Side::Head => chars,
+            Side::Tail => 0,
+            Side::Both => self.head.min(chars),
+        };
+        [0..head, total - chars.saturating_sub(head).min(total - head)..total]
     }
 }
 
 /// The parts of one block that are seen, its place in the written form given.
-fn cut<'a>(now: &Moment<'a>, id: BlockId, place: Range<u64>, seen: &[Range<u64>]) -> Vec<Piece<'a>> {
+fn cut<'a>(now: &Moment<'a>, id: BlockId, place: Range<u64>, seen: &[Range<u64>; 2]) -> Vec<Piece<'a>> {
     let context = now.context;
     let block = context.block(id);
     let size = (place.end - place.start).max(1);
