@@ -239,7 +239,7 @@ impl<'a> Context<'a> {
         }
         let blocks = |messages: &[Sent]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
-        removed.retain(|block| !added.contains(block) || kind == ChangeKind::Fold);
+        removed.retain(|block| kind == ChangeKind::Fold || !added.contains(block));
         if kind == ChangeKind::Drop {
             added.clear();
         }
