@@ -48,7 +48,12 @@ mod tests {
         for preset in PRESETS {
             let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(policy.name, preset.name);
-            assert!(!policy.about.is_empty() && policy.evidence.is_some(), "{} says what it is and how we know", preset.name);
+            let origin = [&policy.source, &policy.date, &policy.evidence];
+            assert!(
+                !policy.about.is_empty() && origin.iter().all(|part| part.is_some()),
+                "{} says where it is from",
+                preset.name
+            );
             let again = Policy::parse(&policy.to_toml(), preset.name, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(again, policy);
         }
