@@ -2,10 +2,11 @@
 //! of a conversation.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use recompact::conversation::{Block, Conversation, Kind, Message, Origin, RecordedEdit, Role};
 use recompact::format::{self, Branches, Level, ReadOptions, Reading};
+
+use crate::transcripts;
 
 /// Tool calls and results of each file, all its conversations together; results that are stand-ins do not count. One result of
 /// `ectx-HMV1W2SN-1` stands on a line whose JSON its publishers broke when they masked an address.
@@ -41,17 +42,6 @@ const SESSIONS: &[(&str, usize, usize)] = &[
 
 const BROKEN: &str = "ectx-HMV1W2SN-1";
 
-/// The shared recordings, if they are here.
-fn recordings() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    let root = std::env::var_os("RECOMPACT_TRANSCRIPTS").map_or_else(beside, PathBuf::from);
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("skipped: no recorded transcripts in {}", root.display());
-    None
-}
-
 fn read(bytes: &[u8], branches: Branches) -> Reading {
     let format = format::sniff(bytes).expect("a known format");
     assert_eq!(format.name, "claude-code");
@@ -60,7 +50,7 @@ fn read(bytes: &[u8], branches: Branches) -> Reading {
 
 #[test]
 fn every_session_is_read_whole() {
-    let Some(root) = recordings() else { return };
+    let Some(root) = transcripts::folder("") else { return };
     for (name, uses, results) in SESSIONS {
         println!("{name}");
         let bytes = std::fs::read(root.join("claude-code").join(format!("{name}.jsonl"))).expect("a session of the table");
@@ -77,7 +67,7 @@ fn every_session_is_read_whole() {
 /// Fragments are single records: a message each, or bookkeeping.
 #[test]
 fn every_fragment_is_read() {
-    let Some(root) = recordings() else { return };
+    let Some(root) = transcripts::folder("") else { return };
     for (folder, messages) in [("assistant", 1), ("tools", 1), ("user", 1), ("system", 0)] {
         for entry in std::fs::read_dir(root.join("claude-code-fragments").join(folder)).expect("a folder of fragments") {
             let path = entry.expect("an entry").path();

@@ -13,7 +13,7 @@ const TRANSCRIPT: &str = "messages/repair.blocks.jsonl";
 
 /// Where the reference is, if this machine has it.
 fn oracle() -> Option<PathBuf> {
-    let path = transcripts::folder("")?.join("../reference/lcc.py");
+    let path = transcripts::folder_for_long_runs("")?.join("../reference/lcc.py");
     if path.is_file() {
         return Some(path);
     }

@@ -1,21 +1,12 @@
 //! The reader `messages` over recorded files, which stand outside the project; skipped where they are absent.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use recompact::conversation::{Block, Conversation, Kind, Origin};
 use recompact::format::{self, ReadOptions, Reading};
 
-/// The folder of recorded transcripts, if this machine has it.
-fn transcripts() -> Option<PathBuf> {
-    let folder = std::env::var_os("RECOMPACT_TRANSCRIPTS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts"), PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: no recorded transcripts in {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
+use crate::transcripts;
 
 fn read(path: &Path) -> Conversation {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -28,7 +19,7 @@ fn read(path: &Path) -> Conversation {
 
 #[test]
 fn recorded_files_have_their_known_counts() {
-    let Some(folder) = transcripts() else { return };
+    let Some(folder) = transcripts::folder("") else { return };
     // Messages; tool_use and tool_result blocks (as many of the one as of the other).
     let known = [
         ("cli-23-72de-seg0", 217, 129),
@@ -47,7 +38,7 @@ fn recorded_files_have_their_known_counts() {
 
 #[test]
 fn printed_objects_equal_their_twins() {
-    let Some(folder) = transcripts() else { return };
+    let Some(folder) = transcripts::folder("") else { return };
     for name in ["cli-23-72de-seg0", "cli-23-72de-seg1", "spotter-258c-seg0", "spotter-258c-seg1"] {
         let twin = |form| read(&folder.join(format!("anthropic-messages-derived/{name}.{form}.jsonl")));
         let (printed, objects) = (twin("sdkrepr"), twin("blocks"));
@@ -73,7 +64,7 @@ fn comparable(block: &Block) -> (Kind, Origin, u32, String) {
 
 #[test]
 fn other_formats_are_not_taken_for_messages() {
-    let Some(folder) = transcripts() else { return };
+    let Some(folder) = transcripts::folder("") else { return };
     let messages = format::by_name("messages").expect("a known format");
     let mut folders = vec![folder.clone()];
     let mut others = 0;

@@ -73,7 +73,7 @@ pub fn refused_over(window: u64) -> [String; 2] {
 
 #[test]
 fn every_request_equals_the_oracles() {
-    let Some(folder) = transcripts::folder("anthropic-messages-derived") else { return };
+    let Some(folder) = transcripts::folder_for_long_runs("anthropic-messages-derived") else { return };
     let oracle = folder.join("../../reference/lcc.py");
     let mut compared = 0;
     for file in transcripts::files(&folder, ".blocks.jsonl") {

@@ -1,8 +1,8 @@
-//! Our sizes of recorded messages beside those of Python itself. Runs where RECOMPACT_PYTHON=1 or CI is set, python3 is
+//! Our sizes of recorded messages beside those of Python itself. Runs where RECOMPACT_LONG=1 or CI is set, python3 is
 //! installed and the shared transcripts are there; says why it was skipped else.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use recompact::format::jsonl;
@@ -13,6 +13,8 @@ use walkdir::WalkDir;
 
 use crate::sizes::size;
 
+use crate::transcripts;
+
 /// One message a line → the three sizes of a list of it.
 const PYTHON: &str = "
 import json, sys
@@ -20,12 +22,6 @@ for line in sys.stdin.buffer:
     m = [json.loads(line)]
     print(len(str(m)), len(json.dumps(m)), len(json.dumps(m, ensure_ascii=False)))
 ";
-
-fn transcripts() -> Option<PathBuf> {
-    let folder = std::env::var_os("RECOMPACT_TRANSCRIPTS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts"), PathBuf::from);
-    folder.is_dir().then_some(folder)
-}
 
 /// Role and content of every message under a folder, in files whose names end so.
 fn messages(folder: &Path, ending: &str) -> Vec<Value> {
@@ -64,10 +60,7 @@ fn python_sizes(messages: &[Value]) -> Option<Vec<[u64; 3]>> {
 
 #[test]
 fn recorded_messages_are_as_long_as_python_says() {
-    if std::env::var_os("RECOMPACT_PYTHON").or(std::env::var_os("CI")).is_none() {
-        return println!("skipped: set RECOMPACT_PYTHON=1 to compare with Python");
-    }
-    let Some(folder) = transcripts() else { return println!("skipped: no shared transcripts") };
+    let Some(folder) = transcripts::folder_for_long_runs("") else { return };
     let mut all = messages(&folder.join("anthropic-messages-derived"), ".blocks.jsonl");
     all.extend(messages(&folder.join("claude-code"), ".jsonl"));
     let Some(expected) = python_sizes(&all) else { return println!("skipped: python3 does not run") };

@@ -45,7 +45,7 @@ fn every_measure_adds_up() {
 
 #[test]
 fn it_does_for_recorded_conversations() {
-    let Some(folder) = transcripts::folder("anthropic-messages-derived") else { return };
+    let Some(folder) = transcripts::folder_for_long_runs("anthropic-messages-derived") else { return };
     for file in transcripts::files(&folder, "seg1.blocks.jsonl") {
         let bytes = std::fs::read(&file).expect("a transcript");
         let reading = (format::by_name("messages").expect("the format").read)(&bytes, &ReadOptions::default());

@@ -16,6 +16,15 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// The same for runs of many seconds: only where `RECOMPACT_LONG=1` asks for them, as CI does.
+pub fn folder_for_long_runs(name: &str) -> Option<PathBuf> {
+    if std::env::var_os("RECOMPACT_LONG").or(std::env::var_os("CI")).is_some() {
+        return folder(name);
+    }
+    println!("skipped: a long run; set RECOMPACT_LONG=1 for it");
+    None
+}
+
 /// The files of a folder, and below it, whose names end so.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
