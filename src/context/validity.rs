@@ -3,7 +3,8 @@
 //! Messages of one role in a row count as one turn, as Anthropic's API reads them. Faults are looked for again only from the
 //! place where something changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::change::Cause;
 use super::sent::Sent;
@@ -94,8 +95,7 @@ impl Faults {
         let from = turn_to_look_from(messages, stale);
         let kept = self.found.partition_point(|fault| fault.message < from);
         let before: Vec<_> = self.found.drain(kept..).collect();
-        let ahead = uses_from(&messages[from..], block);
-        let mut look = Look { messages, block, uses: &self.uses, ahead, found: Vec::new(), cause };
+        let mut look = Look { messages, block, uses: &mut self.uses, open: Vec::new(), found: Vec::new(), cause };
         look.turns(from);
         for fault in &mut look.found {
             let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
@@ -116,72 +116,69 @@ fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
     at
 }
 
-/// How many tool_use blocks of each pair stand in these messages.
-fn uses_from<'a>(messages: &[Sent], block: &dyn Fn(BlockId) -> &'a Block) -> HashMap<PairId, u32> {
-    let mut uses = HashMap::new();
-    for id in messages.iter().flat_map(|sent| &sent.blocks) {
-        if let Kind::ToolUse(pair) = block(*id).kind {
-            *uses.entry(pair).or_default() += 1;
-        }
-    }
-    uses
-}
-
 struct Look<'l, 'a> {
     messages: &'l [Sent],
     block: &'l dyn Fn(BlockId) -> &'a Block,
-    uses: &'l [u32],
-    /// How many of them were not looked at yet.
-    ahead: HashMap<PairId, u32>,
+    /// How many tool_use blocks of each pair stand before the place that is looked at; in the end, all of them.
+    uses: &'l mut [u32],
+    /// The tool calls of the last assistant turn, in the order of their pairs.
+    open: Vec<Open>,
     found: Vec<Fault>,
     cause: Cause,
 }
 
-impl Look<'_, '_> {
+struct Open {
+    pair: PairId,
+    block: BlockId,
+    message: usize,
+    answered: bool,
+}
+
+impl<'l, 'a> Look<'l, 'a> {
     fn turns(&mut self, from: usize) {
         let messages = self.messages;
-        let mut open: Vec<(PairId, BlockId, usize)> = Vec::new();
+        for (.., kind) in self.blocks(from..messages.len()) {
+            if let Kind::ToolUse(pair) = kind {
+                self.uses[pair.index()] -= 1;
+            }
+        }
         let mut at = from;
         while at < messages.len() {
             let role = messages[at].role;
             let end = messages[at..].iter().position(|m| m.role != role).map_or(messages.len(), |n| at + n);
             match role {
-                Role::Assistant => open.extend(self.assistant_turn(at..end)),
-                Role::User => self.user_turn(at..end, &mut open),
+                Role::Assistant => self.assistant_turn(at..end),
+                Role::User => self.user_turn(at..end),
             }
             at = end;
         }
-        for (_, block, message) in open {
-            self.fault(FaultKind::UnansweredUse, block, message);
-        }
+        self.close_open();
         self.found.sort_by_key(|fault| fault.message);
     }
 
-    /// Gives the tool calls the turn leaves to be answered.
-    fn assistant_turn(&mut self, turn: std::ops::Range<usize>) -> Vec<(PairId, BlockId, usize)> {
+    fn assistant_turn(&mut self, turn: Range<usize>) {
         if let (0, Some(first)) = (turn.start, self.messages[turn.start].blocks.first()) {
             self.fault(FaultKind::FirstNotUser, *first, 0);
         }
-        let mut open = Vec::new();
         for (message, block, kind) in self.blocks(turn) {
             match kind {
                 Kind::ToolUse(pair) => {
-                    match self.uses_before(pair) {
-                        0 => open.push((pair, block, message)),
+                    match self.uses[pair.index()] {
+                        0 => self.open.push(Open { pair, block, message, answered: false }),
                         _ => self.fault(FaultKind::DuplicateId, block, message),
                     }
-                    self.ahead.entry(pair).and_modify(|ahead| *ahead -= 1);
+                    self.uses[pair.index()] += 1;
                 }
                 Kind::Text => self.text(block, message),
                 _ => {}
             }
         }
-        open
+        self.open.sort_unstable_by_key(|open| open.pair);
     }
 
-    fn user_turn(&mut self, turn: std::ops::Range<usize>, open: &mut Vec<(PairId, BlockId, usize)>) {
-        let mut answered = BTreeSet::new();
+    fn user_turn(&mut self, turn: Range<usize>) {
         let mut others_seen = false;
+        let mut not_asked = BTreeSet::new();
         for (message, block, kind) in self.blocks(turn) {
             let Kind::ToolResult(pair) = kind else {
                 others_seen = true;
@@ -190,34 +187,36 @@ impl Look<'_, '_> {
                 }
                 continue;
             };
-            let asked = open.iter().any(|(id, ..)| *id == pair);
-            let fault = match self.uses_before(pair) {
+            let asked = self.open.binary_search_by_key(&pair, |open| open.pair);
+            let answered = match asked {
+                Ok(at) => std::mem::replace(&mut self.open[at].answered, true),
+                Err(_) => !not_asked.insert(pair),
+            };
+            let fault = match self.uses[pair.index()] {
                 0 => Some(FaultKind::OrphanResult),
-                _ if answered.contains(&pair) => Some(FaultKind::DuplicateId),
-                1 if !asked || others_seen => Some(FaultKind::MisplacedResult),
+                _ if answered => Some(FaultKind::DuplicateId),
+                1 if asked.is_err() || others_seen => Some(FaultKind::MisplacedResult),
                 _ => None,
             };
             if let Some(kind) = fault {
                 self.fault(kind, block, message);
             }
-            answered.insert(pair);
         }
-        for (pair, block, message) in std::mem::take(open) {
-            if !answered.contains(&pair) {
-                self.fault(FaultKind::UnansweredUse, block, message);
-            }
-        }
+        self.close_open();
     }
 
-    /// How many tool_use blocks of this pair stand before the place that is looked at.
-    fn uses_before(&self, pair: PairId) -> u32 {
-        self.uses[pair.index()] - self.ahead.get(&pair).copied().unwrap_or(0)
+    /// What the turn that just ended left open stays without an answer.
+    fn close_open(&mut self) {
+        let unanswered = self.open.drain(..).filter(|open| !open.answered);
+        let cause = self.cause;
+        let fault = |Open { block, message, .. }| Fault { kind: FaultKind::UnansweredUse, block, message, cause };
+        self.found.extend(unanswered.map(fault));
     }
 
-    fn blocks(&self, turn: std::ops::Range<usize>) -> Vec<(usize, BlockId, Kind)> {
-        let messages = self.messages;
-        let of = |message: usize| messages[message].blocks.iter().map(move |id| (message, *id, (self.block)(*id).kind));
-        turn.flat_map(of).collect()
+    /// The blocks of some messages, each with its message.
+    fn blocks(&self, messages: Range<usize>) -> impl Iterator<Item = (usize, BlockId, Kind)> + use<'l, 'a> {
+        let (all, block) = (self.messages, self.block);
+        messages.flat_map(move |message| all[message].blocks.iter().map(move |id| (message, *id, block(*id).kind)))
     }
 
     fn text(&mut self, block: BlockId, message: usize) {
