@@ -38,6 +38,7 @@ pub struct Context<'a> {
     appended: Vec<u64>,
     faults: Faults,
     changes: Vec<Change>,
+    newest_typed: Option<usize>,
     /// Counts the edits that moved messages, so that a remembered position knows whether it still holds.
     moves: u32,
 }
@@ -54,6 +55,7 @@ impl<'a> Context<'a> {
             appended: vec![0; width],
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
+            newest_typed: None,
             moves: 0,
         }
     }
@@ -76,6 +78,11 @@ impl<'a> Context<'a> {
 
     pub fn moves(&self) -> u32 {
         self.moves
+    }
+
+    /// Index of the newest message that holds something typed: where the present turn begins.
+    pub fn newest_typed(&self) -> Option<usize> {
+        self.newest_typed
     }
 
     /// A block of the conversation, or one a layer wrote.
@@ -143,6 +150,7 @@ impl<'a> Context<'a> {
             *sum += size;
         }
         self.faults.touched_from(self.messages.len());
+        self.newest_typed = Some(self.messages.len()).filter(|_| sent.typed).or(self.newest_typed);
         self.messages.push(sent);
     }
 
@@ -191,6 +199,7 @@ impl<'a> Context<'a> {
             appended: self.appended.clone(),
             faults: self.faults.clone(),
             changes: Vec::new(),
+            newest_typed: self.newest_typed,
             moves: self.moves,
         }
     }
@@ -212,8 +221,8 @@ impl<'a> Context<'a> {
     fn rewrite(&mut self, message: usize, block: usize, wire: Value, cause: Cause) {
         let old = self.messages[message].blocks[block];
         let Block { kind, origin, line, .. } = *self.block(old);
-        let plain = self.messages[message].plain;
-        let new = self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, plain, Some(old));
+        let new =
+            self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, self.messages[message].plain, Some(old));
         if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
             self.faults.touched_from(message);
         }
@@ -240,15 +249,17 @@ impl<'a> Context<'a> {
         let blocks = |messages: &[Sent]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
         removed.retain(|block| kind == ChangeKind::Fold || !added.contains(block));
-        if kind == ChangeKind::Drop {
-            added.clear();
-        }
+        added.retain(|_| kind != ChangeKind::Drop);
         if span.len() != into.len() {
             self.moves += 1;
         }
         self.faults.touched_from(span.start);
+        let typed_stays = self.newest_typed.is_none_or(|at| at < span.start) && into.iter().all(|sent| !sent.typed);
         let at = span.start;
         let left: Vec<_> = self.messages.splice(span, into).collect();
+        if !typed_stays {
+            self.newest_typed = self.messages.iter().rposition(|sent| sent.typed);
+        }
         for message in &left {
             self.leave(message);
         }

@@ -204,7 +204,7 @@ fn uses_tools(context: &Context, sent: &Sent) -> bool {
 
 /// Where the present turn begins: at the newest typed message, or at the response it answers as well.
 pub(super) fn turn_start(context: &Context) -> usize {
-    Cut::Turn.tail(context, context.len().saturating_sub(1))
+    Cut::Turn.tail(context, context.newest_typed().unwrap_or(0))
 }
 
 /// Thins every message before the present turn to what a chat history would hold of it; later messages first, so that the

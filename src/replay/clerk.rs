@@ -58,7 +58,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
         if std::mem::replace(&mut self.request_seen_at, looked) == looked {
             return;
         }
-        let Some(sent) = context.messages().iter().rev().find(|sent| sent.typed) else { return };
+        let Some(sent) = context.newest_typed().map(|at| &context.messages()[at]) else { return };
         let blocks = sent.blocks.iter().map(|id| context.block(*id));
         let texts: Vec<_> = blocks.filter(|block| block.origin == Origin::Typed).map(Block::text).collect();
         self.request = texts.join("\n");
