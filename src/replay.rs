@@ -70,7 +70,8 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
-    let mut run = Run { history: Track::new(setup), view: None, thinking: Cursor::default(), clerk: Clerk::new(setup, observer) };
+    let history = Track::new(Context::new(setup.conversation, setup.sizes), setup);
+    let mut run = Run { history, view: None, thinking: Cursor::default(), clerk: Clerk::new(setup, observer) };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
     }
@@ -94,8 +95,7 @@ struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    fn new(setup: &Setup<'a>) -> Self {
-        let context = Context::new(setup.conversation, setup.sizes);
+    fn new(context: Context<'a>, setup: &Setup) -> Self {
         Self { context, memories: vec![Memory::default(); setup.policy.layers.len()] }
     }
 }

@@ -61,7 +61,7 @@ impl<'a> Run<'a, '_> {
         }
         let anew = self.view.is_none() || self.history.context.has_changes() || !policy.views_grow();
         if anew {
-            self.view = Some(Track { context: self.history.context.view(), ..Track::new(self.clerk.setup) });
+            self.view = Some(Track::new(self.history.context.view(), self.clerk.setup));
         }
         self.lend_to_view();
         if let Some(view) = &mut self.view {
