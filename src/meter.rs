@@ -94,7 +94,8 @@ impl Measure {
         match self {
             Measure::Chars => text.chars().count() as u64,
             Measure::Bytes => text.len() as u64 - stand_ins(text),
-            Measure::Utf16 => text.encode_utf16().count() as u64 - stand_ins(text),
+            // A character takes two units where it takes four bytes, which begin with F0 or more.
+            Measure::Utf16 => (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - stand_ins(text),
             Measure::O200k => Vocabulary::O200k.count(text),
             Measure::Cl100k => Vocabulary::Cl100k.count(text),
             Measure::PyRepr => (python::REPR.string)(text),

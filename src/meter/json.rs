@@ -7,10 +7,10 @@ pub fn string(text: &str, beyond: impl Fn(char) -> u64) -> u64 {
     2 + characters(text, &SIZES, beyond)
 }
 
-const SIZES: [u8; 0x7f] = {
-    let mut sizes = [1; 0x7f];
+const SIZES: [u8; 256] = {
+    let mut sizes = [0; 256];
     let mut byte = 0;
-    while byte < 0x7f {
+    while byte <= b'~' {
         sizes[byte as usize] = match byte {
             b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
             0..0x20 => 6,

@@ -44,12 +44,12 @@ impl Notation {
     }
 }
 
-/// The sizes of a text's characters: up to `~` as the table has them, of others as `beyond` gives them.
-pub fn characters(text: &str, sizes: &[u8; 0x7f], beyond: impl Fn(char) -> u64) -> u64 {
-    let known = text.bytes().map(|byte| u64::from(sizes.get(usize::from(byte)).copied().unwrap_or(0)));
-    let known: u64 = known.sum();
+/// The sizes of a text's characters: up to `~` as the table has them, of others as `beyond` gives them. The table has a place
+/// for every byte, and 0 for those after `~`.
+pub fn characters(text: &str, sizes: &[u8; 256], beyond: impl Fn(char) -> u64) -> u64 {
+    let known: u64 = text.bytes().map(|byte| u64::from(sizes[usize::from(byte)])).sum();
     // A second look is quicker than to tell characters apart one by one: nearly all of them are ASCII.
-    if text.bytes().all(|byte| byte <= b'~') {
+    if text.is_ascii() && memchr::memchr(0x7f, text.as_bytes()).is_none() {
         return known;
     }
     known + text.chars().filter(|c| *c > '~').map(beyond).sum::<u64>()

@@ -32,10 +32,10 @@ fn repr_string(text: &str) -> u64 {
     size + escaped as u64
 }
 
-const REPR_SIZES: [u8; 0x7f] = {
-    let mut sizes = [1; 0x7f];
+const REPR_SIZES: [u8; 256] = {
+    let mut sizes = [0; 256];
     let mut byte = 0;
-    while byte < 0x7f {
+    while byte <= b'~' {
         sizes[byte as usize] = match byte {
             b'\\' | b'\n' | b'\r' | b'\t' => 2,
             0..0x20 => 4,
