@@ -142,8 +142,6 @@ impl<'a, 'o> Clerk<'a, 'o> {
     fn carry_out(&mut self, track: &mut Track<'a>, index: usize, proposal: Proposal, now: &Now<'a>) -> bool {
         let counter = self.setup.counter;
         let edits = proposal.edits.len();
-        // What has entered since the last look is not this layer's doing.
-        track.context.faults(Cause::Record);
         let before = counter.apply(track.context.sum(counter.measure));
         // What entered since the last look is not this layer's fault.
         track.context.faults(Cause::Record);
