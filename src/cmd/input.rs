@@ -104,18 +104,9 @@ impl Transcripts {
             outcome
         };
         let outcomes: Vec<(Outcome, Option<T>)> = if in_order {
-            let work = |input: &Input| {
-                let outcome = step(input);
-                let part = if let Outcome::Read(reading) = &outcome { Some(ordered(&input.name, reading)) } else { None };
-                (outcome.without_conversations(), part)
-            };
-            inputs.iter().map(work).collect()
+            inputs.iter().map(|input| step(input).worked(|reading| ordered(&input.name, reading))).collect()
         } else {
-            let work = |input: &Input| {
-                let outcome = step(input);
-                let part = if let Outcome::Read(reading) = &outcome { Some(parallel(&input.name, reading)) } else { None };
-                (outcome.without_conversations(), part)
-            };
+            let work = |input: &Input| step(input).worked(|reading| parallel(&input.name, reading));
             self.pool()?.install(|| inputs.par_iter().map(work).collect())
         };
         bar.finish_and_clear();
@@ -198,11 +189,14 @@ pub fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), F
 }
 
 impl Outcome {
-    /// What is left to report once the work on a reading is done.
-    fn without_conversations(self) -> Self {
+    /// Does the work on a reading, and keeps what is left to report of it: its conversations are not held any longer.
+    fn worked<T>(self, work: impl FnOnce(&Reading) -> T) -> (Self, Option<T>) {
         match self {
-            Outcome::Read(reading) => Outcome::Read(Reading { conversations: Vec::new(), ..reading }),
-            other => other,
+            Outcome::Read(reading) => {
+                let part = work(&reading);
+                (Outcome::Read(Reading { conversations: Vec::new(), ..reading }), Some(part))
+            }
+            other => (other, None),
         }
     }
 }

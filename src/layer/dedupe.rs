@@ -74,7 +74,7 @@ impl Dedupe {
         let mut newest: HashMap<String, Picked> = HashMap::new();
         let mut proposal = Proposal::default();
         for picked in results_from(context, start).into_iter().filter(|picked| self.pick.may_touch(context, picked)) {
-            if picked.block.wire.get("content").and_then(Value::as_str) == Some(&self.pointer(context, &picked)) {
+            if picked.block.field("content").and_then(Value::as_str) == Some(&self.pointer(context, &picked)) {
                 continue;
             }
             let Some(key) = self.key(context, &picked) else { continue };
@@ -123,6 +123,6 @@ const PATH_ARGUMENTS: [&str; 5] = ["file_path", "path", "notebook_path", "filena
 /// The file a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
     let conversation = context.conversation();
-    let input = conversation.block(conversation.pair(pair).used?).wire.get("input")?;
+    let input = conversation.block(conversation.pair(pair).used?).field("input")?;
     PATH_ARGUMENTS.iter().find_map(|name| input.get(name).and_then(Value::as_str))
 }
