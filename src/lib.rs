@@ -49,6 +49,7 @@
 //! a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
 //! [`summarizer::SUMMARIZERS`], [`policy::PRESETS`], [`measure::MEASURES`], [`report::REPORTS`]).
 
+pub mod access;
 pub mod column;
 pub mod context;
 pub mod conversation;

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::pick::{Picked, results_from, with_content};
 use super::{Memory, Moment, Pick, Place, Proposal};
+use crate::access;
 use crate::context::{Context, Edit};
 use crate::conversation::PairId;
 use crate::template::fill;
@@ -117,12 +118,8 @@ impl Dedupe {
     }
 }
 
-/// The names that tools give to the argument that says which file.
-const PATH_ARGUMENTS: [&str; 5] = ["file_path", "path", "notebook_path", "filename", "file"];
-
 /// The file a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
     let conversation = context.conversation();
-    let input = conversation.block(conversation.pair(pair).used?).field("input")?;
-    PATH_ARGUMENTS.iter().find_map(|name| input.get(name).and_then(Value::as_str))
+    access::named(conversation.block(conversation.pair(pair).used?).field("input")?)
 }
