@@ -3,15 +3,14 @@
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
+mod clock;
 mod prepared;
 mod session;
 mod trace;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
-use recompact::policy::Policy;
-
+use clock::{best, milliseconds};
 use prepared::{Prepared, policies};
 
 const MESSAGES: usize = 10_000;
@@ -23,23 +22,10 @@ fn main() {
     println!("{:<20} {:>12} {:>12} {:>7}", "preset", format!("{MESSAGES} msg"), format!("{} msg", 2 * MESSAGES), "ratio");
     let mut largest: f64 = 0.0;
     for policy in policies() {
-        let (short, long) = (best(&once, &policy), best(&twice, &policy));
+        let [short, long] = [&once, &twice].map(|prepared| best(RUNS, || _ = black_box(prepared.replay(&policy))));
         let ratio = long.as_secs_f64() / short.as_secs_f64();
         largest = largest.max(ratio);
         println!("{:<20} {:>9.2} ms {:>9.2} ms {ratio:>7.2}", policy.name, milliseconds(short), milliseconds(long));
     }
     println!("the largest ratio is {largest:.2} (2 is linear)");
-}
-
-fn best(prepared: &Prepared, policy: &Policy) -> Duration {
-    let run = |_| {
-        let start = Instant::now();
-        black_box(prepared.replay(policy));
-        start.elapsed()
-    };
-    (0..RUNS).map(run).min().unwrap_or_default()
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }

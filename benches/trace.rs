@@ -41,6 +41,8 @@ const HUGE_RESULT_CHARS: std::ops::Range<usize> = 20_000..60_000;
 /// A request every so many responses: twice as many messages.
 const RESPONSES_PER_TURN: usize = 20;
 const FILES: usize = 40;
+/// Then the agent turns to other files, with other names.
+const RESPONSES_PER_PART: usize = 200;
 
 impl Trace {
     /// A session of so many messages, user's and assistant's: an even number, since the last is a final reply.
@@ -49,6 +51,9 @@ impl Trace {
         let responses = messages / 2;
         let mut begins_turn = true;
         let mut response = |index: usize| {
+            if index > 0 && index.is_multiple_of(RESPONSES_PER_PART) {
+                world = World { calls: world.calls, ..World::new(world.random.next()) };
+            }
             let ends_turn = index + 1 == responses || world.random.below(RESPONSES_PER_TURN) == 0;
             world.response(std::mem::replace(&mut begins_turn, ends_turn), ends_turn)
         };

@@ -53,6 +53,7 @@ pub mod access;
 pub mod column;
 pub mod context;
 pub mod conversation;
+pub mod facts;
 pub mod format;
 pub mod inspect;
 pub mod journal;

@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn found(text: &str) -> Vec<&str> {
+    rules(text).collect()
+}
+
+#[test]
+fn a_rule_is_a_sentence_that_commands() {
+    for rule in [
+        "Never touch the vendor folder.",
+        "NEVER push to main!",
+        "You must run the tests first.",
+        "Generated files must not be edited.",
+        "Please do not rename anything.",
+        "Don't add dependencies.",
+        "don\u{2019}t add dependencies",
+        "dont add dependencies",
+        "I really don't want a new module here.",
+        "we don't nest folders in this repository",
+        "Make sure you don't break the parser.",
+        "Fix it, but don't change the tests.",
+        "Paint the fence red - don't ask the neighbours.",
+        "Always use tabs.",
+        "It should always return a list.",
+        "Only change the parser.",
+        "Use only what the standard library has.",
+        "Sort by name, never by size.",
+    ] {
+        assert_eq!(found(rule), [rule]);
+    }
+}
+
+#[test]
+fn what_tells_or_asks_is_no_rule() {
+    for text in [
+        "Do you always use tabs?",
+        "I don't know why it fails.",
+        "We don't have a parser yet.",
+        "Users don't need that at all.",
+        "They just don't get it.",
+        "It never worked before.",
+        "I've always had this error.",
+        "There must be a better way.",
+        "I must admit it is nice.",
+        "This is the only parser here.",
+        "Actually, never mind.",
+        "Don't worry about it.",
+        "Never again.",
+        "Do it, not that.",
+        "The mustard is in commander.",
+        "See only-once.rs and must_use.",
+        "Set `colour = only red` in it.",
+        "",
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn marks_of_lists_are_no_part_of_a_rule() {
+    let text = "Rules:\n- Never use `unwrap`.\n  * [ ] Always run the tests\n12. > Do not push it\n## DO NOT PANIC HERE\n3.5 must be kept";
+    assert_eq!(
+        found(text),
+        ["Never use `unwrap`.", "Always run the tests", "Do not push it", "DO NOT PANIC HERE", "3.5 must be kept"]
+    );
+}
+
+#[test]
+fn of_a_long_line_the_sentence_is_the_rule() {
+    let text = "The test in a.rs fails. Fix it; never touch b.rs, e.g. its head! Then stop. You must only use std. Thanks";
+    assert_eq!(found(text), ["never touch b.rs, e.g. its head!", "You must only use std."]);
+}
+
+#[test]
+fn code_and_logs_are_no_rules() {
+    let text = "```rust\n// never do this here\n```\n// must be kept in order\n#include <must not be here>\n    at only.one.Frame (never always)\n\
+                2026-01-31 you must not read it\n[12:30:01] you must not read it\nif (x) { y(only, z[0]); } // !!\n~~~\n```\nnever in here too\n~~~\nYou must see this.";
+    assert_eq!(found(text), ["You must see this."]);
+}
+
+#[test]
+fn a_rule_has_at_most_500_characters() {
+    let of_length = |chars: usize| format!("never {}", "x ".repeat((chars - 6) / 2)).trim().to_owned() + "é";
+    assert_eq!((rules(&of_length(500)).count(), rules(&of_length(502)).count()), (1, 0));
+}
+
+#[test]
+fn files_of_rules_are_announced() {
+    for text in [
+        "As you work:\nContents of /w/CLAUDE.md (project instructions):\n\n# Rules",
+        "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>",
+        "<user_instructions>\n\nUse tabs.",
+        "--- Context from: sub/GEMINI.md ---",
+        "Contents of /w/.cursorrules:",
+    ] {
+        assert!(is_rules_file(text), "{text}");
+    }
+    for text in ["Can you add this to CLAUDE.md?", "Contents of /w/notes.txt:", "see # AGENTS.md instructions for more", ""] {
+        assert!(!is_rules_file(text), "{text}");
+    }
+}
+
+/// None of these takes more than an instant, though each would in quadratic time.
+#[test]
+fn hostile_texts_take_linear_time() {
+    for part in ["never ", "- ", "1. ", ". ", "e.g. ", "`", "do not", "a.b", "```\n", "don't you; ", "> [ ] never do it\n"] {
+        let text = part.repeat(50_000);
+        let _ = (rules(&text).count(), is_rules_file(&text));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_rule_is_a_part_of_a_line(text in "([-a-z .;!?`\n*>1#é’]|never |do not |don’t |only |```\n){0,60}") {
+        for rule in rules(&text) {
+            prop_assert!(text.lines().any(|line| line.contains(rule)));
+            prop_assert_eq!(rule.trim(), rule);
+            prop_assert_eq!(rules(rule).collect::<Vec<_>>(), [rule], "a rule alone is a rule");
+        }
+    }
+}
