@@ -1,9 +1,10 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
 use crate::context::{Change, Fault, Made};
+use crate::conversation::BlockId;
 
 /// What was sent for one recorded call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Index of the call in the conversation.
     pub call: usize,
@@ -59,6 +60,8 @@ pub struct File {
     pub kind: FileKind,
     pub call: usize,
     pub layer: usize,
+    /// The result that was moved there; none for an archive.
+    pub of: Option<BlockId>,
     /// The path as the harness would name it; it may hold anything an id of the transcript holds.
     pub path: String,
     pub bytes: u64,

@@ -19,6 +19,7 @@ pub use pick::{Cursor, Lists, Part, Pick, Place};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Edit};
+use crate::conversation::BlockId;
 use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
@@ -209,6 +210,11 @@ impl Act {
         }
     }
 
+    /// Whether what it writes can hold parts of what it takes away, so that blocks are not kept whole or not at all.
+    pub fn keeps_parts(&self) -> bool {
+        matches!(self, Act::Persist(_) | Act::Truncate(_) | Act::Summarize(_) | Act::Restore(_) | Act::Recorded(_))
+    }
+
     /// What the layer would do now.
     pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
         match self {
@@ -299,6 +305,8 @@ pub struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
     pub kind: FileKind,
+    /// The result that is moved there; none for an archive.
+    pub of: Option<BlockId>,
     pub path: String,
     pub text: String,
 }

@@ -141,7 +141,7 @@ impl Persist {
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
         let wire = with_content(picked.block, marker.clone());
-        proposal.files.push(NewFile { kind: FileKind::Persisted, path, text: content.to_string() });
+        proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(picked.id), path, text: content.to_string() });
         proposal.edits.push(Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire });
         marker
     }

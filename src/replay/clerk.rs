@@ -7,7 +7,7 @@ use crate::context::{Cause, Context};
 use crate::conversation::{Block, Origin, Role};
 use crate::journal::{Event, File, FileKind, Happened, Journal, Summary};
 use crate::layer::archive::{self, Archive};
-use crate::layer::{Act, Asked, Layer, Moment, Proposal, When};
+use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
 
 /// Runs layers and keeps the books.
@@ -167,7 +167,8 @@ impl<'a, 'o> Clerk<'a, 'o> {
             },
         );
         for file in proposal.files {
-            self.write(index, now, file.kind, file.path, file.text.len() as u64, &file.text);
+            let bytes = file.text.len() as u64;
+            self.write(index, now, file, bytes);
         }
         edits > 0
     }
@@ -183,7 +184,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     fn archive(&mut self, context: &Context, index: usize, path: String, now: &Now<'a>) {
         self.archives += 1;
         let text = if self.observer.wants_archives() { archive::text(context) } else { String::new() };
-        self.write(index, now, FileKind::Archive, path, archive::bytes(context), &text);
+        self.write(index, now, NewFile { kind: FileKind::Archive, of: None, path, text }, archive::bytes(context));
         self.event(now, index, Happened::Wrote);
     }
 
@@ -191,10 +192,11 @@ impl<'a, 'o> Clerk<'a, 'o> {
         self.run_layers(track, now, |when| matches!(when, When::After(ids) if ids.contains(&layer.id)));
     }
 
-    fn write(&mut self, layer: usize, now: &Now<'a>, kind: FileKind, path: String, bytes: u64, text: &str) {
+    fn write(&mut self, layer: usize, now: &Now<'a>, file: NewFile, bytes: u64) {
+        let NewFile { kind, of, path, text } = file;
         let again = !self.paths.insert(path.clone());
-        let file = File { kind, call: now.call, layer, path, bytes, again };
-        self.observer.file(&file, text);
+        let file = File { kind, call: now.call, layer, of, path, bytes, again };
+        self.observer.file(&file, &text);
         self.journal.files.push(file);
     }
 
