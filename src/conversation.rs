@@ -220,6 +220,12 @@ pub enum RecordedEdit {
 }
 
 impl RecordedEdit {
+    /// Whether the provider alone can read what it put into the context.
+    pub fn is_encrypted(&self, conversation: &Conversation) -> bool {
+        let mut blocks = self.messages().iter().flat_map(|message| &message.blocks);
+        blocks.any(|id| conversation.block(*id).text() == ENCRYPTED_SUMMARY)
+    }
+
     /// The messages it put into the context.
     pub fn messages(&self) -> &[Message] {
         match self {
@@ -295,6 +301,9 @@ impl Conversation {
         self.messages.iter().flat_map(|m| &m.blocks).filter(|b| wanted(self.block(**b))).count()
     }
 }
+
+/// What stands for a recorded summary that only the provider can read.
+pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";
 
 /// `{"type": "text", "text": …}`
 pub fn text_wire(text: impl Into<String>) -> Value {

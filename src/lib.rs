@@ -62,6 +62,7 @@ pub mod limits;
 pub mod measure;
 pub mod meter;
 pub mod policy;
+pub mod references;
 pub mod replay;
 pub mod report;
 pub mod results;

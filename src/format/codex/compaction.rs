@@ -9,10 +9,7 @@ use super::super::Note;
 use super::super::batch::Stamp;
 use super::record::{self, Compacted, Item, ItemMessage};
 use super::wire;
-use crate::conversation::{BlockId, Builder, Compaction, Message, Origin, RecordedEdit, Role};
-
-/// What stands for a summary that only the provider can read.
-const ENCRYPTED: &str = "[summary, encrypted by the provider]";
+use crate::conversation::{BlockId, Builder, Compaction, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role};
 
 /// Bytes of JSON that Codex takes for one token where it has no count of the provider (`approx_token_count` in its source).
 const BYTES_PER_TOKEN: u64 = 4;
@@ -87,7 +84,7 @@ impl Fold<'_> {
     fn item(&mut self, json: &RawValue, builder: &mut Builder, notes: &mut Vec<Note>) {
         match record::item(json) {
             Ok(Item::Compaction) => {
-                let block = builder.text(ENCRYPTED, Origin::Compaction, self.at.line);
+                let block = builder.text(ENCRYPTED_SUMMARY, Origin::Compaction, self.at.line);
                 self.summary = Some(block);
                 self.push(Role::User, block);
                 return;

@@ -1,0 +1,153 @@
+//! The facts that calls use, and every block that holds one of them.
+
+use rustc_hash::FxHashMap;
+
+use crate::access;
+use crate::conversation::{Call, Conversation, Kind};
+use crate::facts::{self, FactKind, Sighting};
+
+use super::placebo::Sample;
+use super::rules::Rules;
+use super::steps::{Step, entering};
+use super::{Fact, Seen, Tracked};
+
+/// A fact that may turn out to be used.
+#[derive(Default)]
+pub(super) struct Vocabulary {
+    pub known: FxHashMap<u64, Tracked>,
+    pub facts: Vec<Fact>,
+}
+
+/// What the tool calls of a conversation read and wrote.
+pub(super) struct Accesses {
+    /// Block and the fact by which it can be fetched again.
+    pub handles: Vec<(u32, Tracked)>,
+    /// File and the call that wrote it.
+    pub written: Vec<(u32, u32)>,
+}
+
+/// Where facts are.
+pub(super) struct Sightings {
+    pub seen: Vec<(u32, Seen)>,
+    /// How many blocks hold each fact.
+    pub in_blocks: Vec<u32>,
+    /// Blocks that can hold facts.
+    pub blocks: usize,
+    /// Bytes that were read of each block.
+    pub bytes: Vec<u32>,
+    pub sample: Sample,
+}
+
+impl Vocabulary {
+    fn intern(&mut self, sighting: &Sighting) -> Tracked {
+        let next = self.facts.len() as Tracked;
+        *self.known.entry(sighting.key).or_insert_with(|| {
+            let text = sighting.text.to_owned();
+            self.facts.push(Fact { kind: sighting.kind, text, weight: 0.0, anchors: Box::default() });
+            next
+        })
+    }
+
+    /// The facts in the text and the tool inputs of every call, by call.
+    pub fn used_by_calls(&mut self, conversation: &Conversation) -> Vec<Vec<Wanted>> {
+        let of_call = |call: &Call| {
+            let mut used: Vec<Wanted> = Vec::new();
+            for id in &conversation.messages[call.response].blocks {
+                facts::in_block(conversation.block(*id), &mut |sighting| {
+                    let wanted = if sighting.kind.is_bound() { !sighting.anchors.is_empty() } else { true };
+                    if wanted && sighting.said {
+                        let anchors = if sighting.kind.is_bound() { sighting.anchors.into() } else { Box::default() };
+                        used.push(Wanted { fact: self.intern(&sighting), anchors });
+                    }
+                });
+            }
+            used.sort_by_key(|wanted| wanted.fact);
+            used
+        };
+        conversation.calls.iter().map(of_call).collect()
+    }
+
+    /// The files and URLs that tool calls read and wrote, as facts.
+    pub fn accesses(&mut self, conversation: &Conversation) -> Accesses {
+        let mut accesses = Accesses { handles: Vec::new(), written: Vec::new() };
+        for (call, response) in (0..).zip(conversation.calls.iter().map(|call| &conversation.messages[call.response])) {
+            for id in &response.blocks {
+                let block = conversation.block(*id);
+                let (Kind::ToolUse(pair), Some(input)) = (block.kind, block.field("input")) else { continue };
+                let pair = conversation.pair(pair);
+                let access = access::of(&pair.name, input);
+                for path in &access.writes {
+                    self.handle(path, |file| {
+                        accesses.written.push((file, call));
+                        accesses.handles.push((id.0, file));
+                    });
+                }
+                // What a tool says of its failure is not the file.
+                let Some(result) = pair.answered.filter(|id| !conversation.block(*id).is_error()) else { continue };
+                for path in &access.reads {
+                    self.handle(path, |file| accesses.handles.push((result.0, file)));
+                }
+            }
+        }
+        accesses.written.sort_unstable();
+        accesses.written.dedup();
+        accesses
+    }
+
+    fn handle(&mut self, path: &str, mut found: impl FnMut(Tracked)) {
+        facts::in_text(path, &mut |sighting| {
+            if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File | FactKind::Url) {
+                found(self.intern(&sighting));
+            }
+        });
+    }
+
+    /// Every block that holds a known fact. The first anchors a fact is seen with are those it is bound to.
+    pub fn look_through(&mut self, conversation: &Conversation, steps: &[Step], rules: &Rules) -> Sightings {
+        let mut sightings = Sightings {
+            seen: Vec::new(),
+            in_blocks: vec![0; self.facts.len()],
+            blocks: 0,
+            bytes: vec![0; conversation.blocks.len()],
+            sample: Sample::default(),
+        };
+        let mut entered = vec![false; conversation.blocks.len()];
+        let mut here: Vec<Seen> = Vec::new();
+        for step in steps {
+            for id in entering(conversation, step).iter().flat_map(|message| &message.blocks) {
+                let block = conversation.block(*id);
+                if std::mem::replace(&mut entered[id.index()], true) || matches!(block.kind, Kind::Thinking | Kind::Media) {
+                    continue;
+                }
+                sightings.blocks += 1;
+                let bytes = facts::in_block(block, &mut |sighting| {
+                    sightings.sample.insert(sighting.key, if sighting.kind.is_bound() { sighting.anchors } else { &[] });
+                    let Some(tracked) = self.known.get(&sighting.key).copied() else { return };
+                    let fact = &mut self.facts[tracked as usize];
+                    if fact.anchors.is_empty() && !sighting.anchors.is_empty() {
+                        fact.anchors = sighting.anchors.into();
+                    }
+                    if fact.counts(&sighting, false) {
+                        here.push(Seen { tracked, line: sighting.line, line_bytes: sighting.line_bytes });
+                    }
+                });
+                sightings.bytes[id.index()] = bytes as u32;
+                here.sort_unstable_by_key(|seen| (seen.tracked, seen.line_bytes, seen.line));
+                here.dedup_by_key(|seen| seen.tracked);
+                for seen in &here {
+                    sightings.in_blocks[seen.tracked as usize] += 1;
+                }
+                let rule = |rule: &Tracked| Seen { tracked: self.facts.len() as Tracked + rule, line: 0, line_bytes: 0 };
+                here.extend(rules.of_block.get(id).into_iter().flatten().map(rule));
+                sightings.seen.extend(here.drain(..).map(|seen| (id.0, seen)));
+            }
+        }
+        sightings
+    }
+}
+
+/// A fact a call uses, and what it stood beside there.
+pub(super) struct Wanted {
+    pub fact: Tracked,
+    pub anchors: Box<[u64]>,
+}
