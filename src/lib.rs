@@ -57,6 +57,7 @@ pub mod facts;
 pub mod format;
 pub mod inspect;
 pub mod journal;
+pub mod kept;
 pub mod layer;
 pub mod limits;
 pub mod measure;

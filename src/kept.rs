@@ -1,0 +1,3 @@
+//! Information kept: each use of an earlier fact, looked up in what a policy sent.
+
+pub mod bound;

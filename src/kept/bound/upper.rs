@@ -1,0 +1,244 @@
+//! The upper bound: items may be kept in parts.
+
+use std::ops::Range;
+
+use good_lp::{DualValues, Expression, ProblemVariables, SolutionWithDual, SolverModel, constraint, variable};
+
+use super::{Item, Problem, ROUNDING, Wanted};
+
+/// Items of uses, all uses taken together, in one program: solved in two or three seconds.
+const LARGEST: usize = 20_000;
+
+/// What no choice can exceed: the weight that could be served if items could be kept in parts. `None` where the solver finds
+/// no solution: it gives up where it makes no progress.
+///
+/// The linear program has a share of each item for each call it is used at, which is kept until that use and so never rises
+/// from one use to the next; a share of each use, at most the sum of the shares of its items; and the tokens held, which may
+/// not exceed the budget. The tokens are a running sum of what comes and goes and not a sum over all that is there, so that
+/// the program is linear in the uses.
+///
+/// What is returned is not the solver's objective but a proof by its prices: whatever a token costs at each call and a use
+/// pays to each of its items, no choice has a greater weight than all budgets at their price, what the uses have left over and
+/// what the items gain. It holds for any prices, so an inexact solution gives a bound that is less tight, but never too low.
+///
+/// The solver's time grows faster than the program. A program that is too large for it is halved: whoever may hold all that
+/// there is at the first call of the second half serves no less of it, so that the bounds of both add up to one of the whole.
+pub fn upper(problem: &Problem) -> Option<f64> {
+    if problem.wanted.iter().map(|wanted| wanted.items.len()).sum::<usize>() > LARGEST
+        && let Some((first, second)) = halves(problem)
+    {
+        return Some(upper(&first)? + upper(&second)?);
+    }
+    let program = Program::new(problem);
+    let all = program.served.iter().map(|served| served.weight).sum::<f64>();
+    if program.rows.is_empty() { Some(all) } else { Some(program.bound(&program.prices()?).min(all)) }
+}
+
+/// The uses before a call and those from it on, about as many. `None` where all are at one call.
+pub(super) fn halves(problem: &Problem) -> Option<(Problem, Problem)> {
+    let middle = problem.wanted.get(problem.wanted.len() / 2)?.call;
+    let before = |call: u32| problem.wanted.partition_point(|wanted| wanted.call < call);
+    // What is at the call in the middle belongs to one of the halves.
+    let call = if before(middle) > 0 { middle } else { middle + 1 };
+    let at = before(call);
+    if at == 0 || at == problem.wanted.len() || call as usize > problem.budgets.len() {
+        return None;
+    }
+    let (budgets, later_budgets) = problem.budgets.split_at(call as usize);
+    let (wanted, later) = problem.wanted.split_at(at);
+    let first = Problem { items: problem.items.clone(), wanted: wanted.into(), budgets: budgets.to_vec() };
+    let second = Problem {
+        items: problem.items.iter().map(|item| Item { from: item.from.saturating_sub(call), ..*item }).collect(),
+        wanted: later.iter().map(|wanted| Wanted { call: wanted.call - call, ..wanted.clone() }).collect(),
+        budgets: later_budgets.to_vec(),
+    };
+    Some((first, second))
+}
+
+/// The share of an item that is kept until it is used at a call.
+struct Share {
+    size: f64,
+    /// From the item's first call, or the call after its use before.
+    first: u32,
+    last: u32,
+}
+
+/// A use with the shares that serve it.
+#[derive(Default)]
+struct Served {
+    weight: f64,
+    shares: Vec<usize>,
+}
+
+/// What a token costs at each row, and a use pays to each of its items.
+pub(super) struct Prices {
+    pub(super) tokens: Vec<f64>,
+    pub(super) uses: Vec<f64>,
+}
+
+/// What there is to keep, and where it does not all fit.
+pub(super) struct Program<'a> {
+    budgets: &'a [u64],
+    shares: Vec<Share>,
+    /// The shares of each item, in the order of its uses.
+    items: Vec<Range<usize>>,
+    served: Vec<Served>,
+    /// The calls whose budgets can be exceeded.
+    pub(super) rows: Vec<u32>,
+}
+
+impl<'a> Program<'a> {
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        let budgets = problem.budgets.as_slice();
+        let mut served: Vec<Served> = Vec::new();
+        served.resize_with(problem.wanted.len(), Served::default);
+        let mut shares: Vec<Share> = Vec::new();
+        let mut items = Vec::new();
+        for (item, uses) in problem.items.iter().zip(problem.uses_of_items()) {
+            let start = shares.len();
+            for index in uses {
+                let wanted = &problem.wanted[index as usize];
+                let before = shares[start..].last().map(|share| share.last);
+                if before != Some(wanted.call) {
+                    let first = before.map_or(item.from, |before| before + 1);
+                    shares.push(Share { size: item.size, first, last: wanted.call });
+                }
+                let served = &mut served[index as usize];
+                served.weight = wanted.weight;
+                served.shares.push(shares.len() - 1);
+            }
+            items.push(start..shares.len());
+        }
+        let rows = rows(problem, &shares, &items);
+        Self { budgets, shares, items, served, rows }
+    }
+
+    fn budget(&self, row: u32) -> f64 {
+        self.budgets[row as usize] as f64 + ROUNDING
+    }
+
+    /// The prices at which the solver's solution is the best.
+    fn prices(&self) -> Option<Prices> {
+        // Numbers about one are what solvers are made for.
+        let token = self.rows.iter().map(|&row| self.budget(row)).fold(1.0, f64::max);
+        let weight = self.served.iter().map(|served| served.weight).fold(f64::MIN_POSITIVE, f64::max);
+
+        let mut variables = ProblemVariables::new();
+        let shares = variables.add_vector(variable().min(0.0), self.shares.len());
+        let held = variables.add_vector(variable(), self.rows.len());
+        let mut objective = Expression::with_capacity(self.served.len());
+        let mut offers = Vec::new();
+        for (index, served) in self.served.iter().enumerate() {
+            match served.shares.as_slice() {
+                [] => {}
+                [share] => objective.add_mul(served.weight / weight, shares[*share]),
+                several => {
+                    let part = variables.add(variable().min(0.0).max(1.0));
+                    objective.add_mul(served.weight / weight, part);
+                    let sum: Expression = several.iter().map(|&share| shares[share]).sum();
+                    offers.push((index, constraint!(part <= sum)));
+                }
+            }
+        }
+        let mut solver = variables.maximise(objective).using(good_lp::clarabel);
+        for (row, (came, went)) in self.changes().into_iter().enumerate() {
+            let mut change = Expression::from(held[row]);
+            if row > 0 {
+                change.add_mul(-1.0, held[row - 1]);
+            }
+            came.iter().for_each(|&share| change.add_mul(-self.shares[share].size / token, shares[share]));
+            went.iter().for_each(|&share| change.add_mul(self.shares[share].size / token, shares[share]));
+            solver.add_constraint(constraint!(change == 0.0));
+        }
+        for item in self.items.iter().filter(|item| !item.is_empty()) {
+            solver.add_constraint(constraint!(shares[item.start] <= 1.0));
+            for share in item.start + 1..item.end {
+                solver.add_constraint(constraint!(shares[share] <= shares[share - 1]));
+            }
+        }
+        let offers: Vec<_> = offers.into_iter().map(|(index, offer)| (index, solver.add_constraint(offer))).collect();
+        let mut limits = Vec::new();
+        for (&held, &row) in held.iter().zip(&self.rows) {
+            limits.push(solver.add_constraint(constraint!(held <= self.budget(row) / token)));
+        }
+
+        let mut solution = solver.solve().ok()?;
+        let dual = solution.compute_dual();
+        // The one item of a use has all that the use pays.
+        let mut uses: Vec<f64> = self.served.iter().map(|served| served.weight).collect();
+        for (index, offer) in offers {
+            uses[index] = dual.dual(offer).abs() * weight;
+        }
+        Some(Prices { tokens: limits.into_iter().map(|limit| dual.dual(limit).abs() * weight / token).collect(), uses })
+    }
+
+    /// For each row the shares that came and that went since the row before.
+    fn changes(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut changes = vec![(Vec::new(), Vec::new()); self.rows.len()];
+        for (index, share) in self.shares.iter().enumerate() {
+            let came = self.rows.partition_point(|&row| row < share.first);
+            let went = self.rows.partition_point(|&row| row <= share.last);
+            if came < went {
+                changes[came].0.push(index);
+                if let Some(change) = changes.get_mut(went) {
+                    change.1.push(index);
+                }
+            }
+        }
+        changes
+    }
+
+    /// The weight which no choice exceeds, as the prices prove.
+    pub(super) fn bound(&self, prices: &Prices) -> f64 {
+        // What it costs to hold a token until a row.
+        let mut until = vec![0.0];
+        for price in &prices.tokens {
+            until.push(until[until.len() - 1] + price);
+        }
+        let cost = |share: &Share| {
+            let first = self.rows.partition_point(|&row| row < share.first);
+            let last = self.rows.partition_point(|&row| row <= share.last);
+            share.size * (until[last] - until[first])
+        };
+        let budgets: f64 = self.rows.iter().zip(&prices.tokens).map(|(&row, price)| self.budget(row) * price).sum();
+        let mut left = 0.0;
+        let mut paid = vec![0.0; self.shares.len()];
+        for (served, price) in self.served.iter().zip(&prices.uses) {
+            left += (served.weight - price).max(0.0);
+            served.shares.iter().for_each(|&share| paid[share] += price);
+        }
+        let gain = |item: &Range<usize>| {
+            let (mut gain, mut best) = (0.0, 0.0_f64);
+            for share in item.clone() {
+                gain += paid[share] - cost(&self.shares[share]);
+                best = best.max(gain);
+            }
+            best
+        };
+        budgets + left + self.items.iter().map(gain).sum::<f64>()
+    }
+}
+
+/// The calls whose budgets count: not those that hold all which is still of use, and not those before which nothing came, for
+/// no more is held there than before, unless the budget is smaller.
+fn rows(problem: &Problem, shares: &[Share], items: &[Range<usize>]) -> Vec<u32> {
+    let calls = problem.budgets.len();
+    let (mut came, mut went) = (vec![0.0; calls + 1], vec![0.0; calls + 1]);
+    for item in items.iter().filter(|item| !item.is_empty()) {
+        let share = &shares[item.start];
+        came[share.first as usize] += share.size;
+        went[shares[item.end - 1].last as usize + 1] += share.size;
+    }
+    let mut rows: Vec<u32> = Vec::new();
+    let (mut live, mut new) = (0.0, false);
+    for (call, &budget) in problem.budgets.iter().enumerate() {
+        live += came[call] - went[call];
+        new |= came[call] > 0.0;
+        let smaller = rows.last().is_none_or(|&row| budget < problem.budgets[row as usize]);
+        if live > budget as f64 && (new || smaller) {
+            rows.push(call as u32);
+            new = false;
+        }
+    }
+    rows
+}
