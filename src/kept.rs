@@ -1,3 +1,127 @@
-//! Information kept: each use of an earlier fact, looked up in what a policy sent.
+//! Information kept: every use of an earlier fact, looked up in what a policy sent.
+//!
+//! A use is a *hit* where the request still holds the fact, word for word; a *soft miss* where it does not, but shows a handle
+//! by which the fact can be had again (a path, a URL, the name of the file a result was moved to), and the file was not
+//! written since; a *hard miss* otherwise. The recorded agent saw everything it used, so this is no rate of success: it says
+//! how much of what an agent needed a policy would have had in sight.
+//!
+//! A look-up follows the journal: it counts in how many visible blocks each fact stands, and a change touches the facts of
+//! the blocks it changed. So it costs the facts of changed blocks and the uses, not calls times context.
 
+mod archives;
 pub mod bound;
+mod counts;
+mod limits;
+mod recover;
+mod sight;
+mod tally;
+
+use std::collections::BTreeMap;
+
+use crate::conversation::{BlockId, Conversation};
+use crate::facts::FactKind;
+use crate::journal::Journal;
+use crate::references::{Provenance, References, Tracked};
+
+pub use limits::{Bounds, Grain, bounds, wishes};
+use recover::Recovery;
+use sight::Sight;
+pub use tally::{GAPS, GENERATIONS, Share};
+
+/// What a policy kept of what one conversation went on to use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kept {
+    /// What became of each of the references' uses; hard for those whose call sent nothing.
+    pub outcomes: Vec<Outcome>,
+    pub all: Share,
+    /// By calls since the fact was last seen: see [`GAPS`].
+    pub by_gap: [Share; GAPS.len()],
+    /// In the order of [`FactKind::ALL`].
+    pub by_kind: [Share; FactKind::ALL.len()],
+    /// In the order of [`Provenance::ALL`].
+    pub by_provenance: [Share; Provenance::ALL.len()],
+    /// By how many summaries had come between, from none: see [`GENERATIONS`].
+    pub by_generation: [Share; GENERATIONS.len()],
+    /// Calls times the users' rules given before them; and those where the rule stood in the request word for word.
+    pub rules: u64,
+    pub rules_held: u64,
+    /// Tokens that fetching again what was softly missed is predicted to cost.
+    pub reread_tokens: u64,
+    /// Hard misses, each fact once, heaviest first.
+    pub missed: Vec<Missed>,
+}
+
+/// A fact that was used and could not be had any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missed {
+    pub fact: Tracked,
+    /// The first call that missed it.
+    pub call: u32,
+    /// Calls that missed it, and the weight of all of them.
+    pub uses: u32,
+    pub weight: f64,
+    /// Where the recorded agent had it from.
+    pub origin: BlockId,
+    /// The layer that took it out of sight, by its index in the policy, and the call before which it did so.
+    pub lost: Option<(usize, u32)>,
+    /// At that call a handle was in sight, but the file had been written since.
+    pub stale: bool,
+}
+
+/// What became of a use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    Hit {
+        /// Only a summary holds it.
+        in_summary: bool,
+    },
+    Soft,
+    Hard {
+        /// A handle is in sight, but the file was written since.
+        stale: bool,
+    },
+}
+
+/// Looks every use up in what was sent. `tokens` is the size of a block by the report's counter.
+pub fn look_up(conversation: &Conversation, references: &References, journal: &Journal, tokens: &dyn Fn(BlockId) -> u64) -> Kept {
+    let mut kept = Kept::default();
+    let mut sight = Sight::new(conversation, references, journal);
+    let mut recovery = Recovery::new(conversation, references, journal, tokens);
+    kept.outcomes = vec![Outcome::Hard { stale: false }; references.uses.len()];
+    let mut uses = references.uses.iter().enumerate().peekable();
+    let mut missed: BTreeMap<Tracked, Missed> = BTreeMap::new();
+    for request in &journal.requests {
+        sight.advance(request);
+        while let Some((place, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
+            if (used.call as usize) < request.call {
+                continue;
+            }
+            let outcome = match sight.hit(used.fact) {
+                Some(in_summary) => Outcome::Hit { in_summary },
+                None => recovery.outcome(used, &sight),
+            };
+            kept.outcomes[place] = outcome;
+            kept.count(references, used, outcome, sight.generation(used.fact));
+            if let Outcome::Hard { stale } = outcome {
+                let entry = missed.entry(used.fact).or_insert(Missed {
+                    fact: used.fact,
+                    call: used.call,
+                    uses: 0,
+                    weight: 0.0,
+                    origin: used.origin,
+                    lost: sight.lost(used.fact),
+                    stale,
+                });
+                entry.uses += 1;
+                entry.weight += references.facts[used.fact as usize].weight;
+            }
+        }
+        let (held, rules) = sight.rules(request.call);
+        kept.rules += rules;
+        kept.rules_held += held;
+    }
+    kept.reread_tokens = recovery.tokens();
+    kept.missed = missed.into_values().collect();
+    kept.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
+    kept
+}

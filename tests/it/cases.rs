@@ -10,6 +10,7 @@ use recompact::policy::{PRESETS, Policy, preset};
 use recompact::replay::{NoObserver, Observer};
 use recompact::summarizer;
 
+use crate::kept_page;
 use crate::notation::{self, shown};
 use crate::trial::Trial;
 
@@ -89,6 +90,8 @@ struct Case<'t> {
     setup: &'t str,
     conversation: &'t str,
     expected: &'t str,
+    /// What is expected is what became of the uses of earlier facts, not the requests.
+    kept: bool,
 }
 
 /// Headings begin cases; fenced blocks fill them.
@@ -109,6 +112,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             "setup" => case.setup = block,
             "conversation" => case.conversation = block,
             "expected" => case.expected = block,
+            "kept" => (case.expected, case.kept) = (block, true),
             other => panic!("{}: a block of kind `{other}`", case.name),
         }
     }
@@ -150,6 +154,9 @@ impl Case<'_> {
     fn run(&self) -> Result<String, String> {
         let trial = self.trial()?;
         let conversation = notation::parse(self.conversation)?;
+        if self.kept {
+            return Ok(kept_page::of(&conversation, &trial));
+        }
         let mut page =
             Page { wanted: self.wanted(conversation.calls.len()), policy: &trial.policy, text: String::new(), files: Vec::new() };
         let journal = trial.replay(&conversation, &mut page);

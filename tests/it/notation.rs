@@ -72,6 +72,10 @@ impl Reader {
         match what {
             "user" => self.text(text, Origin::Typed),
             "note" => self.text(text, Origin::Injected),
+            "system" => {
+                self.builder.set_system(text);
+                Ok(())
+            }
             "assistant" => self.response(attributes, text),
             "fold" => self.fold(attributes, text),
             "clear" => self.clear(text),
@@ -169,12 +173,32 @@ fn tool_use(text: &str) -> Option<(usize, Value)> {
     let (call, _) = text.strip_prefix('[')?.split_once(']')?;
     let (name, argument) = call.split_once(' ').unwrap_or((call, ""));
     let (name, id) = name.split_once('#')?;
-    let input = match argument.split_once('=') {
+    let input = match named(argument) {
         _ if argument.is_empty() => json!({}),
-        Some((key, value)) if key.chars().all(|c| c.is_ascii_lowercase() || c == '_') => json!({key: value}),
-        _ => json!({"command": argument}),
+        None => json!({"command": argument}),
+        Some(_) => {
+            // `; KEY=` begins the next argument.
+            let mut input = serde_json::Map::new();
+            let mut last = String::new();
+            for part in argument.split("; ") {
+                match (named(part), input.get_mut(&last)) {
+                    (Some((key, value)), _) => {
+                        key.clone_into(&mut last);
+                        input.insert(key.to_owned(), value.into());
+                    }
+                    (None, Some(Value::String(before))) => before.extend(["; ", part]),
+                    (None, _) => return None,
+                }
+            }
+            Value::Object(input)
+        }
     };
     Some((call.len() + 2, json!({"type": "tool_use", "id": id, "name": name, "input": input})))
+}
+
+/// `KEY=VALUE`
+fn named(argument: &str) -> Option<(&str, &str)> {
+    argument.split_once('=').filter(|(key, _)| !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
 }
 
 /// Writes a message of a request: its first block, and every other one on a line of its own below it.
@@ -191,11 +215,13 @@ fn saying(block: &Block) -> String {
         Kind::Thinking => format!("(thinking: {})", shown(&block.text())),
         Kind::ToolUse(_) => {
             let field = |key: &str| block.wire[key].as_str().unwrap_or_default();
-            let argument = block.wire["input"].as_object().and_then(|input| input.iter().next()).map(|(key, value)| {
+            let argument = |(key, value): (&String, &Value)| {
                 let key = if key == "command" { String::new() } else { format!("{key}=") };
-                format!(" {key}{}", value.as_str().unwrap_or_default())
-            });
-            format!("[{}#{}{}]", field("name"), field("id"), argument.unwrap_or_default())
+                format!("{key}{}", value.as_str().unwrap_or_default())
+            };
+            let arguments: Vec<_> = block.wire["input"].as_object().into_iter().flatten().map(argument).collect();
+            let space = if arguments.is_empty() { "" } else { " " };
+            format!("[{}#{}{space}{}]", field("name"), field("id"), arguments.join("; "))
         }
         _ => shown(&block.text()),
     }

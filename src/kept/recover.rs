@@ -1,0 +1,115 @@
+//! Whether what is out of sight can be had again, and what that is predicted to cost.
+
+use rustc_hash::FxHashMap;
+
+use crate::conversation::{BlockId, Conversation};
+use crate::facts::{self, FactKind};
+use crate::journal::{FileKind, Journal};
+use crate::references::{References, Tracked, Use, cost_to_fetch};
+
+use super::Outcome;
+use super::sight::Sight;
+
+pub(super) struct Recovery<'a> {
+    conversation: &'a Conversation,
+    references: &'a References,
+    tokens: &'a dyn Fn(BlockId) -> u64,
+    /// The files that results were moved to.
+    persisted: FxHashMap<BlockId, Vec<u64>>,
+    /// For how many calls the policy left each block in sight; 0 where it did not take it away.
+    stay: Vec<u32>,
+    /// Up to which call a block that was fetched again is in sight.
+    back_until: FxHashMap<BlockId, u32>,
+    cost: u64,
+}
+
+impl<'a> Recovery<'a> {
+    pub fn new(
+        conversation: &'a Conversation,
+        references: &'a References,
+        journal: &'a Journal,
+        tokens: &'a dyn Fn(BlockId) -> u64,
+    ) -> Self {
+        let mut persisted = FxHashMap::<BlockId, Vec<u64>>::default();
+        for file in journal.files.iter().filter(|file| file.kind == FileKind::Persisted) {
+            let Some(block) = file.of.map(|block| recorded(conversation, journal, block)) else { continue };
+            facts::in_text(&file.path, &mut |sighting| {
+                if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File) {
+                    persisted.entry(block).or_default().push(sighting.key);
+                }
+            });
+        }
+        let mut stay = vec![0; conversation.blocks.len()];
+        for request in &journal.requests {
+            let removed = request.changes.iter().chain(&request.view).flat_map(|change| &change.removed);
+            for block in removed {
+                if let Some(stay @ 0) = stay.get_mut(block.index()) {
+                    *stay = (request.call as u32).saturating_sub(references.after(*block)).max(1);
+                }
+            }
+        }
+        Self { conversation, references, tokens, persisted, stay, back_until: FxHashMap::default(), cost: 0 }
+    }
+
+    /// What becomes of a use that missed: if it can be had again its cheapest source is fetched, unless it still is in sight from
+    /// an earlier time it was fetched.
+    pub fn outcome(&mut self, used: &Use, sight: &Sight) -> Outcome {
+        let entered = |id: &&BlockId| self.references.after(**id) <= used.call;
+        let mut stale = false;
+        let can = self.references.sources(used.fact).iter().take_while(entered).filter(|id| {
+            let handle = self.handle(**id, used, sight);
+            stale |= handle == Some(Handle::Stale);
+            handle == Some(Handle::Fresh)
+        });
+        let cost = |id: &BlockId| cost_to_fetch(self.conversation, *id, self.tokens);
+        let back = |id: &BlockId| self.back_until.get(id).is_some_and(|until| used.call <= *until);
+        let Some(source) = can.copied().min_by_key(|id| (!back(id), cost(id))) else { return Outcome::Hard { stale } };
+        if !back(&source) {
+            self.cost += cost(&source);
+            self.back_until.insert(source, used.call + self.stay[source.index()].max(1));
+        }
+        Outcome::Soft
+    }
+
+    /// What all that was fetched again cost.
+    pub fn tokens(&self) -> u64 {
+        self.cost
+    }
+
+    /// What is in sight by which a block's content could be had again.
+    fn handle(&self, id: BlockId, used: &Use, sight: &Sight) -> Option<Handle> {
+        let handles = self.references.handles(id);
+        let is_fresh = |file: &Tracked| !self.references.written_since(*file, id, used.call);
+        let in_sight = |handle: Tracked| sight.hit(handle).is_some();
+        let named = || handles.iter().filter(|handle| in_sight(**handle));
+        if named().any(is_fresh) {
+            return Some(Handle::Fresh);
+        }
+        let keys = self.persisted.get(&id).into_iter().flatten();
+        let moved = keys.filter_map(|key| sight.path(*key)).any(in_sight);
+        let archived = sight.archive_of(used.fact).is_some_and(in_sight);
+        match moved || archived {
+            true if handles.iter().all(is_fresh) => Some(Handle::Fresh),
+            copied => (copied || named().next().is_some()).then_some(Handle::Stale),
+        }
+    }
+}
+
+/// A path or URL in sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handle {
+    Fresh,
+    /// The file was written since.
+    Stale,
+}
+
+/// The block of the record that a block stands in place of.
+fn recorded(conversation: &Conversation, journal: &Journal, mut block: BlockId) -> BlockId {
+    while let Some(made) = block.index().checked_sub(conversation.blocks.len()) {
+        match journal.made[made].instead_of {
+            Some(before) => block = before,
+            None => break,
+        }
+    }
+    block
+}
