@@ -78,16 +78,25 @@ pub struct Column {
     /// Saved too, so that a part of the rows can be added up again. Columns saved without it have no total.
     #[serde(default)]
     pub combine: Combine,
+    /// For those who go into the matter: in JSON and CSV, left out of the tables.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detail: bool,
 }
 
 impl Column {
     /// A counted column, for tables of constants.
     pub const fn counted(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
-        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: false, combine }
+        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: false, combine, detail: false }
     }
 
     /// An estimated column, for tables of constants.
     pub const fn estimated(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
-        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: true, combine }
+        Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: true, combine, detail: false }
+    }
+
+    /// The same column, left out of the tables.
+    pub const fn in_detail(mut self) -> Self {
+        self.detail = true;
+        self
     }
 }

@@ -44,7 +44,7 @@ pub struct Report {
 pub const REPORTS: &[Report] = &[
     Report {
         name: "table",
-        about: "for people: policies side by side, then transcripts, layers, kept quirks and notes, within the terminal's width",
+        about: "for people: policies side by side, then transcripts, what was kept and missed, layers, kept quirks and notes, within the terminal's width",
         render: table::render,
     },
     Report {

@@ -1,6 +1,8 @@
 //! What a study found, as plain data: columns with units, a row of values for every conversation under every policy, and
 //! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
 
+mod kept;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -10,6 +12,7 @@ use crate::format::jsonl::replace_lone_surrogates;
 
 pub use crate::column::{Better, Column, Combine, Id, Unit};
 pub use crate::values::{ById, Intervals, Values};
+pub use kept::{KeptRow, MissRow};
 
 /// The version this program writes and reads.
 pub const VERSION: u64 = 1;
@@ -24,6 +27,11 @@ pub struct Results {
     pub summary: Vec<Summary>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptRow>,
+    /// The worst hard misses of each policy, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<MissRow>,
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]
@@ -36,6 +44,9 @@ pub struct Row {
     pub transcript: String,
     pub conversation: String,
     pub policy: String,
+    /// The policy this is a bound of: what could have been done with what that policy sent, by someone who knows what comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_of: Option<String>,
     pub values: Values,
 }
 
@@ -43,6 +54,8 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub policy: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_of: Option<String>,
     /// How many transcripts the values are of; one transcript may hold several conversations.
     pub transcripts: usize,
     pub values: Values,
@@ -106,6 +119,14 @@ pub enum ResultsError {
     UnknownColumn { place: String, column: String },
 }
 
+impl Row {
+    /// A bound of this row's policy in the same conversation, named after both.
+    pub fn bound(&self, name: &str, values: Values) -> Self {
+        let policy = format!("{} · {name}", self.policy);
+        Self { policy, bound_of: Some(self.policy.clone()), values, ..self.clone() }
+    }
+}
+
 impl Results {
     /// Reads saved results. Fields of other versions are skipped; values come in the order of the columns.
     pub fn from_json(text: &str) -> Result<Self, ResultsError> {
@@ -158,28 +179,38 @@ fn unreadable(error: serde_json::Error) -> ResultsError {
     if error.is_data() { ResultsError::Shape(error) } else { ResultsError::NotJson(error) }
 }
 
-/// Totals of the rows of every policy, policies in the order of their first rows. Intervals stay empty.
+/// Totals of the rows of every policy, policies in the order of their first rows, each with its bounds right below it.
+/// Intervals stay empty.
 pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     let mut places = HashMap::new();
     for row in rows {
-        let place = *places.entry(row.policy.as_str()).or_insert_with(|| {
+        let place = *places.entry((row.policy.as_str(), row.bound_of.as_deref())).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
         groups[place].push(row);
     }
-    groups.iter().filter_map(|rows| Some(summarise_policy(&rows.first()?.policy, columns, rows))).collect()
+    // A bound whose policy has no row stays where it came.
+    let own_place = |group: &Vec<&Row>| {
+        let bound_of = group.first()?.bound_of.as_deref()?;
+        places.get(&(bound_of, None)).copied()
+    };
+    let mut below: Vec<_> = groups.iter().enumerate().map(|(place, group)| (own_place(group).unwrap_or(place), place)).collect();
+    below.sort_by_key(|(policy, place)| (*policy, policy != place, *place));
+    below.into_iter().filter_map(|(_, place)| summarise_policy(columns, &groups[place])).collect()
 }
 
-fn summarise_policy(policy: &str, columns: &[Column], rows: &[&Row]) -> Summary {
+fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
+    let first = rows.first()?;
     let transcripts: HashSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
-    Summary {
-        policy: policy.to_owned(),
+    Some(Summary {
+        policy: first.policy.clone(),
+        bound_of: first.bound_of.clone(),
         transcripts: transcripts.len(),
         values: columns.iter().map(|column| (column.id.clone(), total(column, rows))).collect(),
         intervals: Intervals::default(),
-    }
+    })
 }
 
 /// One column over several rows, as its [`Combine`] says.
@@ -235,7 +266,7 @@ mod tests {
 
     fn row(transcript: &str, policy: &str, values: [Option<f64>; 6]) -> Row {
         let values = columns().into_iter().map(|column| column.id).zip(values).collect();
-        Row { transcript: transcript.into(), conversation: "main".into(), policy: policy.into(), values }
+        Row { transcript: transcript.into(), conversation: "main".into(), policy: policy.into(), bound_of: None, values }
     }
 
     #[test]
@@ -255,6 +286,27 @@ mod tests {
     }
 
     #[test]
+    fn bounds_stand_below_their_policy() {
+        let none = [None; 6];
+        let of = |policy: &str, bound: &str| row("a", policy, none).bound(bound, Values::default());
+        // The bound of `r`, which was not replayed, and a policy that is named like a bound.
+        let rows = [row("a", "p", none), of("r", "best"), of("q", "best"), of("p", "best"), row("a", "q", none)];
+        let rows = [&rows[..], &[row("a", "p · best", none), of("p", "limit"), of("p", "best")]].concat();
+        let summary = summarise(&columns(), &rows);
+        let names: Vec<_> = summary.iter().map(|s| (s.policy.as_str(), s.bound_of.as_deref())).collect();
+        let expected = [
+            ("p", None),
+            ("p · best", Some("p")),
+            ("p · limit", Some("p")),
+            ("r · best", Some("r")),
+            ("q", None),
+            ("q · best", Some("q")),
+            ("p · best", None),
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
     fn what_is_written_is_read_again() {
         let rows = vec![row("a.jsonl", "p", [Some(4.0), Some(1.0), Some(0.75), None, Some(1.0), Some(0.5)])];
         let results = Results {
@@ -263,6 +315,8 @@ mod tests {
             columns: columns(),
             rows,
             layers: vec![LayerRow { policy: "p".into(), layer: "micro".into(), fired: 3, ..LayerRow::default() }],
+            kept: vec![KeptRow { policy: "p".into(), by: "gap".into(), of: "2–3".into(), hit: 0.1, ..KeptRow::default() }],
+            misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
             policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), quirks: vec![] }],
             notes: vec![ResultNote { path: "a.jsonl".into(), line: Some(3), what: "not JSON".into() }],
         };

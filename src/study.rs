@@ -97,6 +97,8 @@ impl Study {
             summary: summarise(&columns, &rows),
             columns,
             rows,
+            kept: Vec::new(),
+            misses: Vec::new(),
             layers: self.policies.iter().zip(layers).flat_map(|(policy, work)| work.rows(policy)).collect(),
             policies: self.policies.iter().map(text).collect(),
             notes,
@@ -181,6 +183,7 @@ impl Part {
                 transcript: transcript.to_owned(),
                 conversation: conversation.name.clone(),
                 policy: policy.name.clone(),
+                bound_of: None,
                 values: measure::values(&Replayed { conversation, journal, baseline }),
             });
         }

@@ -1,8 +1,11 @@
 //! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
 
-use std::collections::{HashMap, HashSet};
+mod compare;
+mod kept;
 
-use crate::results::{Column, LayerRow, ResultNote, Results, Row, Summary, Unit};
+use std::collections::HashSet;
+
+use crate::results::{LayerRow, ResultNote, Results};
 use crate::text::many;
 
 use super::shown;
@@ -28,89 +31,30 @@ pub enum Holds {
     /// What a row is about. A sheet that is cut into several repeats these columns, its first ones.
     Names,
     Numbers,
+    /// A word or two of someone's own: never wider than a number.
+    Words,
     /// Text of any length, wrapped where the width is limited.
     Prose,
 }
 
 /// Transcripts and notes shown before the rest is only counted.
 const SHOWN: usize = 10;
-
-/// The policy every comparison begins with: nothing is compacted.
-const KEEP_ALL: &str = "keep-all";
+/// Characters of a fact that are shown, before they are escaped.
+const LONGEST: usize = 60;
 
 /// Every sheet that has something to show.
 pub fn sheets(results: &Results) -> Vec<Sheet> {
-    [summary(results), conversations(results), layers(results), quirks(results), notes(results)]
-        .into_iter()
-        .filter(|sheet| !sheet.rows.is_empty())
-        .collect()
-}
-
-/// Policies × measures over everything.
-fn summary(results: &Results) -> Sheet {
-    let transcripts = results.summary.iter().map(|summary| summary.transcripts).max().unwrap_or(0);
-    let conversations = conversations_of(&results.rows).len().max(transcripts);
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(results.columns.iter().map(|column| Head::numbers(&title(column))));
-    let rows = keep_all_first(results).map(|summary| {
-        let values = results.columns.iter().map(|column| with_interval(column, summary));
-        std::iter::once(summary.policy.clone()).chain(values).collect()
-    });
-    let mut below = Vec::new();
-    if results.columns.iter().any(|column| column.estimated) {
-        below.push("~ estimated, not counted".to_owned());
-    }
-    if results.summary.iter().any(|s| results.columns.iter().any(|column| s.values.get(&column.id).is_none())) {
-        below.push(format!("{} does not apply", shown::MISSING));
-    }
-    let title = format!("Summary: {}, {}", many(transcripts, "transcript"), many(conversations, "conversation"));
-    Sheet { title, measure: String::new(), heads, rows: rows.collect(), below }
-}
-
-fn with_interval(column: &Column, summary: &Summary) -> String {
-    let value = shown::value(column.unit, summary.values.get(&column.id));
-    match summary.intervals.entry(&column.id) {
-        Some(ends) => {
-            let [low, high] = ends.map(|end| shown::value(column.unit, Some(end)));
-            format!("{value} ({low} … {high})")
-        }
-        None => value,
-    }
-}
-
-/// Conversations × policies in one measure: the first share there is, else the first size. The largest conversations by the
-/// first column of tokens come first. Empty where there is but one conversation.
-fn conversations(results: &Results) -> Sheet {
-    let rows_of = conversations_of(&results.rows);
-    let first = |unit: Unit| results.columns.iter().find(|column| column.unit == unit);
-    let (Some(size), true) = (first(Unit::Tokens).or(results.columns.first()), rows_of.len() > 1) else {
-        return Sheet { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
-    };
-    let measure = first(Unit::Share).unwrap_or(size);
-
-    let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
-    let mut sized: Vec<(f64, &Vec<&Row>)> = rows_of.iter().map(|rows| (largest(size, rows), rows)).collect();
-    sized.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let policies: Vec<&str> = keep_all_first(results).map(|summary| summary.policy.as_str()).collect();
-    let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::numbers(&title(size))];
-    heads.extend(policies.iter().map(|policy| Head::numbers(policy)));
-    let rows = sized.iter().take(SHOWN).filter_map(|(tokens, rows)| {
-        let of: &Row = rows.first()?;
-        let values: HashMap<&str, Option<f64>> =
-            rows.iter().map(|row| (row.policy.as_str(), row.values.get(&measure.id))).collect();
-        let mut cells =
-            vec![of.transcript[folder.len()..].to_owned(), of.conversation.clone(), shown::value(size.unit, Some(*tokens))];
-        cells.extend(policies.iter().map(|policy| shown::value(measure.unit, values.get(policy).copied().flatten())));
-        Some(cells)
-    });
-    let rows: Vec<_> = rows.collect();
-    let left = sized.len() - rows.len();
-    let mut below = left_out(folder);
-    if left > 0 {
-        below.push(format!("{} in -o json and -o csv", many(left, "more conversation")));
-    }
-    let which = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
-    Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
+    let sheets = [
+        compare::summary(results),
+        compare::conversations(results),
+        kept::by_side(results),
+        kept::by_generation(results),
+        kept::misses(results),
+        layers(results),
+        quirks(results),
+        notes(results),
+    ];
+    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
 /// What every layer did.
@@ -153,33 +97,6 @@ fn notes(results: &Results) -> Sheet {
     Sheet { title, measure: String::new(), heads, rows, below: below.into_iter().collect() }
 }
 
-/// The rows of every conversation, in the order of the results.
-fn conversations_of(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let mut places = HashMap::new();
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
-    for row in rows {
-        let place = *places.entry((&row.transcript, &row.conversation)).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[place].push(row);
-    }
-    groups
-}
-
-fn largest(size: &Column, rows: &[&Row]) -> f64 {
-    rows.iter().filter_map(|row| row.values.get(&size.id)).fold(0.0, f64::max)
-}
-
-fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
-    let (first, others): (Vec<_>, Vec<_>) = results.summary.iter().partition(|summary| summary.policy == KEEP_ALL);
-    first.into_iter().chain(others)
-}
-
-fn title(column: &Column) -> String {
-    format!("{}{}", if column.estimated { "~" } else { "" }, column.id)
-}
-
 /// The folder that all paths have in common, with its last slash: tables leave it out.
 pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
     let Some(first) = paths.next() else { return "" };
@@ -195,6 +112,14 @@ pub fn left_out(folder: &str) -> Vec<String> {
     if folder.is_empty() { Vec::new() } else { vec![format!("all in {}", super::escape::terminal(folder))] }
 }
 
+/// The characters of a text that a cell has room for.
+pub fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(LONGEST - 1).chain(['…']).collect(),
+    }
+}
+
 impl Head {
     pub fn names(text: &str) -> Self {
         Self { text: text.to_owned(), holds: Holds::Names }
@@ -202,6 +127,10 @@ impl Head {
 
     pub fn numbers(text: &str) -> Self {
         Self { text: text.to_owned(), holds: Holds::Numbers }
+    }
+
+    pub fn words(text: &str) -> Self {
+        Self { text: text.to_owned(), holds: Holds::Words }
     }
 
     pub fn prose(text: &str) -> Self {

@@ -9,7 +9,7 @@ use crate::results::Results;
 use crate::text::filled;
 
 use super::sheet::{Head, Holds, Sheet, sheets};
-use super::{Style, escape};
+use super::{Style, escape, shown};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -17,7 +17,7 @@ const GAP: usize = 2;
 const NARROWEST: usize = 60;
 /// Heads over numbers are broken into lines of about this many characters …
 const HEAD: usize = 12;
-/// … and a column of numbers is never wider than this: no number is, and hostile names are cut to it.
+/// … and a column of numbers or single words is never wider than this: no number is, and hostile names are broken to it.
 const NUMBER: usize = 24;
 
 pub fn render(results: &Results, style: &Style) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn widths(sheet: &Sheet, style: &Style) -> Vec<usize> {
     let limited = sheet.heads.iter().zip(content).map(|(head, width)| {
         let width = match head.holds {
             Holds::Names => names.next().unwrap_or(width),
-            Holds::Numbers => width.min(NUMBER),
+            Holds::Numbers | Holds::Words => width.min(NUMBER),
             Holds::Prose => width.min(left.max(NUMBER)),
         };
         left = left.saturating_sub(width + GAP);
@@ -121,7 +121,7 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
         table.force_no_tty();
     }
     table.set_header(columns.iter().map(|at| Cell::new(head_text(&sheet.heads[*at])).add_attribute(Attribute::Bold)));
-    for cells in &sheet.rows {
+    for cells in rows_of(sheet, columns) {
         let cell = |at: &usize| {
             let (head, text) = (&sheet.heads[*at], cells.get(*at).map_or("", String::as_str));
             let text = cell_text(head, text);
@@ -137,6 +137,17 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
         column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
     }
     table.trim_fmt() + "\n"
+}
+
+/// The rows of one of the stacked tables: a row that only says elsewhere what it has to say, like a bound, is left out.
+fn rows_of<'a>(sheet: &'a Sheet, columns: &[usize]) -> Vec<&'a Vec<String>> {
+    let says = |cells: &[String], at: usize| {
+        sheet.heads[at].holds != Holds::Names && cells.get(at).is_some_and(|text| text != shown::MISSING)
+    };
+    let says_here = |cells: &&Vec<String>| columns.iter().any(|at| says(cells, *at));
+    let only_elsewhere = |cells: &&Vec<String>| !says_here(cells) && (0..sheet.heads.len()).any(|at| says(cells, at));
+    let anyone_here = sheet.rows.iter().any(|cells| says_here(&cells));
+    sheet.rows.iter().filter(|cells| !(anyone_here && only_elsewhere(cells))).collect()
 }
 
 /// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.

@@ -3,7 +3,8 @@
 use comfy_table::Table;
 use recompact::report::{self, REPORTS, Style};
 use recompact::results::{
-    Better, Column, Combine, Id, Intervals, LayerRow, PolicyText, ResultNote, Results, Row, Unit, VERSION, summarise,
+    Better, Column, Combine, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote, Results, Row, Unit, VERSION,
+    Values, summarise,
 };
 
 const BASELINE: Id = Id::Borrowed("tokens.baseline");
@@ -26,6 +27,7 @@ fn columns() -> Vec<Column> {
         Column::counted("kept.hit", Unit::Share, Higher, Combine::Weighted { by: BASELINE }, "Still there."),
         Column::estimated("cost.usd", Unit::Usd, Lower, Combine::Sum, "With prompt caching."),
         Column::counted("kept.efficiency", Unit::Ratio, Higher, Combine::Mean, "Hit ÷ the clairvoyant's."),
+        Column::counted("kept.placebo", Unit::Share, Lower, Combine::Nothing, "Hit by chance.").in_detail(),
     ]
 }
 
@@ -41,11 +43,13 @@ fn row(transcript: &str, conversation: &str, policy: &str, sent: f64) -> Row {
         hit,
         Some(sent * 5e-6),
         None,
+        Some(0.0625),
     ];
     Row {
         transcript: transcript.into(),
         conversation: conversation.into(),
         policy: policy.into(),
+        bound_of: None,
         values: columns().into_iter().map(|column| column.id).zip(values).collect(),
     }
 }
@@ -80,6 +84,8 @@ fn hostile() -> Results {
         columns: columns(),
         rows,
         summary,
+        kept: policies.iter().flat_map(|policy| kept_rows(policy)).collect(),
+        misses: misses(policies[0]),
         layers: vec![layer(policies[0], "micro", 1_204, 2_339_000), idle, layer(policies[0], "restore", 2, -5_200)],
         policies: vec![
             policy(
@@ -99,6 +105,60 @@ fn hostile() -> Results {
             ResultNote { path: "c\t@someone.jsonl".into(), line: None, what: "no known format; try <b>--format</b>".into() },
         ],
     }
+}
+
+/// Ten uses on each side: two of three weights hit where the policy keeps anything.
+fn kept_rows(policy: &str) -> Vec<KeptRow> {
+    let of = |by: &'static str, of: &'static str, uses, [hit, soft, hard]: [f64; 3]| {
+        let policy = policy.to_owned();
+        KeptRow { policy, by: by.into(), of: of.into(), uses, weight: 1.5 * uses as f64, hit, soft, hard, hit_summary: hit / 4.0 }
+    };
+    let (much, some) = match policy {
+        "keep-all" => ([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        "drop-all" => ([0.0, 0.75, 0.25], [0.0, 0.5, 0.5]),
+        _ => ([0.875, 0.125, 0.0], [0.25, 0.5, 0.25]),
+    };
+    vec![
+        of("gap", "2–3", 6, much),
+        of("gap", ">30", 4, some),
+        of("kind", "path", 7, much),
+        of("kind", "line", 3, some),
+        of("provenance", "tool", 9, much),
+        of("provenance", "self", 1, some),
+        of("generation", "0", 8, much),
+        of("generation", "1", 2, some),
+    ]
+}
+
+/// Facts that would like to be something else.
+fn misses(policy: &str) -> Vec<MissRow> {
+    let of = |fact: &str, kind: &'static str, origin: &str, layer: Option<&str>| MissRow {
+        policy: policy.into(),
+        transcript: "runs/a.jsonl".into(),
+        conversation: "main".into(),
+        call: 1_017,
+        line: 2_034,
+        fact: fact.into(),
+        kind: kind.into(),
+        uses: 12,
+        more: 3,
+        stale: layer.is_some(),
+        weight: 40.5,
+        origin: origin.into(),
+        origin_line: 17,
+        layer: layer.map(str::to_owned),
+        lost_at: layer.map(|_| 30),
+    };
+    vec![
+        of("src/\u{1b}[2Jgone.rs", "path", "Read", Some("micro")),
+        of(
+            "fn f() { \u{202e}} // end\u{200b}\u{200f}\nnext | cell ` code ``` <b>@someone</b>",
+            "line",
+            "mcp__a\u{7}|b`",
+            Some("a|b`\u{9b}31m"),
+        ),
+        of(&"é\u{10D83D}".repeat(40), "identifier", "self", None),
+    ]
 }
 
 fn rendered(name: &str, results: &Results, style: &Style) -> String {
@@ -121,6 +181,39 @@ fn every_report_of_hostile_results() {
 fn json_is_read_again() {
     let json = rendered("json", &hostile(), &Style::default());
     assert_eq!(Results::from_json(&json).expect("what was written"), hostile());
+}
+
+/// Results saved before there were these rows are read, and results without them are saved as they were.
+#[test]
+fn results_without_kept_rows_have_no_keys_for_them() {
+    let json = rendered("json", &nothing(), &Style::default());
+    assert!(["kept\":", "misses\":", "bound_of"].iter().all(|key| !json.contains(key)), "{json}");
+    assert_eq!(Results::from_json(&json).expect("what was written"), nothing());
+}
+
+#[test]
+fn each_row_of_kept_and_misses_is_a_line_of_json() {
+    let json = rendered("json", &hostile(), &Style::default());
+    assert_eq!(json.lines().filter(|line| line.contains("\"hit_summary\": ")).count(), hostile().kept.len());
+    assert_eq!(json.lines().filter(|line| line.contains("\"origin_line\": ")).count(), hostile().misses.len());
+}
+
+/// What people compare by is the tokens saved, whatever other shares there are.
+#[test]
+fn the_first_share_of_the_tables_is_what_is_saved() {
+    let columns = recompact::measure::columns();
+    let first = columns.iter().find(|column| column.unit == Unit::Share && !column.detail);
+    assert_eq!(first.map(|column| &*column.id), Some("tokens.saved"));
+}
+
+#[test]
+fn details_are_for_programs() {
+    for (report, told) in [("table", false), ("markdown", false), ("csv", true), ("json", true)] {
+        assert_eq!(rendered(report, &hostile(), &Style::default()).contains("placebo"), told, "{report}");
+    }
+    let json = rendered("json", &hostile(), &Style::default());
+    assert_eq!(json.matches("\"detail\": true").count(), 1, "what is not a detail does not say so");
+    assert!(!json.contains("\"detail\": false"));
 }
 
 #[test]
@@ -150,12 +243,21 @@ fn nine_policies() -> Results {
     let layers =
         names.map(|name| LayerRow { policy: name.into(), layer: long.clone(), note: Some(long.clone()), ..LayerRow::default() });
     let quirks = names.map(|name| PolicyText { name: name.into(), toml: String::new(), quirks: vec![long.clone()] });
+    let kept =
+        names.map(|name| [kept_rows(name), vec![KeptRow { by: long.clone().into(), ..kept_rows(name)[0].clone() }]].concat());
+    let wide = "大".repeat(70);
+    let misses = names.map(|name| {
+        let of = |fact: &str, origin: &str| MissRow { fact: fact.into(), origin: origin.into(), ..misses(name)[1].clone() };
+        [misses(name), vec![of(&long, &long), of(&wide, &wide), MissRow { transcript: long.clone(), ..of("a", "b") }]].concat()
+    });
     let notes = (0..30).map(|line| ResultNote { path: long.clone(), line: Some(line), what: "words ".repeat(40) });
     Results {
         version: VERSION,
         columns: columns(),
         summary: summarise(&columns(), &rows),
         rows,
+        kept: kept.concat(),
+        misses: misses.concat(),
         layers: layers.into(),
         policies: quirks.into(),
         notes: notes.collect(),
@@ -179,15 +281,71 @@ fn no_line_is_wider_than_the_terminal() {
     }
 }
 
+fn nothing() -> Results {
+    Results {
+        rows: vec![],
+        summary: vec![],
+        kept: vec![],
+        misses: vec![],
+        layers: vec![],
+        policies: vec![],
+        notes: vec![],
+        ..hostile()
+    }
+}
+
 #[test]
 fn nothing_found_is_nothing_printed() {
-    let nothing = Results { rows: vec![], summary: vec![], layers: vec![], policies: vec![], notes: vec![], ..hostile() };
-    assert_eq!(rendered("table", &nothing, &Style::default()), "");
-    assert_eq!(rendered("csv", &nothing, &Style::default()).lines().count(), 1);
+    assert_eq!(rendered("table", &nothing(), &Style::default()), "");
+    assert_eq!(rendered("csv", &nothing(), &Style::default()).lines().count(), 1);
 }
 
 #[test]
 fn a_terminal_may_show_bold_heads() {
     let table = rendered("table", &hostile(), &Style { width: 100, color: true });
     assert!(table.starts_with("\u{1b}[1mSummary: 2 transcripts, 3 conversations\u{1b}[0m\n"));
+}
+
+/// A summary as it is with all that is measured of what was kept, and two bounds.
+#[test]
+fn a_summary_with_what_was_kept() {
+    use Better::{Higher, Lower, Neither};
+    let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Combine::Max, "");
+    let kept = [
+        of("kept.uses", Unit::Count, Neither),
+        of("kept.weight", Unit::Count, Neither).in_detail(),
+        of("kept.hit", Unit::Share, Higher),
+        of("kept.hit_macro", Unit::Share, Higher).in_detail(),
+        of("kept.hit_summary", Unit::Share, Neither),
+        of("kept.soft", Unit::Share, Lower),
+        of("kept.hard", Unit::Share, Lower),
+        of("kept.efficiency", Unit::Share, Higher),
+        of("kept.constraints", Unit::Share, Higher),
+        of("kept.reread_tokens", Unit::Tokens, Lower),
+        of("kept.placebo", Unit::Share, Lower).in_detail(),
+    ];
+    let columns: Vec<Column> = columns().into_iter().filter(|column| !column.id.starts_with("kept.")).chain(kept).collect();
+    let with = |policy: &str, sent: f64, kept: [f64; 11]| {
+        let mut row = row("a.jsonl", "main", policy, sent);
+        row.values =
+            row.values.ids().filter(|id| !id.starts_with("kept.")).map(|id| (id.to_owned(), row.values.get(id))).collect();
+        let ids = columns.iter().map(|column| &column.id).filter(|id| id.starts_with("kept."));
+        ids.zip(kept).for_each(|(id, value)| row.values.set(id.clone(), Some(value)));
+        row
+    };
+    let bound = |row: &Row, name: &str, hit: f64| row.bound(name, Values::from_iter([("kept.hit", Some(hit))]));
+    let keep_all = with("keep-all", 1_480_012.0, [4_211.0, 1e4, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.14]);
+    let cleared = with("lcc-s06", 700_000.0, [4_211.0, 1e4, 0.805, 0.79, 0.0251, 0.173, 0.022, 0.886, 0.5, 81_600.0, 0.14]);
+    let drop_all = with("drop-all", 9_250.0, [4_211.0, 1e4, 0.0, 0.0, 0.0, 0.669, 0.331, 0.0, 0.0, 2_812_345.0, 0.14]);
+    let bounds = [
+        bound(&cleared, "clairvoyant", 0.9086),
+        bound(&keep_all, "clairvoyant", 1.0),
+        bound(&cleared, "clairvoyant by line", 0.9512),
+    ];
+    let rows: Vec<Row> = [cleared, keep_all, drop_all].into_iter().chain(bounds).collect();
+    let other = rows.iter().map(|row| Row { conversation: "agent-7".into(), ..row.clone() });
+    let rows: Vec<Row> = rows.iter().cloned().chain(other).collect();
+    let results = Results { summary: summarise(&columns, &rows), columns, rows, ..nothing() };
+    insta::assert_snapshot!("kept-summary", rendered("table", &results, &Style::default()));
+    assert_eq!(Results::from_json(&rendered("json", &results, &Style::default())).expect("what was written"), results);
 }
