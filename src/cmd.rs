@@ -24,7 +24,7 @@ pub struct Cli {
 enum Command {
     /// What is in the transcripts: format, calls, tokens by kind, growth, largest results, recorded compactions
     Inspect(inspect::Inspect),
-    /// Transcripts × policies → one comparison: tokens saved, bytes written, requests broken
+    /// Transcripts × policies → one comparison: tokens saved, bytes written, information kept, requests broken
     Replay(Box<replay::Replay>),
     /// Saved results → another report
     Report(report::Report),

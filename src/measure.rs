@@ -5,6 +5,7 @@
 
 mod broken;
 mod disk;
+mod kept;
 mod overflow;
 mod summaries;
 mod tokens;
@@ -12,7 +13,10 @@ mod tokens;
 use crate::column::Column;
 use crate::conversation::Conversation;
 use crate::journal::Journal;
+use crate::kept::Kept;
 use crate::values::Values;
+
+pub use kept::CHANCE;
 
 /// What a measure looks at.
 pub struct Replayed<'a> {
@@ -20,6 +24,9 @@ pub struct Replayed<'a> {
     pub journal: &'a Journal,
     /// The same conversation under the policy that is compared with.
     pub baseline: &'a Journal,
+    pub kept: &'a Kept,
+    /// Weight of the uses that the clairvoyant hits in as many tokens.
+    pub bound: Option<f64>,
 }
 
 pub struct Measurement {
@@ -32,8 +39,14 @@ pub struct Measurement {
 }
 
 /// Every measure, in the order of the columns.
-pub const MEASURES: &[Measurement] =
-    &[tokens::MEASUREMENT, disk::MEASUREMENT, summaries::MEASUREMENT, overflow::MEASUREMENT, broken::MEASUREMENT];
+pub const MEASURES: &[Measurement] = &[
+    tokens::MEASUREMENT,
+    kept::MEASUREMENT,
+    disk::MEASUREMENT,
+    summaries::MEASUREMENT,
+    overflow::MEASUREMENT,
+    broken::MEASUREMENT,
+];
 
 /// The columns of all measures.
 pub fn columns() -> Vec<Column> {
@@ -47,6 +60,13 @@ pub fn values(replayed: &Replayed) -> Values {
         ids.zip((measure.values)(replayed)).collect::<Vec<_>>()
     };
     MEASURES.iter().flat_map(of).collect()
+}
+
+/// The columns that tell something of a bound: it sends tokens and hits uses, and has no layers, files or summaries.
+pub fn values_of_bound(replayed: &Replayed) -> Values {
+    let tells = |id: &str| id == "calls" || id.starts_with("tokens.") || kept::OF_BOUNDS.contains(&id);
+    let all = values(replayed);
+    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| tells(id)))).collect()
 }
 
 fn count(n: usize) -> Option<f64> {

@@ -3,7 +3,10 @@
 //! Sizes are computed once for all policies of a conversation. Results come in the order of the input, whatever thread made
 //! them, and hold nothing of the machine.
 
+mod kept;
 mod layers;
+
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -11,15 +14,19 @@ use crate::context::Cause;
 use crate::conversation::{Conversation, Thinking};
 use crate::format::Reading;
 use crate::journal::Journal;
+use crate::kept::bound::Problem;
+use crate::kept::{Bounds, Kept, bounds, look_up, wishes};
 use crate::measure::{self, Replayed};
 use crate::meter::{Measure, Meter};
 use crate::policy::{Policy, preset};
+use crate::references::References;
 use crate::replay::{NoObserver, Observer, RecordedRequests, Setup, replay};
-use crate::results::{PolicyText, ResultNote, Results, Row, VERSION, summarise};
+use crate::results::{MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 use crate::text::many;
 
+use kept::Compared;
 use layers::LayerWork;
 
 /// The window of a model nobody named: what most models of the recorded agents had.
@@ -38,6 +45,10 @@ pub struct Study {
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
     pub summarizer: Box<dyn Summarizer>,
+    /// How many of the worst hard misses are listed for each policy.
+    pub misses: usize,
+    /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
+    pub exact: bool,
 }
 
 /// Gives an observer for each replay. With observers, replays run one after another.
@@ -55,7 +66,24 @@ pub trait Observers {
 pub struct Part {
     rows: Vec<Row>,
     notes: Vec<ResultNote>,
-    layers: Vec<LayerWork>,
+    /// In the order of the policies.
+    policies: Vec<OfPolicy>,
+    compared: Vec<Compared>,
+}
+
+/// What one policy did over the conversations of a transcript, or of all.
+#[derive(Debug, Clone, Default)]
+struct OfPolicy {
+    layers: LayerWork,
+    kept: Kept,
+    misses: Vec<MissRow>,
+}
+
+/// One conversation under one policy.
+struct Outcome {
+    journal: Journal,
+    kept: Kept,
+    bounds: Bounds,
 }
 
 impl Study {
@@ -64,7 +92,7 @@ impl Study {
         let mut part = Part { notes: notes(name, reading), ..Part::default() };
         for conversation in &reading.conversations {
             let prepared = Prepared::new(self, conversation);
-            let journals: Vec<Journal> = match &mut observers {
+            let outcomes: Vec<Outcome> = match &mut observers {
                 None => self.policies.par_iter().map(|policy| self.replay(&prepared, policy, &mut NoObserver)).collect(),
                 Some(observers) => {
                     let observed = |policy| {
@@ -74,7 +102,12 @@ impl Study {
                     self.policies.iter().map(observed).collect()
                 }
             };
-            part.add(self, name, conversation, &journals);
+            part.add(self, name, &prepared, &outcomes);
+            part.compared.push(Compared {
+                transcript: name.to_owned(),
+                conversation: conversation.name.clone(),
+                placebo: prepared.references.placebo,
+            });
         }
         part
     }
@@ -82,34 +115,49 @@ impl Study {
     /// Puts the parts together, in the order of the transcripts.
     pub fn results(&self, parts: Vec<Part>) -> Results {
         let columns = measure::columns();
-        let (mut rows, mut notes, mut layers) = (Vec::new(), Vec::new(), vec![LayerWork::default(); self.policies.len()]);
+        let (mut rows, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new());
+        let mut policies = vec![OfPolicy::default(); self.policies.len()];
         for part in parts {
             rows.extend(part.rows);
             notes.extend(part.notes);
-            for (sum, of_part) in layers.iter_mut().zip(part.layers) {
+            compared.extend(part.compared);
+            for (sum, of_part) in policies.iter_mut().zip(part.policies) {
                 sum.add(of_part);
             }
         }
+        kept::fill_in_chance(&mut rows, &compared);
         let text =
             |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
-        Results {
+        let mut results = Results {
             version: VERSION,
             summary: summarise(&columns, &rows),
             columns,
             rows,
+            layers: Vec::new(),
             kept: Vec::new(),
             misses: Vec::new(),
-            layers: self.policies.iter().zip(layers).flat_map(|(policy, work)| work.rows(policy)).collect(),
             policies: self.policies.iter().map(text).collect(),
             notes,
+        };
+        for (policy, OfPolicy { layers, kept, misses }) in self.policies.iter().zip(policies) {
+            results.layers.extend(layers.rows(policy));
+            results.kept.extend(kept::rows(&policy.name, &kept));
+            results.misses.extend(kept::worst(self.misses, misses));
         }
+        results
     }
 
-    fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Journal {
+    fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
         let conversation = prepared.conversation;
         let window = self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW);
         let setup = Setup { policy, window, ..prepared.setup(self) };
-        replay(&Setup { recorded: prepared.recorded.as_ref(), ..setup }, observer)
+        let journal = replay(&Setup { recorded: prepared.recorded.as_ref(), ..setup }, observer);
+        let tokens = |block| self.counter.apply(prepared.sizes.size(block, self.counter.measure));
+        let kept = look_up(conversation, &prepared.references, &journal, &tokens);
+        let grain = kept::grain(policy);
+        let wishes = prepared.wishes[grain as usize].get_or_init(|| wishes(conversation, &prepared.references, grain, &tokens));
+        let bounds = bounds(wishes, &journal, self.exact);
+        Outcome { journal, kept, bounds }
     }
 }
 
@@ -117,6 +165,9 @@ impl Study {
 struct Prepared<'a> {
     conversation: &'a Conversation,
     sizes: Sizes,
+    references: References,
+    /// For the bounds, by grain; made when the first policy needs them.
+    wishes: [OnceLock<Problem>; 2],
     overhead: u64,
     recorded: Option<RecordedRequests>,
 }
@@ -126,7 +177,8 @@ impl<'a> Prepared<'a> {
         let measures = study.policies.iter().flat_map(Policy::measures);
         let sizes = Sizes::new(conversation, measures.chain([study.counter.measure]));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, study.counter));
-        let mut prepared = Self { conversation, sizes, overhead, recorded: None };
+        let references = References::new(conversation, |block| study.counter.apply(sizes.size(block, study.counter.measure)));
+        let mut prepared = Self { conversation, sizes, references, wishes: Default::default(), overhead, recorded: None };
         if study.policies.iter().any(Policy::goes_by_usage) {
             prepared.recorded = Some(RecordedRequests::of(&prepared.setup(study)));
         }
@@ -171,23 +223,43 @@ fn notes(transcript: &str, reading: &Reading) -> Vec<ResultNote> {
 }
 
 impl Part {
-    fn add(&mut self, study: &Study, transcript: &str, conversation: &Conversation, journals: &[Journal]) {
-        let baseline = &journals[study.baseline];
-        self.layers.resize(study.policies.len(), LayerWork::default());
-        for ((policy, journal), work) in study.policies.iter().zip(journals).zip(&mut self.layers) {
+    fn add(&mut self, study: &Study, transcript: &str, prepared: &Prepared, outcomes: &[Outcome]) {
+        let (conversation, baseline) = (prepared.conversation, &outcomes[study.baseline].journal);
+        self.policies.resize_with(study.policies.len(), OfPolicy::default);
+        for ((policy, outcome), sum) in study.policies.iter().zip(outcomes).zip(&mut self.policies) {
+            let Outcome { journal, kept, bounds } = outcome;
             if journal.requests.is_empty() {
                 continue;
             }
-            work.add_journal(journal);
-            self.rows.push(Row {
+            let replayed = Replayed { conversation, journal, baseline, kept, bound: Some(bounds.weight) };
+            let row = Row {
                 transcript: transcript.to_owned(),
                 conversation: conversation.name.clone(),
                 policy: policy.name.clone(),
                 bound_of: None,
-                values: measure::values(&Replayed { conversation, journal, baseline }),
-            });
+                values: measure::values(&replayed),
+            };
+            let is_bound = BOUNDS.contains(&policy.name.as_str());
+            sum.layers.add_journal(journal);
+            sum.kept.add_shares(kept);
+            if !is_bound {
+                let of = (transcript, conversation);
+                sum.misses.extend(kept::misses(study.misses, of, policy, &prepared.references, kept));
+            }
+            self.rows.push(row.clone());
+            if !is_bound {
+                self.rows.extend(kept::bounds_of(&row, &replayed, bounds, kept::grain(policy)));
+            }
         }
         self.notes.extend(broken_in_the_record(transcript, conversation, baseline));
+    }
+}
+
+impl OfPolicy {
+    fn add(&mut self, other: Self) {
+        self.layers.add(other.layers);
+        self.kept.add_shares(&other.kept);
+        self.misses.extend(other.misses);
     }
 }
 
@@ -204,6 +276,9 @@ fn broken_in_the_record(transcript: &str, conversation: &Conversation, journal: 
     );
     Some(ResultNote { path: transcript.to_owned(), line, what })
 }
+
+/// The policies that are bounds themselves: no bounds are shown for them, and no misses.
+const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
 
 /// The policies of a comparison: keep-all first and drop-all last, the bounds, and between them what was asked for.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {

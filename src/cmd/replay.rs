@@ -46,6 +46,12 @@ pub struct Replay {
     /// For how long thinking is sent again [default: as the format's provider does it]
     #[arg(long, value_enum)]
     thinking: Option<ThinkingFor>,
+    /// How many of the worst hard misses to name for each policy asked for: facts the agent used again that were gone for good
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    misses: usize,
+    /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
+    #[arg(long)]
+    exact: bool,
     /// Write the exact request of every call there, one JSON object a line
     #[arg(long, value_name = "FILE")]
     contexts: Option<PathBuf>,
@@ -114,6 +120,8 @@ impl Replay {
                 ThinkingFor::None => Thinking::None,
             }),
             summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
+            misses: self.misses,
+            exact: self.exact,
         })
     }
 

@@ -56,7 +56,9 @@ fn results_have_the_promised_form() {
     assert_eq!(results["version"], 1);
     let columns = results["columns"].as_array().expect("columns");
     let ids: Vec<&str> = columns.iter().map(|column| column["id"].as_str().expect("an id")).collect();
-    for promised in ["calls", "tokens.baseline", "tokens.sent", "tokens.saved", "persisted.bytes", "archived.bytes"] {
+    let kept = ["kept.hit", "kept.soft", "kept.hard", "kept.efficiency", "kept.constraints"];
+    let sent = ["calls", "tokens.baseline", "tokens.sent", "tokens.saved", "persisted.bytes", "archived.bytes"];
+    for promised in sent.into_iter().chain(kept) {
         assert!(ids.contains(&promised), "{promised}");
     }
     for column in columns {
@@ -67,7 +69,9 @@ fn results_have_the_promised_form() {
         assert!(values.as_object().is_some_and(|values| values.keys().eq(&ids)), "{place}, {policy}: a value for every column");
     }
     let policies: Vec<_> = results["summary"].as_array().expect("a summary").iter().map(|of| &of["policy"]).collect();
-    assert_eq!(policies, ["keep-all", "lcc-s08", "claude-code", "drop-all"], "the bounds stand in every comparison");
+    let of_lines = ["lcc-s08 · clairvoyant by line", "claude-code · clairvoyant by line"];
+    let expected = ["keep-all", "lcc-s08", of_lines[0], "claude-code", of_lines[1], "drop-all"];
+    assert_eq!(policies, expected, "the bounds stand in every comparison");
     for policy in results["policies"].as_array().expect("policies") {
         let text = policy["toml"].as_str().expect("a text");
         recompact::policy::Policy::parse(text, "saved", &[]).expect("the effective policy is a policy");
@@ -87,6 +91,19 @@ fn settings_are_in_the_effective_policy() {
 fn a_baseline_may_be_chosen() {
     let results: Value = serde_json::from_str(&study(&["-o", "json", "--baseline", "lcc-s08"])).expect("JSON");
     assert!(rows(&results).filter(|(_, policy, _)| *policy == "lcc-s08").all(|(.., values)| values["tokens.saved"] == 0.0));
+}
+
+#[test]
+fn the_worst_misses_and_the_exact_bound_may_be_asked_for() {
+    let replay = ["replay", "messages", "-p", "lcc-s06", "-o", "json"];
+    for more in [&["--misses", "0"][..], &["--misses", "12", "--exact"]] {
+        let results = run(replay.iter().chain(more)).json();
+        assert!(rows(&results).any(|(_, policy, _)| policy == "lcc-s06"), "{more:?}");
+    }
+    for wrong in ["--misses=-1", "--misses=many", "--exact=yes"] {
+        let ran = run(replay.iter().chain([&wrong]));
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{wrong}: {}", ran.stderr);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod kept_example;
 mod kept_generations;
 mod kept_laws;
 mod kept_page;
+mod kept_recordings;
 mod laws;
 mod messages_files;
 mod meter_laws;

@@ -64,7 +64,8 @@ impl Ran {
 /// The values of results' rows: transcript and conversation, policy, values by column.
 pub fn rows(results: &Value) -> impl Iterator<Item = (String, &str, &Value)> {
     let text = |value: &'_ Value| value.as_str().expect("a text").to_owned();
-    results["rows"].as_array().expect("rows").iter().map(move |row| {
+    let replayed = results["rows"].as_array().expect("rows").iter().filter(|row| row["bound_of"].is_null());
+    replayed.map(move |row| {
         let place = format!("{} {}", text(&row["transcript"]), text(&row["conversation"]));
         (place, row["policy"].as_str().expect("a policy"), &row["values"])
     })

@@ -1,0 +1,170 @@
+//! Information kept, over many conversations: the rows by side, the worst misses, the rows of bounds, the placebo.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::conversation::{Conversation, Kind};
+use crate::facts::FactKind;
+use crate::journal::{Journal, Request};
+use crate::kept::{Bounds, GAPS, GENERATIONS, Grain, Kept, Missed, Share};
+use crate::measure::{self, CHANCE, Replayed};
+use crate::policy::Policy;
+use crate::references::{Placebo, Provenance, References};
+use crate::results::{KeptRow, MissRow, Row};
+
+/// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
+const PLACEBOS: usize = 9;
+
+/// In what pieces the clairvoyant that a policy is compared with may keep the history.
+pub fn grain(policy: &Policy) -> Grain {
+    let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.act.keeps_parts());
+    if keeps_parts { Grain::Lines } else { Grain::Blocks }
+}
+
+/// One row for each value of each side.
+pub fn rows(policy: &str, kept: &Kept) -> Vec<KeptRow> {
+    let gaps = GAPS.iter().map(|(name, _)| ("gap", *name)).zip(&kept.by_gap);
+    let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name())).zip(&kept.by_kind);
+    let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name())).zip(&kept.by_provenance);
+    let generations = GENERATIONS.iter().map(|name| ("generation", *name)).zip(&kept.by_generation);
+    let sides = gaps.chain(kinds).chain(provenances).chain(generations);
+    let row = |((by, of), share): ((&'static str, &'static str), &Share)| {
+        let part = |weight: f64| weight / share.weight;
+        KeptRow {
+            policy: policy.to_owned(),
+            by: by.into(),
+            of: of.into(),
+            uses: share.uses,
+            weight: share.weight,
+            hit: part(share.hit),
+            soft: part(share.soft),
+            hard: part(share.hard),
+            hit_summary: part(share.hit_summary),
+        }
+    };
+    sides.filter(|(_, share)| share.weight > 0.0).map(row).collect()
+}
+
+/// The worst hard misses of one conversation. What a call missed of one origin is one row, by the heaviest of its facts.
+pub fn misses(
+    most: usize,
+    (transcript, conversation): (&str, &Conversation),
+    policy: &Policy,
+    references: &References,
+    kept: &Kept,
+) -> Vec<MissRow> {
+    let mut rows: Vec<MissRow> = Vec::new();
+    let mut places = HashMap::new();
+    for missed in &kept.missed {
+        match places.entry((missed.call, missed.origin)) {
+            Entry::Occupied(place) => {
+                let row: &mut MissRow = &mut rows[*place.get()];
+                row.more += 1;
+                row.weight += missed.weight;
+            }
+            Entry::Vacant(place) => {
+                place.insert(rows.len());
+                rows.push(miss((transcript, conversation), policy, references, missed));
+            }
+        }
+    }
+    worst(most, rows)
+}
+
+fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Missed) -> MissRow {
+    let (fact, origin) = (&references.facts[missed.fact as usize], conversation.block(missed.origin));
+    let response = &conversation.messages[conversation.calls[missed.call as usize].response];
+    let used_in = response.blocks.iter().find(|id| references.in_block(**id).iter().any(|seen| seen.tracked == missed.fact));
+    MissRow {
+        policy: policy.name.clone(),
+        transcript: transcript.to_owned(),
+        conversation: conversation.name.clone(),
+        call: missed.call as usize + 1,
+        line: used_in.map_or(response.line, |id| conversation.block(*id).line),
+        fact: fact.text.clone(),
+        kind: fact.kind.name().into(),
+        uses: u64::from(missed.uses),
+        more: 0,
+        weight: missed.weight,
+        stale: missed.stale,
+        origin: match origin.kind {
+            Kind::ToolUse(pair) | Kind::ToolResult(pair) => conversation.pair(pair).name.clone(),
+            _ => Provenance::of(origin).name().to_owned(),
+        },
+        origin_line: origin.line,
+        layer: missed.lost.and_then(|(layer, _)| Some(policy.layers.get(layer)?.id.clone())),
+        lost_at: missed.lost.map(|(_, call)| call as usize + 1),
+    }
+}
+
+/// The heaviest misses of many.
+pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
+    misses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    misses.truncate(most);
+    misses
+}
+
+/// The rows of the bounds of one row: they tell tokens and hits and nothing else.
+pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) -> Vec<Row> {
+    let weight = replayed.kept.all.weight;
+    let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
+        let kept = Kept { all: Share { hit, ..replayed.kept.all }, ..Kept::default() };
+        let journal = journal.unwrap_or(replayed.journal);
+        let values = measure::values_of_bound(&Replayed { journal, kept: &kept, ..*replayed });
+        row.bound(name, values)
+    };
+    let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);
+    let overhead = replayed.journal.overhead;
+    let sent = |request: &Request| Request { call: request.call, tokens: held(request) + overhead, ..Request::default() };
+    let requests = replayed.journal.requests.iter().map(sent).collect();
+    let journal = Journal { requests, overhead, ..Journal::default() };
+    let name = match grain {
+        Grain::Blocks => "clairvoyant",
+        Grain::Lines => "clairvoyant by line",
+    };
+    let clairvoyant = bound(name, Some(&journal), bounds.weight);
+    let upper = bounds.upper.map(|upper| bound("upper bound", None, upper.min(weight)));
+    [clairvoyant].into_iter().chain(upper).collect()
+}
+
+/// A conversation of a study, to be compared with the others.
+#[derive(Debug)]
+pub struct Compared {
+    pub transcript: String,
+    pub conversation: String,
+    pub placebo: Placebo,
+}
+
+impl Compared {
+    /// Whether the other is another session: not a sub-agent of this one, nor the one it is a sub-agent of. Conversations in
+    /// one list (`17`, `18`) are sessions of their own.
+    fn is_unrelated(&self, other: &Compared) -> bool {
+        let in_a_list = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+        session(&self.transcript) != session(&other.transcript)
+            || (self.conversation != other.conversation && in_a_list(&self.conversation) && in_a_list(&other.conversation))
+    }
+}
+
+/// A sub-agent's file lies in a folder named after its session.
+fn session(transcript: &str) -> &str {
+    let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
+    file.strip_suffix(".jsonl").unwrap_or(file)
+}
+
+/// Fills in what chance would find: each conversation's uses in the whole of other sessions.
+pub fn fill_in_chance(rows: &mut [Row], compared: &[Compared]) {
+    let mut rows = rows.iter_mut().peekable();
+    for (place, one) in compared.iter().enumerate() {
+        let others = compared[place + 1..].iter().chain(&compared[..place]).filter(|other| one.is_unrelated(other));
+        let others: Vec<_> = others.collect();
+        let step = others.len().div_ceil(PLACEBOS).max(1);
+        let mut chances: Vec<f64> = others.iter().step_by(step).filter_map(|other| one.placebo.chance(&other.placebo)).collect();
+        chances.sort_by(f64::total_cmp);
+        let median = chances.get(chances.len() / 2).copied();
+        while let Some(row) = rows.next_if(|row| row.transcript == one.transcript && row.conversation == one.conversation) {
+            if row.bound_of.is_none() {
+                row.values.set(CHANCE, median);
+            }
+        }
+    }
+}
