@@ -1,11 +1,16 @@
-//! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions.
+//! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what they lost.
+
+mod loss;
 
 use serde::Serialize;
 
-use crate::conversation::{Block, Conversation, Kind, Origin, RecordedEdit, Role};
+use crate::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
 use crate::format::Note;
 use crate::meter::Meter;
+use crate::references::References;
 use crate::sizes::Sizes;
+
+pub use loss::{CompactionLoss, LostFact, NAMED};
 
 /// How many of the largest results are named.
 const LARGEST: usize = 10;
@@ -39,6 +44,8 @@ pub struct Inspection {
     /// Results that the harness had already moved to disk.
     pub persisted_outputs: usize,
     pub recorded_compactions: Vec<RecordedCompaction>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compaction_losses: Vec<CompactionLoss>,
     pub notes: Vec<InspectionNote>,
 }
 
@@ -137,6 +144,7 @@ impl Inspection {
             largest_results: largest(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: conversation.compactions.iter().map(compaction).collect(),
+            compaction_losses: losses(conversation, tokens),
             notes: notes.iter().map(note).collect(),
         }
     }
@@ -159,6 +167,15 @@ impl TokensByKind {
     }
 }
 
+/// References are looked for only where a compaction may have lost some.
+fn losses(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<CompactionLoss> {
+    if conversation.compactions.is_empty() {
+        return Vec::new();
+    }
+    let references = References::new(conversation, tokens);
+    references.losses.iter().map(|loss| CompactionLoss::new(conversation, &references, loss)).collect()
+}
+
 fn models(conversation: &Conversation) -> Vec<String> {
     let models: std::collections::BTreeSet<_> = conversation.calls.iter().filter_map(|call| call.model.clone()).collect();
     models.into_iter().collect()
@@ -176,7 +193,7 @@ fn usage(conversation: &Conversation) -> RecordedUsage {
     })
 }
 
-fn growth(conversation: &Conversation, tokens: impl Fn(crate::conversation::BlockId) -> u64) -> Vec<u64> {
+fn growth(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<u64> {
     let (mut read, mut sum) = (0, 0);
     let before = |call: &crate::conversation::Call| {
         let blocks = conversation.messages[read..call.response].iter().flat_map(|message| &message.blocks);
@@ -187,7 +204,7 @@ fn growth(conversation: &Conversation, tokens: impl Fn(crate::conversation::Bloc
     conversation.calls.iter().map(before).collect()
 }
 
-fn largest(conversation: &Conversation, tokens: impl Fn(crate::conversation::BlockId) -> u64) -> Vec<LargeResult> {
+fn largest(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<LargeResult> {
     let user = conversation.messages.iter().filter(|message| message.role == Role::User);
     let results = user.flat_map(|message| &message.blocks).filter_map(|id| match conversation.block(*id) {
         Block { kind: Kind::ToolResult(pair), line, .. } => {

@@ -1,5 +1,7 @@
 //! Inspections → bytes, by the names of the reports.
 
+mod losses;
+
 use serde::Serialize;
 
 use super::sheet::{Head, Sheet, common_folder, left_out};
@@ -24,7 +26,15 @@ pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8
 }
 
 fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
-    let sheets = [overview(inspections), kinds(inspections), results(inspections), compactions(inspections), notes(inspections)];
+    let sheets = [
+        overview(inspections),
+        kinds(inspections),
+        results(inspections),
+        compactions(inspections),
+        losses::losses(inspections),
+        losses::nowhere(inspections),
+        notes(inspections),
+    ];
     sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 

@@ -10,6 +10,7 @@ mod codex_files;
 mod fixtures_read;
 mod generate;
 mod golden_meters;
+mod inspections;
 mod kept_example;
 mod kept_generations;
 mod kept_laws;

@@ -1,0 +1,72 @@
+//! Reports of what recorded compactions lost, over invented losses.
+
+use recompact::conversation::{Builder, Thinking};
+use recompact::inspect::{CompactionLoss, Inspection, LostFact};
+use recompact::report::escape::is_unseen;
+use recompact::report::{Style, inspection};
+use recompact::study::DEFAULT_COUNTER;
+
+/// Two transcripts without a word in them, the first with two compactions, the second with none.
+fn inspections() -> [Inspection; 2] {
+    let empty = |path: &str| {
+        let conversation = Builder::new("main", "claude-code", Thinking::Turn).finish();
+        Inspection::new(path, &conversation, &[], DEFAULT_COUNTER)
+    };
+    let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line };
+    let much = CompactionLoss {
+        line: 183,
+        before_call: 47,
+        needed: 1_000,
+        encrypted: false,
+        in_summary: 380,
+        fetched_again: 520,
+        own_words: 51,
+        user: 9,
+        nowhere: 40,
+        refetched_tokens: 17_600,
+        result_tokens: 51_000,
+        predicted_tokens: 24_000,
+        nowhere_facts: vec![
+            fact("path", "src/main.rs", 201),
+            fact("line", "| \u{1b}[31m`x` \u{202e}<b>\u{200f}\n@someone", 240),
+            fact("identifier", &"long_name_".repeat(12), 1_240),
+        ],
+    };
+    let nothing = CompactionLoss { line: 310, before_call: 80, encrypted: true, ..CompactionLoss::default() };
+    let first = Inspection { compaction_losses: vec![much, nothing], ..empty("runs/a|b\u{1b}.jsonl") };
+    [first, empty("runs/c.jsonl")]
+}
+
+fn rendered(report: &str, inspections: &[Inspection], width: usize) -> String {
+    let style = Style { width, color: false };
+    String::from_utf8(inspection::render(report, inspections, &style)).expect("reports are UTF-8")
+}
+
+#[test]
+fn what_compactions_lost() {
+    for report in ["table", "markdown", "json"] {
+        let text = rendered(report, &inspections(), 100);
+        assert_eq!(text.chars().find(|c| *c != '\n' && is_unseen(*c)), None, "{report} lets nothing unseen through");
+        // From the first of the losses on: what stands before is of the transcripts.
+        let begin = text.find(if report == "json" { "\"compaction_losses\"" } else { "What recorded" }).expect("the losses");
+        insta::assert_snapshot!(format!("losses-{report}"), &text[begin..]);
+    }
+}
+
+#[test]
+fn no_line_about_losses_is_wider_than_the_terminal() {
+    for width in [60, 80, 100] {
+        let table = rendered("table", &inspections(), width);
+        let wide: Vec<_> = table.lines().filter(|line| line.chars().count() > width).collect();
+        assert!(wide.is_empty(), "{width}: {wide:#?}");
+    }
+}
+
+#[test]
+fn where_nothing_was_lost_nothing_is_said() {
+    let [_, without] = inspections();
+    for report in ["table", "markdown", "json", "csv"] {
+        let text = rendered(report, std::slice::from_ref(&without), 100);
+        assert!(!text.contains("losses") && !text.contains("lost"), "{text}");
+    }
+}
