@@ -1,6 +1,7 @@
 //! `recompact` replays recorded agent conversations through context-compaction policies, offline, and says what each policy
-//! saves, what it writes to disk and what it breaks. It is a cache simulator for context windows: transcripts are the traces,
-//! policies are the eviction strategies.
+//! saves, what it writes to disk, what it keeps of what the agent went on to use, and what it breaks. It is a cache simulator
+//! for context windows: transcripts are the traces, policies are the eviction strategies, later uses are the hits, and a
+//! clairvoyant is the bound.
 //!
 //! # The way of the data
 //!
@@ -8,6 +9,7 @@
 //!  bytes ──format──▶ Conversation (+ notes)      what was said; blocks with ids; never changed again
 //!                         │
 //!                         ├──sizes (meter)──▶    the size of every block by every measure       (once per conversation)
+//!                         ├──facts, references──▶ which call uses which earlier fact            (once per conversation)
 //!  policy.toml ─▶ Policy  │
 //!                    ▼    ▼
 //!                    replay                      per call: append what is new → each due layer proposes edits →
@@ -15,7 +17,9 @@
 //!                      ▼                         (no IO, no clock, no error)
 //!                   Journal                      what was sent at each call, what was edited, by which layer
 //!                      │
-//!                   measure                      fn(&Conversation, &Journal, …) → values of columns
+//!                    kept                        every use looked up in what was sent: hit, soft miss, hard miss; the bounds
+//!                      │
+//!                   measure                      fn(&Conversation, &Journal, &Kept, …) → values of columns
 //!                      ▼
 //!                   Results ──report──▶ terminal table · JSON · CSV · Markdown
 //! ```
@@ -25,11 +29,14 @@
 //! # The modules, in reading order
 //!
 //! * [`text`], [`template`]: characters as other languages count them; texts with holes.
-//! * [`conversation`]: what was said. [`format`](mod@format): the readers, one a format.
+//! * [`conversation`]: what was said. [`access`]: what a tool call reads and writes. [`format`](mod@format): the readers, one a format.
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
-//! * [`replay`](mod@replay) → [`journal`]; [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
+//! * [`replay`](mod@replay) → [`journal`]: what was sent.
+//! * [`facts`]: what an agent must have word for word. [`references`]: which call uses which earlier fact, and what recorded
+//!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
+//! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
 //!
 //! # Invariants
 //!
@@ -38,7 +45,8 @@
 //! 2. Only [`context::Context`] edits, and every edit is in the journal: a request is the one before it plus what was appended
 //!    and the changes in between.
 //! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
-//! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows.
+//! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
+//!    the bounds look ahead.
 //! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
 //! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]).
