@@ -249,6 +249,10 @@ impl Part {
             self.rows.push(row.clone());
             if !is_bound {
                 self.rows.extend(kept::bounds_of(&row, &replayed, bounds, kept::grain(policy)));
+                if study.exact && bounds.upper.is_none() {
+                    let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
+                    self.notes.push(ResultNote { path: transcript.to_owned(), line: None, what });
+                }
             }
         }
         self.notes.extend(broken_in_the_record(transcript, conversation, baseline));
