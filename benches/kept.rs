@@ -22,7 +22,7 @@ use prepared::{Prepared, policies};
 
 /// A session of so many messages has half as many calls.
 const MESSAGES: usize = 2_000;
-const RUNS: usize = 7;
+const RUNS: usize = 15;
 
 fn main() {
     let counter = "chars/4".parse().expect("a meter");

@@ -26,6 +26,20 @@ pub const MEASUREMENT: Measurement = Measurement {
             "of the weight of later uses of earlier facts (two calls or more back): the request still holds the fact",
         ),
         Column::counted(
+            "kept.hit_macro",
+            Unit::Share,
+            Better::Higher,
+            Combine::Mean,
+            "kept.hit, every conversation alike, however long",
+        ),
+        Column::counted(
+            CHANCE,
+            Unit::Share,
+            Better::Lower,
+            BY_WEIGHT,
+            "placebo: of the same weight, what the whole of another session of the study holds by chance",
+        ),
+        Column::counted(
             "kept.soft",
             Unit::Share,
             Better::Neither,
@@ -54,21 +68,6 @@ pub const MEASUREMENT: Measurement = Measurement {
             Combine::Sum,
             "what fetching again all soft misses is predicted to cost; the replay does not send them",
         ),
-        Column::counted(
-            CHANCE,
-            Unit::Share,
-            Better::Lower,
-            BY_WEIGHT,
-            "placebo: of the same weight, what the whole of another session of the study holds by chance",
-        ),
-        Column::counted(
-            "kept.hit_macro",
-            Unit::Share,
-            Better::Higher,
-            Combine::Mean,
-            "kept.hit, every conversation alike, however long",
-        )
-        .in_detail(),
         Column::counted(
             "kept.hit_summary",
             Unit::Share,
@@ -113,13 +112,13 @@ fn values(replayed: &Replayed) -> Vec<Option<f64>> {
     let share = |part: f64| (all.weight > 0.0).then(|| part / all.weight);
     vec![
         share(all.hit),
+        share(all.hit),
+        None,
         share(all.soft),
         share(all.hard),
         replayed.bound.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
         (kept.rules > 0).then(|| kept.rules_held as f64 / kept.rules as f64),
         Some(kept.reread_tokens as f64),
-        None,
-        share(all.hit),
         share(all.hit_summary),
         share(all.hard_stale),
         count(all.uses as usize),

@@ -89,16 +89,17 @@ fn stack(heads: &[Head], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
     let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == Holds::Names).collect();
     let room = limit.saturating_sub(names.iter().map(|at| widths[*at]).sum::<usize>() + GAP * names.len().saturating_sub(1));
     let needs = |columns: Range<usize>| columns.map(|at| widths[at] + GAP).sum::<usize>();
+    let is_same = |one: usize, other: usize| group(&heads[one]) == group(&heads[other]);
 
     let mut tables: Vec<Range<usize>> = Vec::new();
     let mut at = names.len();
     while at < heads.len() {
-        let group = (at..heads.len()).take_while(|next| group(&heads[*next]) == group(&heads[at])).count();
+        let group = (at..heads.len()).take_while(|next| is_same(at, *next)).count();
         match tables.last_mut() {
             Some(table) if needs(table.start..at + group) <= room => table.end = at + group,
+            // A group that is too wide for one table goes on, column by column, where it began.
+            Some(table) if is_same(table.end - 1, at) && needs(table.start..at + 1) <= room => table.end = at + 1,
             _ if needs(at..at + group) <= room => tables.push(at..at + group),
-            // The group alone is too wide: column by column.
-            Some(table) if needs(table.start..at + 1) <= room => table.end = at + 1,
             _ => tables.push(at..at + 1),
         }
         at = tables.last().map_or(heads.len(), |table| table.end);
