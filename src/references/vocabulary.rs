@@ -1,5 +1,7 @@
 //! The facts that calls use, and every block that holds one of them.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use crate::access;
@@ -89,9 +91,29 @@ impl Vocabulary {
                 }
             }
         }
+        self.add_namesakes(&mut accesses);
         accesses.written.sort_unstable();
         accesses.written.dedup();
         accesses
+    }
+
+    /// After `cd src/net`, `pool.rs` is `src/net/pool.rs`: a file written by its bare name is every file of that name that has a
+    /// path, and one written by its path is what has the bare name.
+    fn add_namesakes(&self, accesses: &mut Accesses) {
+        let mut by_name = FxHashMap::<&str, Vec<Tracked>>::default();
+        let named: BTreeSet<_> = accesses.handles.iter().map(|(_, fact)| *fact).collect();
+        let name = |fact: Tracked| self.facts[fact as usize].text.rsplit('/').next().unwrap_or_default();
+        let kind = |fact: Tracked| self.facts[fact as usize].kind;
+        let is_one =
+            |one, other| matches!((kind(one), kind(other)), (FactKind::File, FactKind::Path) | (FactKind::Path, FactKind::File));
+        named.into_iter().for_each(|fact| by_name.entry(name(fact)).or_default().push(fact));
+        let others = |(file, call): &(Tracked, u32)| {
+            let (file, call) = (*file, *call);
+            let namesakes = by_name.get(name(file)).into_iter().flatten().copied();
+            namesakes.filter(|other| is_one(file, *other)).map(|other| (other, call)).collect::<Vec<_>>()
+        };
+        let also: Vec<_> = accesses.written.iter().flat_map(others).collect();
+        accesses.written.extend(also);
     }
 
     fn handle(&mut self, path: &str, mut found: impl FnMut(Tracked)) {
