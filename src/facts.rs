@@ -125,6 +125,15 @@ pub fn in_text(text: &str, seen: &mut dyn FnMut(Sighting)) {
     scanner.finish();
 }
 
+/// The facts by which a file or a page is named: those its path or URL says.
+pub fn in_name(name: &str, seen: &mut dyn FnMut(Sighting)) {
+    in_text(name, &mut |sighting| {
+        if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File | FactKind::Url) {
+            seen(sighting);
+        }
+    });
+}
+
 /// Keys of blocks of other kinds under which no model reads a text.
 const UNREAD: [&str; 5] = ["type", "id", "signature", "encrypted_content", "data"];
 

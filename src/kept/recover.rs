@@ -3,8 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::conversation::{BlockId, Conversation};
-use crate::facts::{self, FactKind};
-use crate::journal::{FileKind, Journal};
+use crate::journal::Journal;
 use crate::references::{References, Tracked, Use, cost_to_fetch};
 
 use super::Outcome;
@@ -14,8 +13,6 @@ pub(super) struct Recovery<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     tokens: &'a dyn Fn(BlockId) -> u64,
-    /// The files that results were moved to.
-    persisted: FxHashMap<BlockId, Vec<u64>>,
     /// For how many calls the policy left each block in sight; 0 where it did not take it away.
     stay: Vec<u32>,
     /// Up to which call a block that was fetched again is in sight.
@@ -30,15 +27,6 @@ impl<'a> Recovery<'a> {
         journal: &'a Journal,
         tokens: &'a dyn Fn(BlockId) -> u64,
     ) -> Self {
-        let mut persisted = FxHashMap::<BlockId, Vec<u64>>::default();
-        for file in journal.files.iter().filter(|file| file.kind == FileKind::Persisted) {
-            let Some(block) = file.of.map(|block| recorded(conversation, journal, block)) else { continue };
-            facts::in_text(&file.path, &mut |sighting| {
-                if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File) {
-                    persisted.entry(block).or_default().push(sighting.key);
-                }
-            });
-        }
         let mut stay = vec![0; conversation.blocks.len()];
         for request in &journal.requests {
             let removed = request.changes.iter().chain(&request.view).flat_map(|change| &change.removed);
@@ -48,7 +36,7 @@ impl<'a> Recovery<'a> {
                 }
             }
         }
-        Self { conversation, references, tokens, persisted, stay, back_until: FxHashMap::default(), cost: 0 }
+        Self { conversation, references, tokens, stay, back_until: FxHashMap::default(), cost: 0 }
     }
 
     /// What becomes of a use that missed: if it can be had again its cheapest source is fetched, unless it still is in sight from
@@ -85,8 +73,7 @@ impl<'a> Recovery<'a> {
         if named().any(is_fresh) {
             return Some(Handle::Fresh);
         }
-        let keys = self.persisted.get(&id).into_iter().flatten();
-        let moved = keys.filter_map(|key| sight.path(*key)).any(in_sight);
+        let moved = sight.moved_to(id).iter().any(|path| in_sight(*path));
         let archived = sight.archive_of(used.fact).is_some_and(in_sight);
         match moved || archived {
             true if handles.iter().all(is_fresh) => Some(Handle::Fresh),
@@ -101,15 +88,4 @@ enum Handle {
     Fresh,
     /// The file was written since.
     Stale,
-}
-
-/// The block of the record that a block stands in place of.
-fn recorded(conversation: &Conversation, journal: &Journal, mut block: BlockId) -> BlockId {
-    while let Some(made) = block.index().checked_sub(conversation.blocks.len()) {
-        match journal.made[made].instead_of {
-            Some(before) => block = before,
-            None => break,
-        }
-    }
-    block
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Conversation, Origin};
-use crate::facts::{self, FactKind};
+use crate::facts;
 use crate::journal::{FileKind, Journal, Request};
 use crate::references::{References, Tracked};
 
@@ -28,23 +28,27 @@ pub(super) struct Sight<'a> {
     folded: Vec<Option<usize>>,
     /// Paths that only this policy names: files it wrote, numbered behind everything that is followed.
     paths: FxHashMap<u64, Tracked>,
+    /// The files that results were moved to.
+    moved_to: FxHashMap<BlockId, Vec<Tracked>>,
     archives: Archives,
 }
 
 impl<'a> Sight<'a> {
     pub fn new(conversation: &'a Conversation, references: &'a References, journal: &'a Journal) -> Self {
         let mut paths = FxHashMap::default();
-        let mut archives = Vec::new();
+        let (mut archives, mut moved_to) = (Vec::new(), FxHashMap::<BlockId, Vec<Tracked>>::default());
         for file in &journal.files {
-            let mut handle = None;
-            facts::in_text(&file.path, &mut |sighting| {
-                if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File) {
-                    let next = (references.tracked() + paths.len()) as Tracked;
-                    handle = Some(references.known(sighting.key).unwrap_or_else(|| *paths.entry(sighting.key).or_insert(next)));
-                }
+            let mut handles = Vec::new();
+            facts::in_name(&file.path, &mut |sighting| {
+                let next = (references.tracked() + paths.len()) as Tracked;
+                handles.push(references.known(sighting.key).unwrap_or_else(|| *paths.entry(sighting.key).or_insert(next)));
             });
-            if file.kind == FileKind::Archive {
-                archives.push(handle);
+            match (file.kind, file.of) {
+                (FileKind::Archive, _) => archives.push(handles.last().copied()),
+                (FileKind::Persisted, Some(block)) => {
+                    moved_to.entry(recorded(conversation, journal, block)).or_default().extend(handles);
+                }
+                (FileKind::Persisted, None) => {}
             }
         }
         let followed = references.tracked() + paths.len();
@@ -61,6 +65,7 @@ impl<'a> Sight<'a> {
             folds: 0,
             folded: vec![None; followed],
             paths,
+            moved_to,
             archives: Archives::new(journal, archives, followed),
         }
     }
@@ -111,9 +116,9 @@ impl<'a> Sight<'a> {
         self.archives.of_fact(fact)
     }
 
-    /// The path of a file that the policy wrote.
-    pub fn path(&self, key: u64) -> Option<Tracked> {
-        self.references.known(key).or_else(|| self.paths.get(&key).copied())
+    /// The paths of the files that a result was moved to.
+    pub fn moved_to(&self, block: BlockId) -> &[Tracked] {
+        self.moved_to.get(&block).map_or(&[], Vec::as_slice)
     }
 
     /// How many of the users' rules stand in the request, and how many there are.
@@ -149,19 +154,23 @@ impl<'a> Sight<'a> {
         }
     }
 
-    fn count(&mut self, block: BlockId, by: i32, of_view: bool) {
-        let (conversation, references) = (self.conversation, self.references);
-        match block.index().checked_sub(conversation.blocks.len()) {
+    /// Does something with every fact of a block, and whether the block is a summary.
+    fn each_fact(&mut self, block: BlockId, one: impl Fn(&mut Self, Tracked, bool)) {
+        match block.index().checked_sub(self.conversation.blocks.len()) {
             Some(at) => {
-                let facts = self.made[at].take();
-                facts.iter().flatten().for_each(|fact| self.add(*fact, by, Place { of_view, is_summary: self.summaries[at] }));
+                let (facts, is_summary) = (self.made[at].take(), self.summaries[at]);
+                facts.iter().flatten().for_each(|fact| one(self, *fact, is_summary));
                 self.made[at] = facts;
             }
             None => {
-                let is_summary = conversation.block(block).origin == Origin::Compaction;
-                references.in_block(block).iter().for_each(|seen| self.add(seen.tracked, by, Place { of_view, is_summary }));
+                let is_summary = self.conversation.block(block).origin == Origin::Compaction;
+                self.references.in_block(block).iter().for_each(|seen| one(self, seen.tracked, is_summary));
             }
         }
+    }
+
+    fn count(&mut self, block: BlockId, by: i32, of_view: bool) {
+        self.each_fact(block, |sight, fact, is_summary| sight.add(fact, by, Place { of_view, is_summary }));
     }
 
     /// One block more, or less, holds a fact.
@@ -187,7 +196,7 @@ impl<'a> Sight<'a> {
 
     /// Remembers who took the last copy of a fact away, and which summary it went into.
     fn note_losses(&mut self, block: BlockId, change: &Change, call: usize, of_view: bool) {
-        let lose = |sight: &mut Self, fact: Tracked| {
+        self.each_fact(block, |sight, fact, _| {
             let at = fact as usize;
             if change.kind == ChangeKind::Fold && !of_view && !sight.counts.is_in_text(fact) {
                 sight.folded[at].get_or_insert(sight.folds - 1);
@@ -195,14 +204,17 @@ impl<'a> Sight<'a> {
             if let (None, Cause::Layer(layer)) = (sight.hit(fact), change.cause) {
                 sight.lost[at].get_or_insert((layer, call as u32));
             }
-        };
-        match block.index().checked_sub(self.conversation.blocks.len()) {
-            Some(at) => {
-                let facts = self.made[at].take();
-                facts.iter().flatten().for_each(|fact| lose(self, *fact));
-                self.made[at] = facts;
-            }
-            None => self.references.in_block(block).iter().for_each(|seen| lose(self, seen.tracked)),
+        });
+    }
+}
+
+/// The block of the record that a block stands in place of.
+fn recorded(conversation: &Conversation, journal: &Journal, mut block: BlockId) -> BlockId {
+    while let Some(made) = block.index().checked_sub(conversation.blocks.len()) {
+        match journal.made[made].instead_of {
+            Some(before) => block = before,
+            None => break,
         }
     }
+    block
 }

@@ -79,7 +79,8 @@ impl Vocabulary {
                 let pair = conversation.pair(pair);
                 let access = access::of(&pair.name, input);
                 for path in &access.writes {
-                    self.handle(path, |file| {
+                    facts::in_name(path, &mut |sighting| {
+                        let file = self.intern(&sighting);
                         accesses.written.push((file, call));
                         accesses.handles.push((id.0, file));
                     });
@@ -87,7 +88,7 @@ impl Vocabulary {
                 // What a tool says of its failure is not the file.
                 let Some(result) = pair.answered.filter(|id| !conversation.block(*id).is_error()) else { continue };
                 for path in &access.reads {
-                    self.handle(path, |file| accesses.handles.push((result.0, file)));
+                    facts::in_name(path, &mut |sighting| accesses.handles.push((result.0, self.intern(&sighting))));
                 }
             }
         }
@@ -114,14 +115,6 @@ impl Vocabulary {
         };
         let also: Vec<_> = accesses.written.iter().flat_map(others).collect();
         accesses.written.extend(also);
-    }
-
-    fn handle(&mut self, path: &str, mut found: impl FnMut(Tracked)) {
-        facts::in_text(path, &mut |sighting| {
-            if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File | FactKind::Url) {
-                found(self.intern(&sighting));
-            }
-        });
     }
 
     /// Every block that holds a known fact. The first anchors a fact is seen with are those it is bound to.
