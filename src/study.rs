@@ -15,7 +15,7 @@ use crate::conversation::{Conversation, Thinking};
 use crate::format::Reading;
 use crate::journal::Journal;
 use crate::kept::bound::Problem;
-use crate::kept::{Bounds, Kept, bounds, look_up, wishes};
+use crate::kept::{Bounds, Grain, Kept, bounds, look_up, wishes};
 use crate::measure::{self, Replayed};
 use crate::meter::{Measure, Meter};
 use crate::policy::{Policy, preset};
@@ -83,6 +83,7 @@ struct OfPolicy {
 struct Outcome {
     journal: Journal,
     kept: Kept,
+    grain: Grain,
     bounds: Bounds,
 }
 
@@ -157,7 +158,7 @@ impl Study {
         let grain = kept::grain(policy);
         let wishes = prepared.wishes[grain as usize].get_or_init(|| wishes(conversation, &prepared.references, grain, &tokens));
         let bounds = bounds(wishes, &journal, self.exact);
-        Outcome { journal, kept, bounds }
+        Outcome { journal, kept, grain, bounds }
     }
 }
 
@@ -227,7 +228,7 @@ impl Part {
         let (conversation, baseline) = (prepared.conversation, &outcomes[study.baseline].journal);
         self.policies.resize_with(study.policies.len(), OfPolicy::default);
         for ((policy, outcome), sum) in study.policies.iter().zip(outcomes).zip(&mut self.policies) {
-            let Outcome { journal, kept, bounds } = outcome;
+            let Outcome { journal, kept, grain, bounds } = outcome;
             if journal.requests.is_empty() {
                 continue;
             }
@@ -248,7 +249,7 @@ impl Part {
             }
             self.rows.push(row.clone());
             if !is_bound {
-                self.rows.extend(kept::bounds_of(&row, &replayed, bounds, kept::grain(policy)));
+                self.rows.extend(kept::bounds_of(&row, &replayed, bounds, *grain));
                 if study.exact && bounds.upper.is_none() {
                     let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
                     self.notes.push(ResultNote { path: transcript.to_owned(), line: None, what });
