@@ -92,6 +92,13 @@ pub struct Sighting<'t> {
     pub said: bool,
 }
 
+impl<'t> Sighting<'t> {
+    /// What it is bound to: its anchors, if it is of a kind that counts only beside one.
+    pub fn bound_to(&self) -> &'t [u64] {
+        if self.kind.is_bound() { self.anchors } else { &[] }
+    }
+}
+
 /// The key of a fact: the same on every machine.
 pub fn key(kind: FactKind, text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), kind as u64)

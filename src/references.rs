@@ -24,7 +24,6 @@ use crate::facts::{self, FactKind, Sighting};
 use find::Finder;
 pub use loss::{Loss, Nowhere, cost_to_fetch};
 pub use placebo::Placebo;
-use placebo::Used;
 use rows::Rows;
 use rules::Rules;
 use vocabulary::Vocabulary;
@@ -119,8 +118,6 @@ pub struct References {
     pub losses: Vec<Loss>,
     /// To compare with other conversations.
     pub placebo: Placebo,
-    /// How many blocks can hold facts.
-    pub blocks: usize,
     bytes: Vec<u32>,
     known: FxHashMap<u64, Tracked>,
     /// Finds the rules in a text; none where there are no rules.
@@ -181,9 +178,7 @@ impl References {
 
     /// Whether a file was written by a call after a block entered and before `call`.
     pub fn written_since(&self, file: Tracked, block: BlockId, call: u32) -> bool {
-        let writes = self.written.row(file as usize);
-        let first = writes.partition_point(|write| *write < self.after(block));
-        writes.get(first).is_some_and(|write| *write < call)
+        self.written.has_in(file as usize, self.after(block)..call)
     }
 
     /// The facts and rules in a block that a layer wrote, each once; `more` names facts that only this policy knows. In a
@@ -215,20 +210,11 @@ impl Fact {
     /// stood beside at first.
     fn counts(&self, sighting: &Sighting, is_summary: bool) -> bool {
         let must_be_beside = self.kind.is_bound() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
-        !must_be_beside || sighting.anchors.iter().any(|anchor| self.anchors.contains(anchor))
+        !must_be_beside || self.stood_beside(sighting.anchors)
     }
-}
 
-/// What a conversation used, each fact once.
-fn used(facts: &[Fact], uses: &[Use]) -> Vec<Used> {
-    let mut weights = vec![0.0; facts.len()];
-    for used in uses {
-        weights[used.fact as usize] += facts[used.fact as usize].weight;
+    /// Whether it stood beside one of these at first.
+    fn stood_beside(&self, anchors: &[u64]) -> bool {
+        anchors.iter().any(|anchor| self.anchors.contains(anchor))
     }
-    let used = facts.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(|(fact, weight)| Used {
-        key: facts::key(fact.kind, &fact.text),
-        anchors: if fact.kind.is_bound() { fact.anchors.clone() } else { Box::default() },
-        weight,
-    });
-    used.collect()
 }

@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::rules::Rules;
 use super::steps::Step;
 use super::vocabulary::{Accesses, Sightings, Vocabulary, Wanted};
-use super::{Fact, Placebo, Provenance, References, Seen, Tracked, Use, used};
+use super::{Fact, Placebo, Provenance, References, Seen, Tracked, Use};
 
 /// A fact in more than this share of the blocks is common: where it was seen last says nothing. Of a table over many sessions
 /// 2 % would do; in one session that would take away what it works on. On recorded sessions 5 % instead of 2 % gives 40 % more
@@ -150,7 +150,7 @@ impl<'a> Finder<'a> {
         let most = share.clamp(*COMMON_BLOCKS.start(), *COMMON_BLOCKS.end());
         self.sightings.in_blocks[wanted.fact as usize] as usize <= most
             && !self.in_system[wanted.fact as usize]
-            && (!fact.kind.is_bound() || wanted.anchors.iter().any(|anchor| fact.anchors.contains(anchor)))
+            && (!fact.kind.is_bound() || fact.stood_beside(&wanted.anchors))
     }
 
     /// The blocks that hold a fact and have entered, in order.
@@ -193,9 +193,8 @@ impl<'a> Finder<'a> {
     /// Whether the agent could see a path or URL that gives a block's content again, unchanged since.
     fn can_be_fetched(&self, id: BlockId, call: u32) -> bool {
         self.handles.row(id.index()).iter().any(|handle| {
-            let mut writes = self.written.row(*handle as usize).iter();
             self.entered(*handle).any(|holder| self.can_see(holder))
-                && !writes.any(|write| (self.after[id.index()]..call).contains(write))
+                && !self.written.has_in(*handle as usize, self.after[id.index()]..call)
         })
     }
 
@@ -233,10 +232,9 @@ impl<'a> Finder<'a> {
         losses.iter_mut().for_each(|loss| loss.renumber(new));
         let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new(used.fact), ..used }).collect();
         References {
-            placebo: Placebo { used: used(&facts, &uses), sample },
+            placebo: Placebo::new(&facts, &uses, sample),
             uses,
             losses,
-            blocks,
             bytes,
             seen: Rows::new(self.conversation.blocks.len(), &seen),
             sources: Rows::new(facts.len() + self.rules.rules.len(), &sources),

@@ -2,26 +2,43 @@
 
 use std::collections::BTreeSet;
 
+use crate::facts;
+
+use super::{Fact, Use};
+
 /// Facts kept of a conversation: at most 64 KiB each, whatever its length.
 const MOST: usize = 4096;
 
 /// What is needed of a conversation to compare it with others: what it used, and a sample of what it holds.
 #[derive(Debug, Clone, Default)]
 pub struct Placebo {
-    pub(super) used: Vec<Used>,
-    pub(super) sample: Sample,
+    used: Vec<Used>,
+    sample: Sample,
 }
 
 /// A fact that was used, with the weight of all its uses.
 #[derive(Debug, Clone)]
-pub(super) struct Used {
-    pub key: u64,
+struct Used {
+    key: u64,
     /// What it must stand beside; nothing for most facts.
-    pub anchors: Box<[u64]>,
-    pub weight: f64,
+    anchors: Box<[u64]>,
+    weight: f64,
 }
 
 impl Placebo {
+    pub(super) fn new(facts: &[Fact], uses: &[Use], sample: Sample) -> Self {
+        let mut weights = vec![0.0; facts.len()];
+        for used in uses {
+            weights[used.fact as usize] += facts[used.fact as usize].weight;
+        }
+        let used = facts.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(|(fact, weight)| Used {
+            key: facts::key(fact.kind, &fact.text),
+            anchors: if fact.kind.is_bound() { fact.anchors.clone() } else { Box::default() },
+            weight,
+        });
+        Self { used: used.collect(), sample }
+    }
+
     /// The share of the weight of this conversation's uses whose facts the other holds, anywhere; `None` where there are none
     /// to compare.
     pub fn chance(&self, other: &Placebo) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! Lists of lists in two flat vectors.
 
+use std::ops::Range;
+
 #[derive(Debug, Clone)]
 pub(super) struct Rows<T> {
     /// Where each row ends.
@@ -33,6 +35,14 @@ impl<T: Copy> Rows<T> {
     }
 }
 
+impl Rows<u32> {
+    /// Whether a row, which must ascend, has a number in this range.
+    pub fn has_in(&self, row: usize, range: Range<u32>) -> bool {
+        let row = self.row(row);
+        row.get(row.partition_point(|number| *number < range.start)).is_some_and(|number| *number < range.end)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Rows;
@@ -40,6 +50,8 @@ mod tests {
     #[test]
     fn items_are_grouped_and_keep_their_order() {
         let rows = Rows::new(4, &[(2, 'a'), (0, 'b'), (2, 'c')]);
+        let numbers = Rows::new(1, &[(0, 3), (0, 5)]);
+        assert_eq!([0..3, 3..4, 4..5, 4..6, 6..9].map(|range| numbers.has_in(0, range)), [false, true, false, true, false]);
         assert_eq!([rows.row(0), rows.row(1), rows.row(2), rows.row(3)], [&['b'][..], &[], &['a', 'c'], &[]]);
     }
 }

@@ -56,10 +56,8 @@ impl Vocabulary {
             let mut used: Vec<Wanted> = Vec::new();
             for id in &conversation.messages[call.response].blocks {
                 facts::in_block(conversation.block(*id), &mut |sighting| {
-                    let wanted = if sighting.kind.is_bound() { !sighting.anchors.is_empty() } else { true };
-                    if wanted && sighting.said {
-                        let anchors = if sighting.kind.is_bound() { sighting.anchors.into() } else { Box::default() };
-                        used.push(Wanted { fact: self.intern(&sighting), anchors });
+                    if sighting.said && (!sighting.kind.is_bound() || !sighting.anchors.is_empty()) {
+                        used.push(Wanted { fact: self.intern(&sighting), anchors: sighting.bound_to().into() });
                     }
                 });
             }
@@ -136,7 +134,7 @@ impl Vocabulary {
                 }
                 sightings.blocks += 1;
                 let bytes = facts::in_block(block, &mut |sighting| {
-                    sightings.sample.insert(sighting.key, if sighting.kind.is_bound() { sighting.anchors } else { &[] });
+                    sightings.sample.insert(sighting.key, sighting.bound_to());
                     let Some(tracked) = self.known.get(&sighting.key).copied() else { return };
                     let fact = &mut self.facts[tracked as usize];
                     if fact.anchors.is_empty() && !sighting.anchors.is_empty() {
