@@ -104,11 +104,7 @@ impl Study {
                 }
             };
             part.add(self, name, &prepared, &outcomes);
-            part.compared.push(Compared {
-                transcript: name.to_owned(),
-                conversation: conversation.name.clone(),
-                placebo: prepared.references.placebo,
-            });
+            part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
         }
         part
     }

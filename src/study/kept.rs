@@ -130,17 +130,24 @@ pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) 
 /// A conversation of a study, to be compared with the others.
 #[derive(Debug)]
 pub struct Compared {
-    pub transcript: String,
-    pub conversation: String,
-    pub placebo: Placebo,
+    transcript: String,
+    /// How much of the transcript's path names the session. Every conversation is held against every other: it is found once.
+    session: usize,
+    conversation: String,
+    placebo: Placebo,
 }
 
 impl Compared {
+    pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
+        let session = session(transcript).len();
+        Self { transcript: transcript.to_owned(), session, conversation: conversation.to_owned(), placebo }
+    }
+
     /// Whether the other is another session: not a sub-agent of this one, nor the one it is a sub-agent of. Conversations in
     /// one list (`17`, `18`) are sessions of their own.
     fn is_unrelated(&self, other: &Compared) -> bool {
         let in_a_list = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
-        session(&self.transcript) != session(&other.transcript)
+        self.transcript[..self.session] != other.transcript[..other.session]
             || (self.conversation != other.conversation && in_a_list(&self.conversation) && in_a_list(&other.conversation))
     }
 }
