@@ -58,6 +58,8 @@
 //! [`summarizer::SUMMARIZERS`], [`policy::PRESETS`], [`measure::MEASURES`], [`report::REPORTS`]).
 
 pub mod access;
+pub mod cache;
+pub mod calibrate;
 pub mod column;
 pub mod context;
 pub mod conversation;
@@ -71,6 +73,7 @@ pub mod limits;
 pub mod measure;
 pub mod meter;
 pub mod policy;
+pub mod prices;
 pub mod references;
 pub mod replay;
 pub mod report;

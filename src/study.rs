@@ -39,7 +39,7 @@ pub struct Study {
     /// Index of the policy that `tokens.saved` compares with.
     pub baseline: usize,
     /// The report's own count of tokens.
-    pub counter: Meter,
+    pub counter: Counter,
     /// In place of what the record or the policy says.
     pub window: Option<u64>,
     pub overhead: Option<u64>,
@@ -49,6 +49,24 @@ pub struct Study {
     pub misses: usize,
     /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
     pub exact: bool,
+}
+
+/// What counts tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Counter {
+    /// Each conversation's own: as recorded usage calibrates it for models whose tokenizer is not public, else [`DEFAULT_COUNTER`].
+    Own,
+    /// The same for all.
+    Fixed(Meter),
+}
+
+impl Counter {
+    pub fn of(self, _conversation: &Conversation) -> Meter {
+        match self {
+            Counter::Own => DEFAULT_COUNTER,
+            Counter::Fixed(meter) => meter,
+        }
+    }
 }
 
 /// Gives an observer for each replay. With observers, replays run one after another.
@@ -149,7 +167,7 @@ impl Study {
         let window = self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW);
         let setup = Setup { policy, window, ..prepared.setup(self) };
         let journal = replay(&Setup { recorded: prepared.recorded.as_ref(), ..setup }, observer);
-        let tokens = |block| self.counter.apply(prepared.sizes.size(block, self.counter.measure));
+        let tokens = |block| prepared.counter.apply(prepared.sizes.size(block, prepared.counter.measure));
         let kept = look_up(conversation, &prepared.references, &journal, &tokens);
         let grain = kept::grain(policy);
         let wishes = prepared.wishes[grain as usize].get_or_init(|| wishes(conversation, &prepared.references, grain, &tokens));
@@ -161,6 +179,7 @@ impl Study {
 /// What all replays of a conversation share.
 struct Prepared<'a> {
     conversation: &'a Conversation,
+    counter: Meter,
     sizes: Sizes,
     references: References,
     /// For the bounds, by grain; made when the first policy needs them.
@@ -172,10 +191,12 @@ struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     fn new(study: &Study, conversation: &'a Conversation) -> Self {
         let measures = study.policies.iter().flat_map(Policy::measures);
-        let sizes = Sizes::new(conversation, measures.chain([study.counter.measure]));
-        let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, study.counter));
-        let references = References::new(conversation, |block| study.counter.apply(sizes.size(block, study.counter.measure)));
-        let mut prepared = Self { conversation, sizes, references, wishes: Default::default(), overhead, recorded: None };
+        let counter = study.counter.of(conversation);
+        let sizes = Sizes::new(conversation, measures.chain([counter.measure]));
+        let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
+        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
+        let mut prepared =
+            Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded: None };
         if study.policies.iter().any(Policy::goes_by_usage) {
             prepared.recorded = Some(RecordedRequests::of(&prepared.setup(study)));
         }
@@ -187,7 +208,7 @@ impl<'a> Prepared<'a> {
             conversation: self.conversation,
             sizes: &self.sizes,
             policy: &study.policies[study.baseline],
-            counter: study.counter,
+            counter: self.counter,
             window: USUAL_WINDOW,
             overhead: self.overhead,
             thinking: study.thinking.unwrap_or(self.conversation.thinking),

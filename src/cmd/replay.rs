@@ -8,7 +8,7 @@ use recompact::conversation::{Conversation, Thinking};
 use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
-use recompact::study::{DEFAULT_COUNTER, Observers, Study, with_bounds};
+use recompact::study::{Counter, DEFAULT_COUNTER, Observers, Study, with_bounds};
 use recompact::summarizer;
 use recompact::text::one_of;
 
@@ -111,7 +111,7 @@ impl Replay {
         Ok(Study {
             policies,
             baseline,
-            counter: self.tokenizer,
+            counter: Counter::Fixed(self.tokenizer),
             window: self.window,
             overhead: self.overhead,
             thinking: self.thinking.map(|thinking| match thinking {

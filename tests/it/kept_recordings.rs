@@ -117,7 +117,7 @@ fn study(policies: Vec<Policy>) -> Study {
     Study {
         policies,
         baseline: 0,
-        counter: COUNTER,
+        counter: recompact::study::Counter::Fixed(COUNTER),
         window: None,
         overhead: None,
         thinking: None,
