@@ -1,7 +1,7 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
 use crate::context::{Change, Fault, Made};
-use crate::conversation::BlockId;
+use crate::conversation::{BlockId, Role};
 
 /// What was sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Request {
     /// The policy's own estimate of its messages; the report's where it has none.
     pub estimate: u64,
     pub messages: usize,
+    /// Its blocks, as what differs from the request before.
+    pub tail: Tail,
     /// It was over the window before the overflow layers ran.
     pub overflowed: bool,
     /// It was over the window after them.
@@ -24,6 +26,21 @@ pub struct Request {
     /// The view was made anew from the history, and `view` is all that was done to it; else it is the view of the request
     /// before, grown and edited further.
     pub view_anew: bool,
+}
+
+/// The blocks of a request, told by the request before it: so many of its first blocks stay, and these follow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tail {
+    pub kept: usize,
+    pub then: Vec<SentBlock>,
+}
+
+/// A block in its place in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentBlock {
+    pub block: BlockId,
+    /// The role of the message that begins with it; `None` within a message.
+    pub opens: Option<Role>,
 }
 
 /// What one layer did at one call.

@@ -23,6 +23,7 @@ use crate::summarizer::Summarizer;
 pub use estimate::RecordedRequests;
 
 use clerk::Clerk;
+use send::LastMessages;
 
 /// Everything a replay depends on.
 #[derive(Clone, Copy)]
@@ -71,7 +72,7 @@ impl Observer for NoObserver {}
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
     let history = Track::new(Context::new(setup.conversation, setup.sizes), setup);
-    let mut run = Run { history, view: None, thinking: Cursor::default(), clerk: Clerk::new(setup, observer) };
+    let mut run = Run { history, view: None, thinking: Cursor::default(), last: LastMessages::default(), clerk: Clerk::new(setup, observer) };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
     }
@@ -85,6 +86,7 @@ struct Run<'a, 'o> {
     view: Option<Track<'a>>,
     /// Up to where thinking has left.
     thinking: Cursor,
+    last: LastMessages,
     clerk: Clerk<'a, 'o>,
 }
 

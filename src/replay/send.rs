@@ -2,9 +2,38 @@
 
 use super::clerk::LastSent;
 use super::{Now, Run, Track};
-use crate::context::Cause;
-use crate::journal::Request;
+use crate::context::{Cause, Change, Context};
+use crate::journal::{Request, SentBlock, Tail};
 use crate::layer::When;
+
+/// Where the messages of the last request end, to tell the next one by what differs.
+#[derive(Debug, Default)]
+pub(super) struct LastMessages {
+    /// How many blocks the request had up to the end of each message.
+    ends: Vec<usize>,
+    /// The first message that the layers of the view have touched since it was made.
+    viewed: Option<usize>,
+}
+
+impl LastMessages {
+    /// What the request that is about to be sent has in common with the last one, and what follows.
+    fn tail(&mut self, sent: &Context, changes: &[Change], view: &[Change], view_anew: bool) -> Tail {
+        let first = |changes: &[Change]| changes.iter().map(|change| change.at).min();
+        let earlier = self.viewed;
+        let unviewed = if view_anew { earlier } else { None };
+        self.viewed = [first(view), if view_anew { None } else { earlier }].into_iter().flatten().min();
+        let touched = [first(changes), first(view), unviewed, Some(sent.len())].into_iter().flatten().min();
+        self.ends.truncate(touched.unwrap_or_default());
+        let kept = self.ends.last().copied().unwrap_or_default();
+        let mut then = Vec::new();
+        for message in &sent.messages()[self.ends.len()..] {
+            let opens = |place: usize| (place == 0).then_some(message.role);
+            then.extend(message.blocks.iter().enumerate().map(|(place, block)| SentBlock { block: *block, opens: opens(place) }));
+            self.ends.push(kept + then.len());
+        }
+        Tail { kept, then }
+    }
+}
 
 impl<'a> Run<'a, '_> {
     pub(super) fn send(&mut self, now: &Now<'a>) {
@@ -19,11 +48,13 @@ impl<'a> Run<'a, '_> {
         let view = self.view.as_mut().map(|view| view.context.take_changes()).unwrap_or_default();
         self.lend_to_view();
         let sent = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
+        let tail = self.last.tail(sent, &changes, &view, view_anew);
         let request = Request {
             call: now.call,
             tokens,
             estimate: setup.policy.meter.map_or(tokens, |meter| self.clerk.estimate(meter, sent)),
             messages: sent.len(),
+            tail,
             overflowed,
             failed: tokens > setup.window,
             faults: sent.faults(Cause::Record).to_vec(),

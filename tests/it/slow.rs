@@ -5,7 +5,7 @@ use recompact::context::FaultKind;
 use recompact::context::{Change, ChangeKind, Context, Sent};
 use recompact::conversation::{BlockId, Conversation, Kind, Role, Thinking};
 use recompact::format::{self, ReadOptions};
-use recompact::journal::{File, Journal, Request};
+use recompact::journal::{File, Journal, Request, SentBlock};
 use recompact::meter::{Measure, Meter, python_text};
 use recompact::replay::Observer;
 use recompact::text;
@@ -56,7 +56,7 @@ fn it_does_for_recorded_conversations() {
 }
 
 fn check(trial: &Trial, conversation: &Conversation) -> Journal {
-    let mut slow = Slow { trial, conversation, read: 0, history: Vec::new(), view: Vec::new() };
+    let mut slow = Slow { trial, conversation, read: 0, history: Vec::new(), view: Vec::new(), sent: Vec::new() };
     trial.replay(conversation, &mut slow)
 }
 
@@ -70,6 +70,8 @@ struct Slow<'a> {
     history: Vec<Vec<BlockId>>,
     /// Those of the view.
     view: Vec<Vec<BlockId>>,
+    /// The blocks of the request, by what the journal says differs from the one before.
+    sent: Vec<SentBlock>,
 }
 
 impl Observer for Slow<'_> {
@@ -77,6 +79,9 @@ impl Observer for Slow<'_> {
         let place = format!("{}, call {}", self.trial.policy.name, request.call);
         let blocks: Vec<_> = context.messages().iter().map(|sent| sent.blocks.clone()).collect();
         assert_eq!(self.by_the_log(request), blocks, "{place}: the log of changes");
+        self.sent.truncate(request.tail.kept);
+        self.sent.extend(&request.tail.then);
+        assert_eq!(self.sent, in_a_row(context), "{place}: the tail");
 
         let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
         let size = |measure| slow_size(measure, context, &wires);
@@ -106,6 +111,15 @@ impl Observer for Slow<'_> {
     fn wants_archives(&self) -> bool {
         true
     }
+}
+
+/// The blocks of all messages.
+fn in_a_row(context: &Context) -> Vec<SentBlock> {
+    let of = |sent: &Sent| {
+        let opens = |place| (place == 0).then_some(sent.role);
+        sent.blocks.iter().enumerate().map(|(place, id)| SentBlock { block: *id, opens: opens(place) }).collect::<Vec<_>>()
+    };
+    context.messages().iter().flat_map(of).collect()
 }
 
 impl Slow<'_> {
