@@ -287,6 +287,13 @@ impl Conversation {
         start..self.calls[call].response
     }
 
+    /// When the request of a call was sent, in milliseconds since 1970: when the newest of what entered for it did, else when
+    /// it was answered.
+    pub fn asked(&self, call: usize) -> Option<i64> {
+        let entered = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
+        entered.or(self.calls[call].time)
+    }
+
     /// How many tool_use blocks were sent or answered, recorded compactions unrolled.
     pub fn tool_uses(&self) -> usize {
         self.count(|block| matches!(block.kind, Kind::ToolUse(_)))

@@ -45,10 +45,19 @@ pub struct Kept {
     /// Calls times the users' rules given before them; and those where the rule stood in the request word for word.
     pub rules: u64,
     pub rules_held: u64,
-    /// Tokens that fetching again what was softly missed is predicted to cost.
-    pub reread_tokens: u64,
+    /// What is predicted to be fetched again, for soft misses.
+    pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
     pub missed: Vec<Missed>,
+}
+
+/// Something that an agent without it would have fetched again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reread {
+    /// The call that needed it.
+    pub call: u32,
+    /// Tokens of the result, and of the call that asks for it.
+    pub tokens: u64,
 }
 
 /// A fact that was used and could not be had any more.
@@ -80,6 +89,13 @@ pub enum Outcome {
         /// A handle is in sight, but the file was written since.
         stale: bool,
     },
+}
+
+impl Kept {
+    /// Tokens that fetching again what was softly missed is predicted to add.
+    pub fn reread_tokens(&self) -> u64 {
+        self.rereads.iter().map(|reread| reread.tokens).sum()
+    }
 }
 
 /// Looks every use up in what was sent. `tokens` is the size of a block by the report's counter.
@@ -120,7 +136,7 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
         kept.rules += rules;
         kept.rules_held += held;
     }
-    kept.reread_tokens = recovery.tokens();
+    kept.rereads = recovery.rereads();
     kept.missed = missed.into_values().collect();
     kept.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
     kept

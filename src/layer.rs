@@ -109,6 +109,16 @@ impl Layer {
         self.scope == Scope::Request
     }
 
+    /// Whether its summarizer's call continues the conversation, and so reads the prefix that the provider has cached.
+    pub fn rides_prefix(&self) -> bool {
+        false
+    }
+
+    /// Whether the provider edits on its side, so that the cached prefix stays as it was.
+    pub fn edits_on_server(&self) -> bool {
+        false
+    }
+
     /// Whether it belongs to the layers that run, in order, before a request.
     pub fn runs_before_requests(&self) -> bool {
         matches!(self.when, When::Always | When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))

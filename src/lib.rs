@@ -63,6 +63,7 @@ pub mod calibrate;
 pub mod column;
 pub mod context;
 pub mod conversation;
+pub mod cost;
 pub mod facts;
 pub mod format;
 pub mod inspect;

@@ -4,6 +4,7 @@
 //! add up; reports need to know no more.
 
 mod broken;
+mod cost;
 mod disk;
 mod kept;
 mod overflow;
@@ -12,6 +13,7 @@ mod tokens;
 
 use crate::column::Column;
 use crate::conversation::Conversation;
+use crate::cost::Cost;
 use crate::journal::Journal;
 use crate::kept::Kept;
 use crate::values::Values;
@@ -25,6 +27,9 @@ pub struct Replayed<'a> {
     /// The same conversation under the policy that is compared with.
     pub baseline: &'a Journal,
     pub kept: &'a Kept,
+    /// `None` where the conversation could not be priced.
+    pub cost: Option<&'a Cost>,
+    pub baseline_cost: Option<&'a Cost>,
     /// Weight of the uses that the clairvoyant hits in as many tokens.
     pub bound: Option<f64>,
 }
@@ -41,6 +46,7 @@ pub struct Measurement {
 /// Every measure, in the order of the columns.
 pub const MEASURES: &[Measurement] = &[
     tokens::MEASUREMENT,
+    cost::MEASUREMENT,
     kept::MEASUREMENT,
     disk::MEASUREMENT,
     summaries::MEASUREMENT,

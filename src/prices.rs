@@ -14,11 +14,23 @@ pub struct Price {
     pub cache_write_1h: f64,
 }
 
+impl Price {
+    /// All prices in another unit.
+    pub fn times(&self, factor: f64) -> Self {
+        let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = *self;
+        let [input, output, cache_read, cache_write_5m, cache_write_1h] =
+            [input, output, cache_read, cache_write_5m, cache_write_1h].map(|price| price * factor);
+        Self { input, output, cache_read, cache_write_5m, cache_write_1h }
+    }
+}
+
 /// What one model costs at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
     /// The entry it was found under; `None`: the model is unknown, and these are ratios to the price of input.
     pub entry: Option<String>,
+    /// The model as it was asked for; empty where none was.
+    pub model: String,
     pub price: Price,
     /// Requests of more than so many tokens cost this instead.
     pub large: Option<(u64, Price)>,
@@ -39,7 +51,14 @@ impl Prices {
 
     /// What a model costs at a time (milliseconds since 1970; without one: at the latest).
     pub fn quote(&self, _model: Option<&str>, _time: Option<i64>) -> Quote {
-        Quote { entry: None, price: RATIOS, large: None, provider: &crate::cache::PROVIDERS[0], min_tokens: 1_024 }
+        Quote {
+            entry: None,
+            model: _model.unwrap_or_default().to_owned(),
+            price: RATIOS,
+            large: None,
+            provider: &crate::cache::PROVIDERS[0],
+            min_tokens: 1_024,
+        }
     }
 }
 

@@ -72,7 +72,13 @@ impl Observer for NoObserver {}
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
     let history = Track::new(Context::new(setup.conversation, setup.sizes), setup);
-    let mut run = Run { history, view: None, thinking: Cursor::default(), last: LastMessages::default(), clerk: Clerk::new(setup, observer) };
+    let mut run = Run {
+        history,
+        view: None,
+        thinking: Cursor::default(),
+        last: LastMessages::default(),
+        clerk: Clerk::new(setup, observer),
+    };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
     }

@@ -1,6 +1,7 @@
 //! What a study found, as plain data: columns with units, a row of values for every conversation under every policy, and
 //! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
 
+mod cost;
 mod kept;
 
 use std::borrow::Cow;
@@ -12,12 +13,13 @@ use crate::format::jsonl::replace_lone_surrogates;
 
 pub use crate::column::{Better, Column, Combine, Id, Unit};
 pub use crate::values::{ById, Intervals, Values};
+pub use cost::{BreakRow, CheckRow, DearBreak};
 pub use kept::{KeptRow, MissRow};
 
 /// The version this program writes and reads.
 pub const VERSION: u64 = 1;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     pub version: u64,
     pub columns: Vec<Column>,
@@ -32,6 +34,14 @@ pub struct Results {
     /// The worst hard misses of each policy, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<MissRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breaks: Vec<BreakRow>,
+    /// The dearest breaks of each policy, the dearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dear_breaks: Vec<DearBreak>,
+    /// One a conversation with recorded usage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckRow>,
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]
@@ -319,6 +329,7 @@ mod tests {
             misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
             policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), quirks: vec![] }],
             notes: vec![ResultNote { path: "a.jsonl".into(), line: Some(3), what: "not JSON".into() }],
+            ..Results::default()
         };
         let json = serde_json::to_string(&results).expect("results are JSON");
         assert!(json.starts_with(r#"{"version":1,"columns":[{"id":"tokens.baseline","unit":"tokens","better":"neither","#));

@@ -25,6 +25,15 @@ impl Sizes {
         Self { measures, sizes }
     }
 
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        if self.measures.is_empty() { 0 } else { self.sizes.len() / self.measures.len() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub fn measures(&self) -> &[Measure] {
         &self.measures
     }
@@ -37,6 +46,11 @@ impl Sizes {
 
     /// The size of a block by one measure; 0 by a measure that was not asked for.
     pub fn size(&self, block: BlockId, measure: Measure) -> u64 {
-        self.measures.iter().position(|known| *known == measure).map_or(0, |slot| self.of(block)[slot])
+        self.slot(measure).map_or(0, |slot| self.of(block)[slot])
+    }
+
+    /// Where a measure stands among [`Sizes::measures`].
+    pub fn slot(&self, measure: Measure) -> Option<usize> {
+        self.measures.iter().position(|known| *known == measure)
     }
 }

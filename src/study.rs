@@ -5,6 +5,7 @@
 
 mod kept;
 mod layers;
+mod money;
 
 use std::sync::OnceLock;
 
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::context::Cause;
 use crate::conversation::{Conversation, Thinking};
+use crate::cost::Cost;
 use crate::format::Reading;
 use crate::journal::Journal;
 use crate::kept::bound::Problem;
@@ -19,15 +21,17 @@ use crate::kept::{Bounds, Grain, Kept, bounds, look_up, wishes};
 use crate::measure::{self, Replayed};
 use crate::meter::{Measure, Meter};
 use crate::policy::{Policy, preset};
+use crate::prices::Prices;
 use crate::references::References;
 use crate::replay::{NoObserver, Observer, RecordedRequests, Setup, replay};
-use crate::results::{MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
+use crate::results::{CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
 use crate::sizes::Sizes;
-use crate::summarizer::Summarizer;
+use crate::summarizer::{Extract, Summarizer};
 use crate::text::many;
 
 use kept::Compared;
 use layers::LayerWork;
+use money::{Breaks, Money};
 
 /// The window of a model nobody named: what most models of the recorded agents had.
 const USUAL_WINDOW: u64 = 200_000;
@@ -49,6 +53,13 @@ pub struct Study {
     pub misses: usize,
     /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
     pub exact: bool,
+    pub prices: Prices,
+    /// Prices every call as this model's, whatever the record says.
+    pub priced_as: Option<String>,
+    /// The largest share by which the replayed record may cost more or less than was billed; beyond it nothing is priced.
+    pub max_residual: f64,
+    /// How many of the dearest breaks of the cached prefix are listed for each policy.
+    pub breaks: usize,
 }
 
 /// What counts tokens.
@@ -87,6 +98,7 @@ pub struct Part {
     /// In the order of the policies.
     policies: Vec<OfPolicy>,
     compared: Vec<Compared>,
+    checks: Vec<CheckRow>,
 }
 
 /// What one policy did over the conversations of a transcript, or of all.
@@ -95,6 +107,8 @@ struct OfPolicy {
     layers: LayerWork,
     kept: Kept,
     misses: Vec<MissRow>,
+    breaks: Breaks,
+    dear: Vec<DearBreak>,
 }
 
 /// One conversation under one policy.
@@ -103,9 +117,44 @@ struct Outcome {
     kept: Kept,
     grain: Grain,
     bounds: Bounds,
+    cost: Option<Cost>,
 }
 
 impl Study {
+    /// Compares with the first policy, and lists nothing beside the columns.
+    pub fn new(policies: Vec<Policy>) -> Self {
+        Self {
+            policies,
+            baseline: 0,
+            counter: Counter::Own,
+            window: None,
+            overhead: None,
+            thinking: None,
+            summarizer: Box::new(Extract::default()),
+            misses: 0,
+            exact: false,
+            prices: Prices::built_in(),
+            priced_as: None,
+            max_residual: MAX_RESIDUAL,
+            breaks: 0,
+        }
+    }
+
+    /// What all replays of a conversation have in common; the policy is the baseline's until another is put in.
+    fn setup<'b>(&'b self, conversation: &'b Conversation, sizes: &'b Sizes, counter: Meter, overhead: u64) -> Setup<'b> {
+        Setup {
+            conversation,
+            sizes,
+            policy: &self.policies[self.baseline],
+            counter,
+            window: USUAL_WINDOW,
+            overhead,
+            thinking: self.thinking.unwrap_or(conversation.thinking),
+            summarizer: &*self.summarizer,
+            recorded: None,
+        }
+    }
+
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {
         let mut part = Part { notes: notes(name, reading), ..Part::default() };
@@ -122,6 +171,8 @@ impl Study {
                 }
             };
             part.add(self, name, &prepared, &outcomes);
+            part.checks.extend(prepared.money.row(name, &conversation.name));
+            part.notes.extend(prepared.money.refusal(name, conversation));
             part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
         }
         part
@@ -130,12 +181,13 @@ impl Study {
     /// Puts the parts together, in the order of the transcripts.
     pub fn results(&self, parts: Vec<Part>) -> Results {
         let columns = measure::columns();
-        let (mut rows, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut notes, mut compared, mut checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut policies = vec![OfPolicy::default(); self.policies.len()];
         for part in parts {
             rows.extend(part.rows);
             notes.extend(part.notes);
             compared.extend(part.compared);
+            checks.extend(part.checks);
             for (sum, of_part) in policies.iter_mut().zip(part.policies) {
                 sum.add(of_part);
             }
@@ -148,16 +200,17 @@ impl Study {
             summary: summarise(&columns, &rows),
             columns,
             rows,
-            layers: Vec::new(),
-            kept: Vec::new(),
-            misses: Vec::new(),
+            checks,
             policies: self.policies.iter().map(text).collect(),
             notes,
+            ..Results::default()
         };
-        for (policy, OfPolicy { layers, kept, misses }) in self.policies.iter().zip(policies) {
+        for (policy, OfPolicy { layers, kept, misses, breaks, dear }) in self.policies.iter().zip(policies) {
             results.layers.extend(layers.rows(policy));
             results.kept.extend(kept::rows(&policy.name, &kept));
             results.misses.extend(kept::worst(self.misses, misses));
+            results.breaks.extend(breaks.rows(policy));
+            results.dear_breaks.extend(money::dearest(self.breaks, dear));
         }
         results
     }
@@ -166,13 +219,15 @@ impl Study {
         let conversation = prepared.conversation;
         let window = self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW);
         let setup = Setup { policy, window, ..prepared.setup(self) };
-        let journal = replay(&Setup { recorded: prepared.recorded.as_ref(), ..setup }, observer);
+        let setup = Setup { recorded: prepared.recorded.as_ref(), ..setup };
+        let journal = replay(&setup, observer);
         let tokens = |block| prepared.counter.apply(prepared.sizes.size(block, prepared.counter.measure));
         let kept = look_up(conversation, &prepared.references, &journal, &tokens);
         let grain = kept::grain(policy);
         let wishes = prepared.wishes[grain as usize].get_or_init(|| wishes(conversation, &prepared.references, grain, &tokens));
         let bounds = bounds(wishes, &journal, self.exact);
-        Outcome { journal, kept, grain, bounds }
+        let cost = prepared.money.cost(&setup, &journal, &kept);
+        Outcome { journal, kept, grain, bounds, cost }
     }
 }
 
@@ -186,6 +241,7 @@ struct Prepared<'a> {
     wishes: [OnceLock<Problem>; 2],
     overhead: u64,
     recorded: Option<RecordedRequests>,
+    money: Money,
 }
 
 impl<'a> Prepared<'a> {
@@ -195,26 +251,14 @@ impl<'a> Prepared<'a> {
         let sizes = Sizes::new(conversation, measures.chain([counter.measure]));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
-        let mut prepared =
-            Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded: None };
-        if study.policies.iter().any(Policy::goes_by_usage) {
-            prepared.recorded = Some(RecordedRequests::of(&prepared.setup(study)));
-        }
-        prepared
+        let setup = study.setup(conversation, &sizes, counter, overhead);
+        let recorded = study.policies.iter().any(Policy::goes_by_usage).then(|| RecordedRequests::of(&setup));
+        let money = Money::new(&setup, study);
+        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money }
     }
 
     fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
-        Setup {
-            conversation: self.conversation,
-            sizes: &self.sizes,
-            policy: &study.policies[study.baseline],
-            counter: self.counter,
-            window: USUAL_WINDOW,
-            overhead: self.overhead,
-            thinking: study.thinking.unwrap_or(self.conversation.thinking),
-            summarizer: &*study.summarizer,
-            recorded: None,
-        }
+        study.setup(self.conversation, &self.sizes, self.counter, self.overhead)
     }
 }
 
@@ -232,6 +276,9 @@ pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u
     }
 }
 
+/// How much the replayed record may cost more or less than was billed, where nobody chose another share.
+pub const MAX_RESIDUAL: f64 = 0.15;
+
 /// The counter a report uses where nobody chose another.
 pub const DEFAULT_COUNTER: Meter = Meter::of(Measure::O200k);
 
@@ -242,14 +289,22 @@ fn notes(transcript: &str, reading: &Reading) -> Vec<ResultNote> {
 
 impl Part {
     fn add(&mut self, study: &Study, transcript: &str, prepared: &Prepared, outcomes: &[Outcome]) {
-        let (conversation, baseline) = (prepared.conversation, &outcomes[study.baseline].journal);
+        let (conversation, baseline) = (prepared.conversation, &outcomes[study.baseline]);
         self.policies.resize_with(study.policies.len(), OfPolicy::default);
         for ((policy, outcome), sum) in study.policies.iter().zip(outcomes).zip(&mut self.policies) {
-            let Outcome { journal, kept, grain, bounds } = outcome;
+            let Outcome { journal, kept, grain, bounds, cost } = outcome;
             if journal.requests.is_empty() {
                 continue;
             }
-            let replayed = Replayed { conversation, journal, baseline, kept, bound: Some(bounds.weight) };
+            let replayed = Replayed {
+                conversation,
+                journal,
+                baseline: &baseline.journal,
+                kept,
+                cost: cost.as_ref(),
+                baseline_cost: baseline.cost.as_ref(),
+                bound: Some(bounds.weight),
+            };
             let row = Row {
                 transcript: transcript.to_owned(),
                 conversation: conversation.name.clone(),
@@ -264,6 +319,10 @@ impl Part {
                 let of = (transcript, conversation);
                 sum.misses.extend(kept::misses(study.misses, of, policy, &prepared.references, kept));
             }
+            if let Some(cost) = cost {
+                sum.breaks.add_cost(cost);
+                sum.dear.extend(money::dear(study.breaks, (transcript, conversation), policy, cost));
+            }
             self.rows.push(row.clone());
             if !is_bound {
                 self.rows.extend(kept::bounds_of(&row, &replayed, bounds, *grain));
@@ -273,7 +332,7 @@ impl Part {
                 }
             }
         }
-        self.notes.extend(broken_in_the_record(transcript, conversation, baseline));
+        self.notes.extend(broken_in_the_record(transcript, conversation, &baseline.journal));
     }
 }
 
@@ -282,6 +341,8 @@ impl OfPolicy {
         self.layers.add(other.layers);
         self.kept.add_shares(&other.kept);
         self.misses.extend(other.misses);
+        self.breaks.add(other.breaks);
+        self.dear.extend(other.dear);
     }
 }
 

@@ -8,7 +8,7 @@ use recompact::conversation::{Conversation, Thinking};
 use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
-use recompact::study::{Counter, DEFAULT_COUNTER, Observers, Study, with_bounds};
+use recompact::study::{Counter, DEFAULT_COUNTER, MAX_RESIDUAL, Observers, Study, with_bounds};
 use recompact::summarizer;
 use recompact::text::one_of;
 
@@ -49,6 +49,12 @@ pub struct Replay {
     /// How many of the worst hard misses to name for each policy asked for: facts the agent used again that were gone for good
     #[arg(long, value_name = "N", default_value_t = 3)]
     misses: usize,
+    /// How many of the dearest breaks of the cached prefix to name for each policy
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    breaks: usize,
+    /// Do not price a conversation whose replayed record costs more or less than was billed by more than this share
+    #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL)]
+    max_residual: f64,
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
@@ -109,7 +115,6 @@ impl Replay {
             return Err(Failure::Usage("--tokenizer takes a meter that counts, without `recorded`".to_owned()));
         }
         Ok(Study {
-            policies,
             baseline,
             counter: Counter::Fixed(self.tokenizer),
             window: self.window,
@@ -122,6 +127,9 @@ impl Replay {
             summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
             misses: self.misses,
             exact: self.exact,
+            max_residual: self.max_residual,
+            breaks: self.breaks,
+            ..Study::new(policies)
         })
     }
 

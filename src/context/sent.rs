@@ -21,3 +21,10 @@ pub struct Made {
     /// By each measure of the context's sizes.
     pub(super) sizes: Box<[u64]>,
 }
+
+impl Made {
+    /// Its sizes, by each measure of the [`crate::sizes::Sizes`] it was made under.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+}

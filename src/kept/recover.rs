@@ -6,8 +6,8 @@ use crate::conversation::{BlockId, Conversation};
 use crate::journal::Journal;
 use crate::references::{References, Tracked, Use, cost_to_fetch};
 
-use super::Outcome;
 use super::sight::Sight;
+use super::{Outcome, Reread};
 
 pub(super) struct Recovery<'a> {
     conversation: &'a Conversation,
@@ -17,7 +17,7 @@ pub(super) struct Recovery<'a> {
     stay: Vec<u32>,
     /// Up to which call a block that was fetched again is in sight.
     back_until: FxHashMap<BlockId, u32>,
-    cost: u64,
+    rereads: Vec<Reread>,
 }
 
 impl<'a> Recovery<'a> {
@@ -36,7 +36,7 @@ impl<'a> Recovery<'a> {
                 }
             }
         }
-        Self { conversation, references, tokens, stay, back_until: FxHashMap::default(), cost: 0 }
+        Self { conversation, references, tokens, stay, back_until: FxHashMap::default(), rereads: Vec::new() }
     }
 
     /// What becomes of a use that missed: if it can be had again its cheapest source is fetched, unless it still is in sight from
@@ -53,15 +53,15 @@ impl<'a> Recovery<'a> {
         let back = |id: &BlockId| self.back_until.get(id).is_some_and(|until| used.call <= *until);
         let Some(source) = can.copied().min_by_key(|id| (!back(id), cost(id))) else { return Outcome::Hard { stale } };
         if !back(&source) {
-            self.cost += cost(&source);
+            self.rereads.push(Reread { call: used.call, tokens: cost(&source) });
             self.back_until.insert(source, used.call + self.stay[source.index()].max(1));
         }
         Outcome::Soft
     }
 
-    /// What all that was fetched again cost.
-    pub fn tokens(&self) -> u64 {
-        self.cost
+    /// All that was fetched again.
+    pub fn rereads(self) -> Vec<Reread> {
+        self.rereads
     }
 
     /// What is in sight by which a block's content could be had again.

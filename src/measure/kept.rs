@@ -118,7 +118,7 @@ fn values(replayed: &Replayed) -> Vec<Option<f64>> {
         share(all.hard),
         replayed.bound.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
         (kept.rules > 0).then(|| kept.rules_held as f64 / kept.rules as f64),
-        Some(kept.reread_tokens as f64),
+        Some(kept.reread_tokens() as f64),
         share(all.hit_summary),
         share(all.hard_stale),
         count(all.uses as usize),

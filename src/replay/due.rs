@@ -24,10 +24,7 @@ pub fn due(setup: &Setup, when: &When, call: usize, turn: usize, typed: bool) ->
 /// Minutes between the response before a call and what entered for it.
 fn idle(setup: &Setup, call: usize) -> Result<f64, &'static str> {
     let conversation = setup.conversation;
-    let before = conversation.calls[call - 1].time;
-    let entered = conversation.messages[conversation.entered(call)].iter().filter_map(|message| message.time).max();
-    let now = entered.or(conversation.calls[call].time);
-    match (before, now) {
+    match (conversation.calls[call - 1].time, conversation.asked(call)) {
         (Some(before), Some(now)) => Ok((now - before) as f64 / MINUTE),
         _ => Err("the record has no clock"),
     }

@@ -32,7 +32,7 @@ fn keep_all_keeps_all_and_drop_all_nothing() {
     planted::check(150, |conversation| {
         let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
         assert!(kept.outcomes.iter().all(|outcome| *outcome == Outcome::Hit { in_summary: false }));
-        assert_eq!((kept.rules, kept.reread_tokens, kept.missed.len()), (kept.rules_held, 0, 0));
+        assert_eq!((kept.rules, kept.reread_tokens(), kept.missed.len()), (kept.rules_held, 0, 0));
         let (_, kept) = looked_up(conversation, &Trial::of(preset_with("drop-all", &[])));
         assert!(kept.outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Hit { .. })));
         uses.set(uses.get() + references.uses.len());

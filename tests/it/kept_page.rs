@@ -26,8 +26,8 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     if kept.rules > 0 {
         page += &format!("rules: {} of {}\n", kept.rules_held, kept.rules);
     }
-    if kept.reread_tokens > 0 {
-        page += &format!("to read again: {} characters\n", kept.reread_tokens);
+    if kept.reread_tokens() > 0 {
+        page += &format!("to read again: {} characters\n", kept.reread_tokens());
     }
     page
 }

@@ -17,7 +17,7 @@ use recompact::policy::Policy;
 use recompact::references::{Loss, Provenance, References};
 use recompact::replay::{NoObserver, Setup, replay};
 use recompact::sizes::Sizes;
-use recompact::study::{Study, overhead};
+use recompact::study::{Counter, Study, overhead};
 use recompact::summarizer;
 
 use crate::transcripts;
@@ -114,17 +114,7 @@ fn session(recorded: &Recorded) -> &str {
 }
 
 fn study(policies: Vec<Policy>) -> Study {
-    Study {
-        policies,
-        baseline: 0,
-        counter: recompact::study::Counter::Fixed(COUNTER),
-        window: None,
-        overhead: None,
-        thinking: None,
-        summarizer: summarizer::by_name("extract").expect("a summarizer"),
-        misses: 0,
-        exact: false,
-    }
+    Study { counter: Counter::Fixed(COUNTER), ..Study::new(policies) }
 }
 
 #[test]

@@ -104,6 +104,7 @@ fn hostile() -> Results {
             },
             ResultNote { path: "c\t@someone.jsonl".into(), line: None, what: "no known format; try <b>--format</b>".into() },
         ],
+        ..Results::default()
     }
 }
 
@@ -261,6 +262,7 @@ fn nine_policies() -> Results {
         layers: layers.into(),
         policies: quirks.into(),
         notes: notes.collect(),
+        ..Results::default()
     }
 }
 

@@ -1,0 +1,153 @@
+//! The prefixes of all requests so far, as a tree: a block behind another is a branch, and a request is a path from the root.
+//!
+//! Only what differs from the request before is walked, so that a request costs its tail. A branch of the present path was
+//! used by the last request; one that was left remembers when that was.
+
+use rustc_hash::FxHashMap;
+
+/// A block of a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// The same for the same content in the same place of a message.
+    pub key: u64,
+    pub size: u64,
+    pub opens_message: bool,
+    /// It is sent, and counted, but leaves the prefix as it is.
+    pub transparent: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Prefixes {
+    /// One for each model.
+    roots: FxHashMap<usize, u32>,
+    branches: FxHashMap<(u32, u64), u32>,
+    nodes: Vec<Node>,
+    /// That of the last request.
+    root: u32,
+    path: Vec<Place>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// When the last request that held it was answered; of no meaning while it is on the path.
+    used: Option<i64>,
+    /// A request ended here.
+    end: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    step: Step,
+    node: u32,
+    /// Of the path up to here: its size, its messages, its blocks that are not transparent.
+    size: u64,
+    messages: usize,
+    solid: usize,
+}
+
+impl Prefixes {
+    /// The path of the next request: the first `kept` blocks of the last one, and `tail`. Gives how many of its blocks stand in
+    /// a row that was used since `oldest`; `used` is when the last request was answered.
+    pub fn advance(&mut self, model: usize, kept: usize, tail: &[Step], used: i64, oldest: i64) -> usize {
+        if self.roots.get(&model) == Some(&self.root) {
+            self.leave(kept, used);
+            let alive = if used >= oldest { kept } else { 0 };
+            return self.walk(tail.iter().copied(), alive == kept, oldest, alive);
+        }
+        let steps: Vec<Step> = self.path[..kept].iter().map(|place| place.step).chain(tail.iter().copied()).collect();
+        self.leave(0, used);
+        if let Some(root) = self.nodes.get_mut(self.root as usize) {
+            root.used = Some(used);
+        }
+        self.root = self.root_of(model);
+        let alive = self.alive(self.root, oldest);
+        self.walk(steps.into_iter(), alive, oldest, 0)
+    }
+
+    fn root_of(&mut self, model: usize) -> u32 {
+        let fresh = self.nodes.len() as u32;
+        let root = *self.roots.entry(model).or_insert(fresh);
+        if root == fresh {
+            self.nodes.push(Node { used: None, end: false });
+        }
+        root
+    }
+
+    /// Leaves the path behind its first `kept` blocks.
+    fn leave(&mut self, kept: usize, used: i64) {
+        for place in self.path.drain(kept.min(self.path.len())..) {
+            self.nodes[place.node as usize].used = Some(used);
+        }
+    }
+
+    fn walk(&mut self, steps: impl Iterator<Item = Step>, mut alive: bool, oldest: i64, mut shared: usize) -> usize {
+        for step in steps {
+            let last = self.path.last().copied();
+            let parent = last.map_or(self.root, |place| place.node);
+            let node = if step.transparent { parent } else { self.branch(parent, step.key) };
+            alive &= step.transparent || self.alive(node, oldest);
+            shared += usize::from(alive);
+            self.path.push(Place {
+                step,
+                node,
+                size: last.map_or(0, |place| place.size) + step.size,
+                messages: last.map_or(0, |place| place.messages) + usize::from(step.opens_message),
+                solid: last.map_or(0, |place| place.solid) + usize::from(!step.transparent),
+            });
+        }
+        shared
+    }
+
+    fn alive(&self, node: u32, oldest: i64) -> bool {
+        self.nodes[node as usize].used.is_some_and(|used| used >= oldest)
+    }
+
+    fn branch(&mut self, parent: u32, key: u64) -> u32 {
+        let fresh = self.nodes.len() as u32;
+        let node = *self.branches.entry((parent, key)).or_insert(fresh);
+        if node == fresh {
+            self.nodes.push(Node { used: None, end: false });
+        }
+        node
+    }
+
+    /// The longest of the first `shared` blocks that a request ended with, not more than `reach` blocks before the end.
+    pub fn end_within(&self, shared: usize, reach: usize) -> usize {
+        let first = self.path.len().saturating_sub(reach);
+        let is_end = |blocks: &usize| self.nodes[self.path[blocks - 1].node as usize].end;
+        (first.max(1)..=shared).rev().find(is_end).unwrap_or(0)
+    }
+
+    /// The request on the path was sent, and its end can be found again.
+    pub fn mark_end(&mut self) {
+        if let Some(place) = self.path.last() {
+            self.nodes[place.node as usize].end = true;
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.path.len()
+    }
+
+    /// The size of the first blocks of the path.
+    pub fn size_of(&self, blocks: usize) -> u64 {
+        self.before(blocks).map_or(0, |place| place.size)
+    }
+
+    /// How many of the first blocks are not transparent.
+    pub fn solid_in(&self, blocks: usize) -> usize {
+        self.before(blocks).map_or(0, |place| place.solid)
+    }
+
+    /// The index of the message that the block behind the first ones stands in, or would.
+    pub fn message_behind(&self, blocks: usize) -> usize {
+        match self.path.get(blocks) {
+            Some(place) => place.messages.saturating_sub(1),
+            None => self.before(blocks).map_or(0, |place| place.messages),
+        }
+    }
+
+    fn before(&self, blocks: usize) -> Option<&Place> {
+        self.path.get(blocks.checked_sub(1)?)
+    }
+}

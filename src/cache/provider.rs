@@ -1,0 +1,80 @@
+//! The rules by which providers cache prompts.
+
+/// How a provider caches prompts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Provider {
+    pub name: &'static str,
+    /// One line for the catalog.
+    pub about: &'static str,
+    /// Where the rules were read.
+    pub source: &'static str,
+    /// A cached prefix is found only where an earlier request ended, at most so many blocks before what was appended since the
+    /// last request; `None`: wherever two requests part.
+    pub look_back: Option<usize>,
+    /// What is read comes in steps of so many tokens.
+    pub step: u64,
+    /// Minutes a prefix lives after its last use.
+    pub minutes: f64,
+    /// … where the hour was paid for.
+    pub long_minutes: f64,
+}
+
+/// Every provider; the first stands for those nobody knows.
+pub const PROVIDERS: &[Provider] = &[
+    Provider {
+        name: "anthropic",
+        about: "marked prefixes, found where an earlier request ended within 20 blocks; writing costs more than input",
+        source: "platform.claude.com/docs: prompt caching",
+        look_back: Some(20),
+        step: 1,
+        minutes: 5.0,
+        long_minutes: 60.0,
+    },
+    Provider {
+        name: "openai",
+        about: "before GPT-5.6: any prefix of 1,024 tokens, in steps of 128; writing is free",
+        source: "developers.openai.com: prompt caching guide",
+        look_back: None,
+        step: 128,
+        minutes: 10.0,
+        long_minutes: 10.0,
+    },
+    Provider {
+        name: "openai-5.6",
+        about: "since GPT-5.6: any prefix of 1,024 tokens; writing costs more than input",
+        source: "developers.openai.com: prompt caching guide",
+        look_back: None,
+        step: 1,
+        minutes: 30.0,
+        long_minutes: 30.0,
+    },
+    Provider {
+        name: "gemini",
+        about: "implicit caching: any prefix, not guaranteed; writing is free",
+        source: "docs.cloud.google.com: context caching",
+        look_back: None,
+        step: 1,
+        minutes: 5.0,
+        long_minutes: 5.0,
+    },
+    Provider {
+        name: "other",
+        about: "any prefix; as most providers do it",
+        source: "an assumption",
+        look_back: None,
+        step: 1,
+        minutes: 5.0,
+        long_minutes: 5.0,
+    },
+];
+
+impl Provider {
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        PROVIDERS.iter().find(|provider| provider.name == name)
+    }
+
+    /// Minutes a prefix lives after its last use.
+    pub fn lifetime(&self, long: bool) -> f64 {
+        if long { self.long_minutes } else { self.minutes }
+    }
+}

@@ -1,0 +1,86 @@
+//! The prices and cache rules of one conversation's calls.
+
+use crate::cache::Terms;
+use crate::conversation::Conversation;
+use crate::prices::{Price, Prices, Quote};
+
+/// Prices are per million tokens.
+pub(super) const USD: f64 = 1e-6;
+
+/// By call of a conversation: what it costs, and how its request is cached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tariff {
+    /// One for each model and time that differ.
+    quotes: Vec<Quote>,
+    /// By call: which of them.
+    of_call: Vec<usize>,
+    terms: Vec<Terms>,
+    /// Writes are for the longer time.
+    long: bool,
+    /// The record tells cache writes from other input.
+    tells_writes: bool,
+}
+
+impl Tariff {
+    /// Prices every call as its recorded model, or all as one model. A call whose model is not recorded is priced as the
+    /// conversation's last known.
+    pub fn new(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Self {
+        let usages = || conversation.calls.iter().filter_map(|call| call.usage);
+        let (short, long) = usages().fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
+        let mut tariff = Self {
+            quotes: Vec::new(),
+            of_call: Vec::new(),
+            terms: Vec::new(),
+            long: long > short,
+            tells_writes: long + short > 0,
+        };
+        let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
+        let mut models: Vec<Option<&str>> = Vec::new();
+        for call in &conversation.calls {
+            model = priced_as.or(call.model.as_deref()).or(model);
+            let known = models.iter().position(|known| *known == model).unwrap_or_else(|| {
+                models.push(model);
+                models.len() - 1
+            });
+            let quote = prices.quote(model, call.time);
+            tariff.terms.push(Terms { provider: quote.provider, min_tokens: quote.min_tokens, long: tariff.long, model: known });
+            let place = tariff.quotes.iter().position(|known| *known == quote).unwrap_or_else(|| {
+                tariff.quotes.push(quote);
+                tariff.quotes.len() - 1
+            });
+            tariff.of_call.push(place);
+        }
+        tariff
+    }
+
+    /// Whether the prices of all calls are known; else they are ratios to the price of input.
+    pub fn is_known(&self) -> bool {
+        self.quotes.iter().all(|quote| quote.entry.is_some())
+    }
+
+    /// Models without a price, as recorded; an empty name for calls without a model.
+    pub fn unknown_models(&self) -> impl Iterator<Item = &str> {
+        self.quotes.iter().filter(|quote| quote.entry.is_none()).map(|quote| quote.model.as_str())
+    }
+
+    /// By call.
+    pub fn terms(&self) -> &[Terms] {
+        &self.terms
+    }
+
+    /// The price of a call whose request has so many tokens.
+    pub fn price(&self, call: usize, tokens: u64) -> &Price {
+        self.quotes[self.of_call[call]].at(tokens)
+    }
+
+    /// The price of what is written to the cache.
+    pub fn write(&self, price: &Price) -> f64 {
+        if self.long { price.cache_write_1h } else { price.cache_write_5m }
+    }
+
+    /// The price of input that the record says was neither read nor written: where it does not tell writes, what is not read
+    /// is written.
+    pub fn unread(&self, price: &Price) -> f64 {
+        if self.tells_writes { price.input } else { self.write(price) }
+    }
+}

@@ -1,0 +1,208 @@
+//! Money, over many conversations: what the costs of one conversation share, the self-check, the rows of breaks.
+
+use std::collections::BTreeMap;
+
+use crate::cache::{Before, Setup};
+use crate::context::Made;
+use crate::conversation::{BlockId, Conversation};
+use crate::cost::{self, Check, Cost, PricedBreak, Tariff, check, cost};
+use crate::journal::Journal;
+use crate::kept::Kept;
+use crate::meter::Meter;
+use crate::policy::{Policy, preset};
+use crate::replay::{self, NoObserver, replay};
+use crate::results::{BreakRow, CheckRow, DearBreak, ResultNote};
+use crate::sizes::Sizes;
+
+use super::Study;
+
+/// What the costs of one conversation's replays have in common.
+pub struct Money {
+    tariff: Tariff,
+    before: Before,
+    /// Tokens of each call's response.
+    outputs: Vec<u64>,
+    check: Option<Check>,
+    /// Why nothing is priced.
+    refused: Option<String>,
+}
+
+impl Money {
+    /// Replays the record to see whether the simulation reproduces what was billed.
+    pub fn new(setup: &replay::Setup, study: &Study) -> Self {
+        let conversation = setup.conversation;
+        let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
+        let before = Before::of(conversation, setup.overhead);
+        let mut money = Self { tariff, before, outputs: outputs(setup), check: None, refused: None };
+        if conversation.calls.iter().any(|call| call.usage.is_some_and(|usage| usage.request() > 0)) {
+            money.check = money.check(setup);
+            money.refused = money
+                .check
+                .as_ref()
+                .filter(|check| check.residual().abs() > study.max_residual)
+                .map(|check| why(check, &money.tariff));
+        }
+        money
+    }
+
+    fn check(&self, setup: &replay::Setup) -> Option<Check> {
+        let policy = preset("recorded")?.policy(&[]).ok()?;
+        let journal = replay(&replay::Setup { policy: &policy, ..*setup }, &mut NoObserver);
+        let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
+        Some(check(&self.cache(setup.conversation, &policy, &journal, &size), &self.tariff))
+    }
+
+    /// What a replay costs; nothing where the record is not reproduced.
+    pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Kept) -> Option<Cost> {
+        if self.refused.is_some() {
+            return None;
+        }
+        let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
+        let cache = self.cache(setup.conversation, setup.policy, journal, &size);
+        Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
+    }
+
+    fn cache<'a>(
+        &'a self,
+        conversation: &'a Conversation,
+        policy: &'a Policy,
+        journal: &'a Journal,
+        size: &'a dyn Fn(BlockId) -> u64,
+    ) -> Setup<'a> {
+        Setup { conversation, policy, journal, terms: self.tariff.terms(), before: self.before, size }
+    }
+
+    /// The self-check as a row of results.
+    pub fn row(&self, transcript: &str, conversation: &str) -> Option<CheckRow> {
+        let check = self.check.as_ref()?;
+        Some(CheckRow {
+            transcript: transcript.to_owned(),
+            conversation: conversation.to_owned(),
+            calls: check.calls,
+            alike: check.alike,
+            recorded_read: check.recorded.read,
+            simulated_read: check.simulated.read,
+            recorded_unread: check.recorded.unread,
+            simulated_unread: check.simulated.unread,
+            recorded_cost: check.recorded.cost,
+            simulated_cost: check.simulated.cost,
+            in_usd: self.tariff.is_known(),
+            residual: check.residual(),
+            worst_call: check.worst.map(|(call, ..)| call + 1),
+            priced: self.refused.is_none(),
+        })
+    }
+
+    /// Says why a conversation has no costs.
+    pub fn refusal(&self, transcript: &str, conversation: &Conversation) -> Option<ResultNote> {
+        let why = self.refused.as_ref()?;
+        let (call, ..) = self.check.as_ref()?.worst?;
+        let line = conversation.messages[conversation.calls[call].response].line;
+        let what = format!("conversation {}: {why}", conversation.name);
+        Some(ResultNote { path: transcript.to_owned(), line: Some(line), what })
+    }
+
+    /// The models without a price.
+    pub fn unknown_models(&self) -> impl Iterator<Item = &str> {
+        self.tariff.unknown_models()
+    }
+}
+
+/// The recorded output, or, where the record holds a placeholder that a stream began with, the tokens of the response.
+fn outputs(setup: &replay::Setup) -> Vec<u64> {
+    let conversation = setup.conversation;
+    let of_call = |call: &crate::conversation::Call| {
+        let blocks = &conversation.messages[call.response].blocks;
+        let counted = blocks.iter().map(|id| setup.sizes.size(*id, setup.counter.measure)).sum();
+        setup.counter.apply(counted).max(call.usage.map_or(0, |usage| usage.output))
+    };
+    conversation.calls.iter().map(of_call).collect()
+}
+
+/// The size of a block of the conversation, or of one that a layer wrote.
+fn size(sizes: &Sizes, counter: Meter, made: &[Made], id: BlockId) -> u64 {
+    match id.index().checked_sub(sizes.len()) {
+        None => sizes.size(id, counter.measure),
+        Some(place) => sizes.slot(counter.measure).map_or(0, |slot| made[place].sizes()[slot]),
+    }
+}
+
+fn why(check: &Check, tariff: &Tariff) -> String {
+    let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
+    let amount = |cost: f64| if tariff.is_known() { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
+    let worst = check.worst.map_or(String::new(), |(call, recorded, simulated)| {
+        format!("; most of it at call {}, which read {recorded} tokens from the cache and should have read {simulated}", call + 1)
+    });
+    format!(
+        "not priced: the record replayed costs {share:.0} % {side} than was billed ({} against {}){worst}",
+        amount(check.simulated.cost),
+        amount(check.recorded.cost),
+    )
+}
+
+/// What the layers of one policy broke, by index; `None` where no layer is to blame.
+#[derive(Debug, Clone, Default)]
+pub struct Breaks(BTreeMap<Option<usize>, Vec<PricedBreak>>);
+
+impl Breaks {
+    pub fn add_cost(&mut self, cost: &Cost) {
+        for broken in &cost.breaks {
+            self.0.entry(broken.what.layer).or_default().push(*broken);
+        }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        for (layer, broken) in other.0 {
+            self.0.entry(layer).or_default().extend(broken);
+        }
+    }
+
+    /// One row a layer that broke something.
+    pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = BreakRow> + 'a {
+        self.0.iter().map(|(layer, broken)| {
+            let mut break_even: Vec<f64> = broken.iter().map(|one| one.break_even.unwrap_or(f64::INFINITY)).collect();
+            break_even.sort_by(f64::total_cmp);
+            let paid = |one: &&PricedBreak| one.break_even.is_some_and(|calls| calls <= one.followed as f64);
+            BreakRow {
+                policy: policy.name.clone(),
+                layer: layer_id(policy, *layer),
+                breaks: broken.len() as u64,
+                rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
+                freed: broken.iter().map(|one| one.what.freed).sum(),
+                usd: broken.iter().map(|one| one.usd).sum(),
+                break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
+                paid: broken.iter().filter(paid).count() as u64,
+            }
+        })
+    }
+}
+
+fn layer_id(policy: &Policy, layer: Option<usize>) -> Option<String> {
+    Some(policy.layers.get(layer?)?.id.clone())
+}
+
+/// The dearest breaks of one conversation, those that cost most beyond what they saved until the next.
+pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<DearBreak> {
+    let row = |broken: &PricedBreak| DearBreak {
+        policy: policy.name.clone(),
+        transcript: transcript.to_owned(),
+        conversation: conversation.name.clone(),
+        call: broken.call + 1,
+        line: conversation.messages[conversation.calls[broken.call].response].line,
+        layer: layer_id(policy, broken.what.layer),
+        rebilled: broken.what.rebilled,
+        freed: broken.what.freed,
+        tokens: broken.tokens,
+        usd: broken.usd,
+        break_even: broken.break_even,
+        followed: broken.followed as u64,
+    };
+    dearest(most, cost.breaks.iter().map(row).collect())
+}
+
+/// The dearest of many.
+pub fn dearest(most: usize, mut breaks: Vec<DearBreak>) -> Vec<DearBreak> {
+    breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
+    breaks.truncate(most);
+    breaks
+}
