@@ -4,6 +4,11 @@
 //! the recorded clock; the rest is written. So an edit of an old message is paid for with everything behind it, once.
 //! Providers differ in where they look: see [`Provider`].
 //!
+//! Anthropic reads only what a request before was marked for. A harness that marks just behind what its next edit will spare
+//! reads the longest common prefix: that is [`Served::read`], the best that marks can do. One that marks the ends of its
+//! requests, as Claude Code does, finds nothing in their middle, and after an edit reads system prompt and tools alone:
+//! [`Served::read_at_ends`]. The recordings have four results cleared in mid-conversation, and all four read just that.
+//!
 //! What is simulated:
 //! * **Time.** A prefix lives so many minutes after the response that used it last, until the next request is asked. Without a
 //!   clock in the record it lives for ever.
@@ -84,12 +89,14 @@ impl Before {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Served {
     pub call: usize,
-    /// Tokens of the request: the sum of the three below.
+    /// Tokens of the request, system prompt and tools included.
     pub tokens: u64,
+    /// It is long enough to be cached: what it does not read it writes.
+    pub is_cached: bool,
+    /// Tokens read from the cache, if prefixes are marked wherever that helps.
     pub read: u64,
-    pub written: u64,
-    /// Too short to be cached.
-    pub plain: u64,
+    /// Tokens read if they are marked at the ends of requests only; for providers that need no marks the same.
+    pub read_at_ends: u64,
     /// Tokens of the request before, if they could still be read when this call began; else 0.
     pub ready: u64,
     /// The prefix of the request before had died.
@@ -148,12 +155,12 @@ impl<'a> Cache<'a> {
         let oldest = asked.map_or(i64::MIN, |asked| asked - lifetime);
         let last = self.last.take();
         let used = last.as_ref().and_then(|last| last.answered).unwrap_or(i64::MAX);
-        let tail: Vec<Step> = request.tail.then.iter().map(|sent| self.step(sent)).collect();
+        let tail = self.steps(&request.tail.then);
         let shared = self.prefixes.advance(terms.model, request.tail.kept, &tail, used, oldest);
         let expired = used < oldest;
-        let read = match &last {
-            None => self.setup.before.warm.min(request.tokens),
-            Some(last) => self.read(request, &terms, shared, last, expired),
+        let [read, read_at_ends] = match &last {
+            None => [self.setup.before.warm.min(request.tokens); 2],
+            Some(last) => self.reads(request, &terms, shared, last, expired),
         };
         let same_model = last.as_ref().is_some_and(|last| last.model == terms.model);
         let ready = last.as_ref().filter(|_| same_model && !expired).map_or(0, |last| last.tokens);
@@ -169,27 +176,27 @@ impl<'a> Cache<'a> {
             solid: self.prefixes.solid_in(self.prefixes.len()),
             answered: conversation.calls[request.call].time.or(asked),
         });
-        let rest = request.tokens - read;
-        let (written, plain) = if is_cached { (rest, 0) } else { (0, rest) };
-        Served { call: request.call, tokens: request.tokens, read, written, plain, ready, expired, broken }
+        Served { call: request.call, tokens: request.tokens, is_cached, read, read_at_ends, ready, expired, broken }
     }
 
-    /// Tokens of the prefix that the provider finds, of which the first `shared` blocks are alive.
-    fn read(&self, request: &Request, terms: &Terms, shared: usize, last: &Last, expired: bool) -> u64 {
+    /// Tokens of the prefix that the provider finds, of which the first `shared` blocks are alive: with marks wherever they help,
+    /// and with marks at the ends of requests only.
+    fn reads(&self, request: &Request, terms: &Terms, shared: usize, last: &Last, expired: bool) -> [u64; 2] {
         let Provider { look_back, step, .. } = *terms.provider;
-        let found = match look_back {
-            None => shared,
-            // The last request's end is marked once more, and the search begins there and at the end of this one.
-            Some(blocks) => self.prefixes.end_within(shared, blocks + self.entered(last.call, request.call).count()),
+        let overhead = self.setup.journal.overhead;
+        let known = |at_least: u64| if last.model == terms.model { at_least } else { 0 };
+        let read = |found: usize, at_least: u64| {
+            let prefix = if found == 0 { known(at_least) } else { overhead + self.tokens(request, self.prefixes.size_of(found)) };
+            let read = prefix.min(request.tokens) / step * step;
+            if expired || read < terms.min_tokens { 0 } else { read }
         };
-        let read = match found {
-            _ if expired => 0,
-            0 if last.model != terms.model => 0,
-            0 => self.setup.before.stable,
-            found => self.setup.journal.overhead + self.tokens(request, self.prefixes.size_of(found)),
-        };
-        let read = read.min(request.tokens) / step * step;
-        if read < terms.min_tokens { 0 } else { read }
+        let anywhere = read(shared, overhead);
+        let at_ends = look_back.map_or(anywhere, |blocks| {
+            // The last request's end is marked once more: the search begins there, too.
+            let reach = blocks + self.entered(last.call, request.call).count();
+            read(self.prefixes.end_within(shared, reach), self.setup.before.stable)
+        });
+        [anywhere, at_ends]
     }
 
     /// What the edits before this request made unreadable.
@@ -231,14 +238,21 @@ impl<'a> Cache<'a> {
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }
 
-    fn step(&self, sent: &SentBlock) -> Step {
-        let opens = sent.opens.map_or(0, |role| 1 + role as u64);
-        Step {
-            key: self.keys[sent.block.index()].rotate_left(8) ^ opens,
-            size: (self.setup.size)(sent.block),
-            opens_message: sent.opens.is_some(),
-            transparent: self.block(sent.block).kind == Kind::Thinking,
-        }
+    /// A message is opened by its first block that is not thinking: it is the same message when thinking has left.
+    fn steps(&self, blocks: &[SentBlock]) -> Vec<Step> {
+        let mut opens = None;
+        let step = |sent: &SentBlock| {
+            opens = sent.opens.or(opens);
+            let transparent = self.block(sent.block).kind == Kind::Thinking;
+            let opened = if transparent { None } else { opens.take() };
+            Step {
+                key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
+                size: (self.setup.size)(sent.block),
+                opens_message: sent.opens.is_some(),
+                transparent,
+            }
+        };
+        blocks.iter().map(step).collect()
     }
 
     fn block(&self, id: BlockId) -> &Block {

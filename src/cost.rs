@@ -28,6 +28,8 @@ pub struct Parts {
     pub summarizer: f64,
     /// If every soft miss were fetched again; not in the total.
     pub rereads: f64,
+    /// What marks at the ends of requests only would add.
+    pub at_ends: f64,
     /// What the total would be without a prompt cache.
     pub uncached: f64,
 }
@@ -81,8 +83,11 @@ pub fn cost(setup: &Setup) -> Cost {
     for of_call in &served {
         let output = setup.outputs[of_call.call];
         sums.pay(of_call.call, of_call.tokens, |part, price| {
+            let unread = if of_call.is_cached { setup.tariff.write(price) } else { price.input };
+            let input = |read: u64| read as f64 * price.cache_read + (of_call.tokens - read) as f64 * unread;
             part.read += of_call.read as f64 * price.cache_read;
-            part.written += of_call.written as f64 * setup.tariff.write(price) + of_call.plain as f64 * price.input;
+            part.written += (of_call.tokens - of_call.read) as f64 * unread;
+            part.at_ends += input(of_call.read_at_ends) - input(of_call.read);
             part.output += output as f64 * price.output;
             part.uncached += of_call.tokens as f64 * price.input + output as f64 * price.output;
         });

@@ -7,6 +7,7 @@ mod kept;
 mod layers;
 mod money;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -158,6 +159,7 @@ impl Study {
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {
         let mut part = Part { notes: notes(name, reading), ..Part::default() };
+        let mut unpriced = BTreeSet::new();
         for conversation in &reading.conversations {
             let prepared = Prepared::new(self, conversation);
             let outcomes: Vec<Outcome> = match &mut observers {
@@ -173,8 +175,10 @@ impl Study {
             part.add(self, name, &prepared, &outcomes);
             part.checks.extend(prepared.money.row(name, &conversation.name));
             part.notes.extend(prepared.money.refusal(name, conversation));
+            unpriced.extend(prepared.money.unknown_models().map(str::to_owned));
             part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
         }
+        part.notes.extend(money::unpriced(name, &unpriced));
         part
     }
 

@@ -8,8 +8,8 @@ pub struct Provider {
     pub about: &'static str,
     /// Where the rules were read.
     pub source: &'static str,
-    /// A cached prefix is found only where an earlier request ended, at most so many blocks before what was appended since the
-    /// last request; `None`: wherever two requests part.
+    /// Prefixes must be marked to be cached, and are found at most so many blocks before a mark; `None`: wherever two requests
+    /// part.
     pub look_back: Option<usize>,
     /// What is read comes in steps of so many tokens.
     pub step: u64,

@@ -39,7 +39,7 @@ impl Check {
     }
 }
 
-/// Checks a replay of the policy `recorded`. The output is the recorded one on both sides.
+/// Checks a replay of the policy `recorded`, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check::default();
     let mut largest = 0.0;
@@ -50,16 +50,17 @@ pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
         let output = usage.output as f64 * price.output;
         let recorded = tariff.bill(price, &usage);
         let price = tariff.price(served.call, served.tokens);
-        let written = served.written as f64 * tariff.write(price) + served.plain as f64 * price.input;
-        let simulated = served.read as f64 * price.cache_read + written + output;
+        let unread = if served.is_cached { tariff.write(price) } else { price.input };
+        let read = served.read_at_ends;
+        let simulated = read as f64 * price.cache_read + (served.tokens - read) as f64 * unread + output;
         check.calls += 1;
-        let difference = served.read.abs_diff(usage.cache_read);
+        let difference = read.abs_diff(usage.cache_read);
         check.alike += usize::from(difference as f64 <= ALIKE * usage.request() as f64);
         check.recorded.add(usage.cache_read, usage.request(), recorded * unit(price.input));
-        check.simulated.add(served.read, served.tokens, simulated * unit(price.input));
+        check.simulated.add(read, served.tokens, simulated * unit(price.input));
         if (simulated - recorded).abs() > largest {
             largest = (simulated - recorded).abs();
-            check.worst = Some((served.call, usage.cache_read, served.read));
+            check.worst = Some((served.call, usage.cache_read, read));
         }
     }
     check

@@ -11,6 +11,8 @@ const TOKENS: &str = "cost.tokens";
 const BASELINE_TOKENS: &str = "cost.baseline_tokens";
 const UNCACHED_TOKENS: &str = "cost.uncached_tokens";
 const BASELINE_UNCACHED_TOKENS: &str = "cost.baseline_uncached_tokens";
+const MARKED_TOKENS: &str = "cost.at_ends_tokens";
+const BASELINE_MARKED_TOKENS: &str = "cost.baseline_at_ends_tokens";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";
 
@@ -38,6 +40,13 @@ pub const MEASUREMENT: Measurement = Measurement {
             Better::Lower,
             ratio(TOKENS, BASELINE_TOKENS),
             "cost ÷ baseline cost, each conversation at the prices of its model, in tokens at the price of input",
+        ),
+        Column::estimated(
+            "cost.at_ends",
+            Unit::Ratio,
+            Better::Lower,
+            ratio(MARKED_TOKENS, BASELINE_MARKED_TOKENS),
+            "cost.ratio if the cache is marked at the ends of requests only, as Claude Code does; cost.ratio is what the best marks give",
         ),
         Column::estimated(
             "cost.uncached",
@@ -84,6 +93,8 @@ pub const MEASUREMENT: Measurement = Measurement {
         tokens(BASELINE_TOKENS, "the same under the policy compared with"),
         tokens(UNCACHED_TOKENS, "what it would be without a prompt cache"),
         tokens(BASELINE_UNCACHED_TOKENS, "the same under the policy compared with"),
+        tokens(MARKED_TOKENS, "with marks at the ends of requests only"),
+        tokens(BASELINE_MARKED_TOKENS, "the same under the policy compared with"),
         tokens(READ_TOKENS, "tokens read from the cache"),
         tokens(CACHED_TOKENS, "tokens sent, of conversations that could be priced"),
     ],
@@ -101,10 +112,12 @@ fn values(replayed: &Replayed) -> Vec<Option<f64>> {
         (under > 0.0).then(|| part(&cost.tokens) / under)
     };
     let uncached = |parts: &Parts| parts.uncached;
+    let at_ends = |parts: &Parts| parts.total() + parts.at_ends;
     vec![
         usd(Parts::total),
         baseline.usd.as_ref().map(Parts::total),
         over(Parts::total),
+        over(at_ends),
         over(uncached),
         usd(|parts| parts.read),
         usd(|parts| parts.written),
@@ -118,6 +131,8 @@ fn values(replayed: &Replayed) -> Vec<Option<f64>> {
         Some(baseline.tokens.total()),
         Some(uncached(&cost.tokens)),
         Some(uncached(&baseline.tokens)),
+        Some(at_ends(&cost.tokens)),
+        Some(at_ends(&baseline.tokens)),
         Some(cost.cache_read as f64),
         Some(sent),
     ]

@@ -1,6 +1,7 @@
 //! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
 
 mod compare;
+mod cost;
 mod kept;
 
 use std::collections::HashSet;
@@ -47,6 +48,9 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
     let sheets = [
         compare::summary(results),
         compare::conversations(results),
+        cost::breaks(results),
+        cost::dearest(results),
+        cost::checks(results),
         kept::by_side(results),
         kept::by_generation(results),
         kept::misses(results),

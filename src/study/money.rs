@@ -1,6 +1,6 @@
 //! Money, over many conversations: what the costs of one conversation share, the self-check, the rows of breaks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cache::{Before, Setup};
 use crate::context::Made;
@@ -10,6 +10,7 @@ use crate::journal::Journal;
 use crate::kept::Kept;
 use crate::meter::Meter;
 use crate::policy::{Policy, preset};
+use crate::prices::RATIOS;
 use crate::replay::{self, NoObserver, replay};
 use crate::results::{BreakRow, CheckRow, DearBreak, ResultNote};
 use crate::sizes::Sizes;
@@ -138,6 +139,20 @@ fn why(check: &Check, tariff: &Tariff) -> String {
         amount(check.simulated.cost),
         amount(check.recorded.cost),
     )
+}
+
+/// Says so where the prices of a transcript's models are not known; an empty name stands for calls without a model.
+pub fn unpriced(transcript: &str, models: &BTreeSet<String>) -> Option<ResultNote> {
+    let names: Vec<&str> = models.iter().map(|model| if model.is_empty() { "calls without a model" } else { model }).collect();
+    let what = format!(
+        "no prices are known for {}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), not USD; --prices \
+         names a model or a file",
+        names.join(", "),
+        RATIOS.cache_write_5m,
+        RATIOS.cache_read,
+        RATIOS.output
+    );
+    (!names.is_empty()).then(|| ResultNote { path: transcript.to_owned(), line: None, what })
 }
 
 /// What the layers of one policy broke, by index; `None` where no layer is to blame.
