@@ -92,8 +92,12 @@ pub fn cost(setup: &Setup) -> Cost {
             part.uncached += of_call.tokens as f64 * price.input + output as f64 * price.output;
         });
     }
-    for summary in setup.cache.journal.summaries.iter().filter(|summary| !summary.failed) {
-        sums.add_summary(setup, summary, &served);
+    let mut asked_at = None;
+    for summary in &setup.cache.journal.summaries {
+        let is_first = asked_at.replace(summary.call) != Some(summary.call);
+        if !summary.failed {
+            sums.add_summary(setup, summary, is_first, &served);
+        }
     }
     for reread in &setup.kept.rereads {
         sums.add_reread(reread, &served);
@@ -121,10 +125,11 @@ impl Sums<'_> {
         add(&mut self.tokens, &price.times(1.0 / price.input));
     }
 
-    /// A summary that rides the prefix reads what the last request had cached, and writes the rest; another one is a request of
-    /// its own, of which nothing is cached.
-    fn add_summary(&mut self, setup: &Setup, summary: &Summary, served: &[Served]) {
-        let rides = setup.cache.policy.layers[summary.layer].rides_prefix();
+    /// A summary that rides the prefix reads what the last request had cached, and writes the rest. A retry begins with another
+    /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
+    /// are refused before they are read.
+    fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[Served]) {
+        let rides = is_first && setup.cache.policy.layers[summary.layer].rides_prefix();
         let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
         let whole = summary.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
         let read = if rides { ready.min(whole) } else { 0 };

@@ -96,6 +96,8 @@ pub enum Scope {
     State,
     /// A view made anew for each request; the history stays whole.
     Request,
+    /// What the provider holds: what left stays away, as with `state`, and the prefix it has cached still serves.
+    Server,
 }
 
 impl Scope {
@@ -111,12 +113,12 @@ impl Layer {
 
     /// Whether its summarizer's call continues the conversation, and so reads the prefix that the provider has cached.
     pub fn rides_prefix(&self) -> bool {
-        false
+        matches!(&self.act, Act::Summarize(summarize) if summarize.rides_prefix)
     }
 
-    /// Whether the provider edits on its side, so that the cached prefix stays as it was.
+    /// Whether the provider makes its edits in what it has cached, so that nothing is written into the cache again for them.
     pub fn edits_on_server(&self) -> bool {
-        false
+        self.scope == Scope::Server
     }
 
     /// Whether it belongs to the layers that run, in order, before a request.
@@ -214,10 +216,16 @@ impl Act {
     /// Whether it would do the same again to what it was shown before, however much was appended since.
     pub fn decides_once(&self) -> bool {
         match self {
-            Act::Clear(_) | Act::Truncate(_) => true,
+            Act::Clear(clear) => !clear.in_batches(),
+            Act::Truncate(_) => true,
             Act::Drop(drop) => drop.marker.is_none(),
             _ => false,
         }
+    }
+
+    /// Whether it only changes blocks where they stand, and writes nothing elsewhere.
+    pub fn rewrites_in_place(&self) -> bool {
+        matches!(self, Act::Clear(_) | Act::Truncate(_) | Act::Dedupe(_))
     }
 
     /// Whether what it writes can hold parts of what it takes away, so that blocks are not kept whole or not at all.
@@ -277,6 +285,8 @@ impl Moment<'_> {
 pub struct Memory {
     /// What lies before was decided and stays so.
     pub cursor: Cursor,
+    /// What `clear` leaves until enough can go at once.
+    pub waiting: clear::Waiting,
     /// Failures in a row.
     pub failures: usize,
     /// How many recorded compactions have been made.

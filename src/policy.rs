@@ -41,7 +41,8 @@ pub struct Policy {
     /// Date of that version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// How we know: `code` (read in the program's source), `analyses` (third parties), `seed`, `ours`.
+    /// How we know: `code` (read in the program's source), `analyses` (third parties), `documents` (the vendor's
+    /// documentation), `seed`, `ours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     /// Behaviour of the original that looks like a mistake and is kept on purpose.

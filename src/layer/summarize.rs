@@ -4,6 +4,10 @@
 //! the summary does not say is gone, and what the summarizer was never shown (`input_chars`) cannot be in it. The prompt
 //! starts anew, so the provider writes all of it into its cache.
 //!
+//! The summarizer is paid for, too. With `rides_prefix` its call is the conversation itself with a last instruction, so the
+//! provider reads the input from its cache; without, it is a request of its own and pays for its input in full. A retry that
+//! left out the oldest messages begins otherwise than the cached prefix and pays in full as well.
+//!
 //! ```toml
 //! [[layer]]
 //! id = "auto"
@@ -47,6 +51,9 @@ pub struct Summarize {
     /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
     pub input_head_chars: u64,
     pub input_form: Measure,
+    /// The summarizer's call begins as the conversation does, and so reads the provider's cache. What it costs depends on it,
+    /// not what it says.
+    pub rides_prefix: bool,
     /// Most tokens of the summary.
     pub max_tokens: u64,
     /// What a summary that reaches `max_tokens` is.
@@ -99,6 +106,7 @@ impl Default for Summarize {
             input_side: Side::Head,
             input_head_chars: 0,
             input_form: Measure::JsonAscii,
+            rides_prefix: false,
             max_tokens: 2_000,
             on_cap: OnCap::Clip,
             template: "[Compacted]\n\n{summary}".to_owned(),

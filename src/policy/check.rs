@@ -49,6 +49,18 @@ fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
     if by_age && !matches!(layer.act, Act::Clear(_)) {
         return Err("only `clear` goes by the age of a result (`keep_recent`, `protect_unseen`)".to_owned());
     }
+    if layer.edits_on_server() && !layer.act.rewrites_in_place() {
+        let what = "a provider edits what it has cached only where it stands: `scope = \"server\"` is for `clear`, `truncate` and `dedupe`";
+        return Err(what.to_owned());
+    }
+    if let Act::Summarize(summarize) = &layer.act
+        && summarize.rides_prefix
+        && summarize.input_chars.is_some()
+    {
+        return Err(
+            "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: leave out `input_chars`".to_owned()
+        );
+    }
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {
         return Err("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
     }

@@ -26,6 +26,10 @@ presets![
     "lcc-s08",
     "lcc-s08-late",
     "claude-code",
+    "claude-code-cached-mc",
+    "anthropic-clear",
+    "observation-mask",
+    "sliding-window",
 ];
 
 impl Preset {

@@ -197,7 +197,7 @@ fn policies_and_settings_that_are_none() {
     let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt = 5\n";
     let broken = b"name = \"mine\"\nmeter =\n";
     let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
-    let refused: [(&[&str], &str); 12] = [
+    let refused: [(&[&str], &str); 15] = [
         (
             &["-p", "mine.toml"],
             "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`?",
@@ -234,6 +234,20 @@ fn policies_and_settings_that_are_none() {
             "recompact: --set windo=9: a policy has no setting `windo`; did you mean `window`?",
         ),
         (&["-p", "lcc-s08", "--set", "micro"], "`micro`: write LAYER.FIELD=VALUE"),
+        (
+            &["-p", "lcc-s08", "--set", "micro.clear_at_least=much"],
+            "recompact: --set micro.clear_at_least=much: layer `micro`: `much` is no size: ",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "snip.scope=server"],
+            "recompact: --set snip.scope=server: layer `snip`: a provider edits what it has cached only where it stands: \
+             `scope = \"server\"` is for `clear`, `truncate` and `dedupe`\n",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "auto.rides_prefix=true"],
+            "recompact: --set auto.rides_prefix=true: layer `auto`: a summarizer that reads the cached prefix (`rides_prefix`) \
+             reads all of it: leave out `input_chars`\n",
+        ),
     ];
     for (arguments, said) in refused {
         assert_refused(&run_with(&given, &[&["replay", "a.jsonl"], arguments].concat()), said);

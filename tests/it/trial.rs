@@ -93,7 +93,7 @@ pub fn trials() -> Vec<Trial> {
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }
 
-const LOW: [(&str, &[&str]); 5] = [
+const LOW: [(&str, &[&str]); 8] = [
     ("lcc-s06", &["auto.threshold=400"]),
     ("lcc-s06-java", &["auto.threshold=300", "cut.max_chars=60", "cut.keep_head=60", "window.max_messages=3"]),
     (
@@ -133,10 +133,16 @@ const LOW: [(&str, &[&str]); 5] = [
             "restore.max_tokens_each=50",
         ],
     ),
+    (
+        "claude-code-cached-mc",
+        &["auto.threshold=0.8 * window", "window=3000", "cached.keep_recent=1", "cached.clear_at_least=90", "cap.max_bytes=400"],
+    ),
+    ("anthropic-clear", &["clear.threshold=300", "clear.keep_recent=1", "clear.clear_inputs=true"]),
+    ("observation-mask", &["mask.keep_recent=2", "mask.clear_at_least=150", "mask.clear_inputs=true"]),
 ];
 
 /// Layers that no preset has.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     r#"
         [[layer]]
         id = "entry"
@@ -220,6 +226,40 @@ const OWN: [&str; 7] = [
         max_messages = 5
         keep_first = 1
         cut = "pull-back"
+    "#,
+    r#"
+        [[layer]]
+        id = "budget"
+        do = "persist"
+        when = { calls = 2 }
+        max_bytes = 99
+
+        [[layer]]
+        id = "cap"
+        do = "truncate"
+        scope = "server"
+        when = { calls = 3 }
+        max_chars = 60
+        keep_head = 20
+        keep_tail = 20
+
+        [[layer]]
+        id = "batch"
+        do = "clear"
+        keep_recent = 1
+        clear_at_least = 120
+
+        [[layer]]
+        id = "window"
+        do = "drop"
+        max_messages = 8
+
+        [[layer]]
+        id = "view"
+        do = "clear"
+        scope = "request"
+        clear_at_least = 50
+        clear_inputs = true
     "#,
     r#"
         [[layer]]
