@@ -1,7 +1,7 @@
 //! The prompt cache and its costs, on conversations so small that a person can reckon them: sizes are characters, a call is
 //! answered at once, and prices are ratios to that of input.
 
-use recompact::cache::{Before, PROVIDERS, Provider, Served, Terms, serve};
+use recompact::cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
 use recompact::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking};
 use recompact::policy::Policy;
 use recompact::replay::NoObserver;
@@ -40,14 +40,17 @@ fn conversation(messages: &[(i64, Holds)]) -> Conversation {
                 pairs += 1;
                 vec![json!({"type": "tool_use", "id": format!("t{pairs}"), "name": "t", "input": {}})]
             }
-            Answer(chars) => vec![json!({"type": "tool_result", "tool_use_id": format!("t{pairs}"), "content": "r".repeat(chars)})],
+            Answer(chars) => {
+                vec![json!({"type": "tool_result", "tool_use_id": format!("t{pairs}"), "content": "r".repeat(chars)})]
+            }
         };
         let origin = |wire: &Value| match (role, wire["type"].as_str()) {
             (Role::Assistant, _) => Origin::Agent,
             (_, Some("tool_result")) => Origin::Tool,
             _ => Origin::Typed,
         };
-        let blocks: Vec<BlockId> = wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();
+        let blocks: Vec<BlockId> =
+            wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();
         let time = Some(minute * MINUTE);
         let message = Message { role, plain: false, blocks, time, line: 1 };
         match role {
@@ -56,4 +59,167 @@ fn conversation(messages: &[(i64, Holds)]) -> Conversation {
         };
     }
     builder.finish()
+}
+
+/// A policy of one layer.
+fn layer(toml: &str) -> Policy {
+    let toml = format!("name = \"one\"\nabout = \"one layer\"\n[[layer]]\nid = \"one\"\n{toml}");
+    Policy::parse(&toml, "test", &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn keep_all() -> Policy {
+    preset_with("keep-all", &[])
+}
+
+/// Oldest results first become ten characters; the newest one stays.
+fn clear() -> Policy {
+    layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"")
+}
+
+fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: Before) -> Vec<Served> {
+    let trial = Trial { overhead: OVERHEAD, ..Trial::of(policy) };
+    let journal = trial.replay(conversation, &mut NoObserver);
+    let provider = Provider::by_name(provider).expect(provider);
+    let terms = vec![Terms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
+    let size = |id: BlockId| {
+        let block =
+            conversation.blocks.get(id.index()).unwrap_or_else(|| &journal.made[id.index() - conversation.blocks.len()].block);
+        trial.counter.measure.block(block, false)
+    };
+    let setup = Setup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
+    serve(&setup)
+}
+
+/// Requests, and what each read: with the best marks, and with marks at the ends of requests.
+fn reads(served: &[Served]) -> Vec<[u64; 3]> {
+    served.iter().map(|of_call| [of_call.tokens, of_call.read, of_call.read_at_ends]).collect()
+}
+
+/// Nothing was there before; what is stable of the overhead is half of it.
+const COLD: Before = Before { warm: 0, stable: 500 };
+
+/// Requests of 5,000, 7,000 and 8,500 tokens, each the beginning of the next.
+fn growing(third: i64) -> Conversation {
+    conversation(&[(0, Text(4_000)), (0, Text(500)), (1, Text(1_500)), (1, Text(500)), (third, Text(1_000)), (third, Text(500))])
+}
+
+#[test]
+fn every_provider_reads_the_prefix_in_its_own_way() {
+    // A minute, six, twenty and forty minutes between the second response and the third request.
+    let cases = [
+        ("anthropic", 1_024, [7_000, 0, 0, 0]),
+        ("anthropic", 6_000, [7_000, 0, 0, 0]),
+        ("anthropic", 7_001, [0, 0, 0, 0]),
+        ("openai", 1_024, [6_912, 6_912, 0, 0]),
+        ("openai-5.6", 1_024, [7_000, 7_000, 7_000, 0]),
+        ("gemini", 2_048, [7_000, 0, 0, 0]),
+        ("other", 1_024, [7_000, 0, 0, 0]),
+    ];
+    for (provider, min_tokens, third) in cases {
+        for (minutes, third) in [1, 6, 20, 40].into_iter().zip(third) {
+            let second = match provider {
+                _ if min_tokens > 5_000 => 0,
+                "openai" => 4_992, // 39 × 128
+                _ => 5_000,
+            };
+            let served = served(&growing(1 + minutes), keep_all(), provider, min_tokens, COLD);
+            let expected = [[5_000, 0, 0], [7_000, second, second], [8_500, third, third]];
+            assert_eq!(reads(&served), expected, "{provider}, {min_tokens}, {minutes} minutes");
+            assert_eq!(
+                served.iter().map(|of_call| of_call.is_cached).collect::<Vec<_>>(),
+                [5_000, 7_000, 8_500].map(|n| n >= min_tokens)
+            );
+            assert!(served.iter().all(|of_call| of_call.broken.is_none()));
+        }
+    }
+    assert_eq!(PROVIDERS.len(), 5, "a provider without a case");
+}
+
+#[test]
+fn the_hour_that_was_paid_for_is_an_hour() {
+    let anthropic = Provider::by_name("anthropic").expect("a provider");
+    assert_eq!([false, true].map(|long| anthropic.lifetime(long)), [5.0, 60.0]);
+}
+
+#[test]
+fn what_was_cached_before_is_read_by_the_first_request() {
+    let warm = Before { warm: 900, stable: 900 };
+    assert_eq!(reads(&served(&growing(2), keep_all(), "anthropic", 1_024, warm))[0], [5_000, 900, 900]);
+}
+
+/// Requests of 2,997, 7,000 and 8,003 tokens: what was typed, then two results, of 4,000 and 1,000.
+fn two_results() -> Conversation {
+    conversation(&[(0, Text(1_997)), (0, Use), (1, Answer(4_000)), (1, Use), (2, Answer(1_000)), (2, Text(100))])
+}
+
+#[test]
+fn an_edit_is_paid_with_everything_behind_it() {
+    let served = served(&two_results(), clear(), "anthropic", 1_024, COLD);
+    // The third request is 3,990 shorter; its prefix ends with the tool_use before the cleared result, and no request ended
+    // there: the nearest that did is the first, of 2,997.
+    assert_eq!(reads(&served), [[2_997, 0, 0], [7_000, 2_997, 2_997], [4_013, 3_000, 2_997]]);
+    let broken = served[2].broken.expect("the prefix was alive");
+    // What had been sent before and is written again is the placeholder; the second tool_use and its result are new.
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (Some(0), 10, 3_990));
+    assert_eq!(served[2].ready, 7_000);
+}
+
+#[test]
+fn an_edit_of_a_dead_prefix_breaks_nothing() {
+    let late = conversation(&[(0, Text(1_997)), (0, Use), (1, Answer(4_000)), (1, Use), (9, Answer(1_000)), (9, Text(100))]);
+    let served = served(&late, clear(), "anthropic", 1_024, COLD);
+    assert_eq!(reads(&served)[2], [4_013, 0, 0]);
+    assert!(served[2].expired && served[2].broken.is_none());
+}
+
+#[test]
+fn an_edit_on_the_server_breaks_nothing() {
+    let on_server = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"server\"");
+    let served = served(&two_results(), on_server, "anthropic", 1_024, COLD);
+    // All but the newest exchange is read: 1,000 + 1,997 + 3 + 10.
+    assert_eq!(reads(&served)[2], [4_013, 3_010, 3_010]);
+    assert!(served[2].broken.is_none());
+}
+
+#[test]
+fn thinking_that_leaves_breaks_nothing() {
+    let turns = [(0, Text(2_000)), (0, Thought(700, 300)), (1, Text(50)), (1, Text(10)), (2, Text(40)), (2, Text(10))];
+    let served = served(&conversation(&turns), keep_all(), "anthropic", 1_024, COLD);
+    // The thinking is not sent again in the next turn, and what stands before and behind it is read.
+    assert_eq!(reads(&served), [[3_000, 0, 0], [3_350, 3_000, 3_000], [3_400, 3_350, 3_350]]);
+}
+
+#[test]
+fn a_request_cleared_anew_each_time_is_the_same_prefix() {
+    let anew = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"request\"");
+    let long: Vec<_> =
+        (0..12).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
+    let [state, anew] = [clear(), anew].map(|policy| served(&conversation(&long), policy, "anthropic", 1_024, COLD));
+    assert_eq!(reads(&anew), reads(&state));
+}
+
+#[test]
+fn marks_at_the_ends_are_not_found_from_far() {
+    // 24 results; then all but the last five are cleared at once: the first break lies far before the end.
+    let long: Vec<_> =
+        (0..25).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
+    let batch = layer("do = \"clear\"\nkeep_recent = 5\nplaceholder = \"0123456789\"\nclear_at_least = 18_000");
+    let served = served(&conversation(&long), batch, "anthropic", 1_024, Before { warm: 0, stable: 1_000 });
+    let cleared: Vec<_> = served.iter().filter(|of_call| of_call.broken.is_some()).collect();
+    // Below the minimum of 1,024 nothing is read: the 1,000 of system prompt and tools are too short.
+    assert_eq!(cleared.iter().map(|of_call| [of_call.read, of_call.read_at_ends]).collect::<Vec<_>>(), [[3_003, 0]]);
+}
+
+#[test]
+fn a_model_has_a_cache_of_its_own() {
+    let conversation = growing(2);
+    let trial = Trial { overhead: OVERHEAD, ..Trial::of(keep_all()) };
+    let journal = trial.replay(&conversation, &mut NoObserver);
+    let provider = Provider::by_name("anthropic").expect("a provider");
+    let terms = [0, 1, 0].map(|model| Terms { provider, min_tokens: 1_024, long: false, model });
+    let size = |id: BlockId| trial.counter.measure.block(conversation.block(id), false);
+    let setup =
+        Setup { conversation: &conversation, policy: &trial.policy, journal: &journal, terms: &terms, before: COLD, size: &size };
+    // The third request finds what the first had written.
+    assert_eq!(reads(&serve(&setup)), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
 }

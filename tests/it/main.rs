@@ -1,6 +1,8 @@
 //! One test binary.
 
 mod batches;
+mod cache;
+mod cache_slow;
 mod cases;
 mod claude_code_files;
 mod cli;
