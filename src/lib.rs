@@ -72,6 +72,7 @@ pub mod layer;
 pub mod limits;
 pub mod measure;
 pub mod meter;
+pub mod places;
 pub mod policy;
 pub mod prices;
 pub mod references;
