@@ -19,6 +19,7 @@ use crate::kept::{Bounds, Grain, Kept, bounds, look_up, wishes};
 use crate::measure::{self, Replayed};
 use crate::meter::{Measure, Meter};
 use crate::policy::{Policy, preset};
+use crate::prices::Prices;
 use crate::references::References;
 use crate::replay::{NoObserver, Observer, RecordedRequests, Setup, replay};
 use crate::results::{MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
@@ -49,6 +50,9 @@ pub struct Study {
     pub misses: usize,
     /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
     pub exact: bool,
+    pub prices: Prices,
+    /// The model every conversation is priced as, in place of its own.
+    pub priced_as: Option<String>,
 }
 
 /// What counts tokens.

@@ -17,6 +17,7 @@ use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
+use super::priced::Priced;
 
 #[derive(Args)]
 pub struct Replay {
@@ -58,6 +59,8 @@ pub struct Replay {
     /// Really write what the policies would persist and archive: into this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     materialize: Option<PathBuf>,
+    #[command(flatten)]
+    priced: Priced,
     #[command(flatten)]
     present: Present,
 }
@@ -108,6 +111,7 @@ impl Replay {
         if self.tokenizer.recorded {
             return Err(Failure::Usage("--tokenizer takes a meter that counts, without `recorded`".to_owned()));
         }
+        let (prices, priced_as) = self.priced.load()?;
         Ok(Study {
             policies,
             baseline,
@@ -122,6 +126,8 @@ impl Replay {
             summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
             misses: self.misses,
             exact: self.exact,
+            prices,
+            priced_as,
         })
     }
 

@@ -163,13 +163,19 @@ fn date(of: &Table, key: &'static str) -> Found<Option<Date>> {
 
 /// That no model has two prices at one time.
 fn apart(before: &[Entry], entry: &Entry) -> Found<()> {
-    for name in &entry.names {
-        let same = before.iter().filter(|other| other.names.iter().any(|known| names::key(known) == names::key(name)));
-        let begins_in_time = |a: &Entry, b: &Entry| a.from.unwrap_or(Date::MIN) < b.until.unwrap_or(Date::MAX);
-        for other in same.filter(|other| begins_in_time(entry, other) && begins_in_time(other, entry)) {
+    let wrong = |what| Err(Wrong { key: "names", what });
+    let begins_in_time = |a: &Entry, b: &Entry| a.from.unwrap_or(Date::MIN) < b.until.unwrap_or(Date::MAX);
+    let overlapping: Vec<_> =
+        before.iter().filter(|other| begins_in_time(entry, other) && begins_in_time(other, entry)).collect();
+    for (place, name) in entry.names.iter().enumerate() {
+        let key = names::key(name);
+        let is_in = |names: &[String]| names.iter().any(|known| names::key(known) == key);
+        if is_in(&entry.names[..place]) {
+            return wrong(format!("`{name}` is named twice"));
+        }
+        if let Some(other) = overlapping.iter().find(|other| is_in(&other.names)) {
             let day = entry.from.max(other.from).map_or_else(String::new, |day| format!(" on {day}"));
-            let what = format!("`{name}` has another price{day} already: let `until` of the one be `from` of the next");
-            return Err(Wrong { key: "names", what });
+            return wrong(format!("`{name}` has another price{day} already: let `until` of the one be `from` of the next"));
         }
     }
     Ok(())
@@ -244,6 +250,7 @@ mod tests {
                 format!("{SMALL}until = 2026-09-02\n{SMALL}from = 2026-09-01"),
                 "p.toml:8: `m`: `m` has another price on 2026-09-01 already: ",
             ),
+            (with("[\"m\"]", "[\"m\", \"M\"]"), "p.toml:2: `m`: `M` is named twice"),
             ("price = 5".to_owned(), "p.toml: a list of prices has a table `[[model]]` for each price"),
             (String::new(), "p.toml: a list of prices has a table `[[model]]` for each price"),
             ("model = [5]".to_owned(), "p.toml:1: `model` is written `[[model]]`"),

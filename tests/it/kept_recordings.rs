@@ -14,6 +14,7 @@ use recompact::journal::Journal;
 use recompact::kept::{Grain, Kept, Outcome, bounds, look_up, wishes};
 use recompact::meter::{Divide, Measure, Meter};
 use recompact::policy::Policy;
+use recompact::prices::Prices;
 use recompact::references::{Loss, Provenance, References};
 use recompact::replay::{NoObserver, Setup, replay};
 use recompact::sizes::Sizes;
@@ -123,6 +124,8 @@ fn study(policies: Vec<Policy>) -> Study {
         thinking: None,
         summarizer: summarizer::by_name("extract").expect("a summarizer"),
         misses: 0,
+        prices: Prices::built_in(),
+        priced_as: None,
         exact: false,
     }
 }
