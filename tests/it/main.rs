@@ -1,6 +1,7 @@
 //! One test binary.
 
 mod cases;
+mod ccusage;
 mod claude_code_files;
 mod cli;
 mod cli_bad_input;
