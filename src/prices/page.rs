@@ -5,17 +5,17 @@ use toml::Value;
 use super::{Entry, Price};
 
 impl Price {
-    /// `input 5, output 25, …, USD per million tokens`, what costs the same as something before it left out.
+    /// `input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million`, what costs as much as the one before left out.
     pub fn line(&self) -> String {
-        let mut parts = vec![format!("input {}", self.input), format!("output {}", self.output)];
-        parts.push(format!("cache read {}", self.cache_read));
-        if self.cache_write_5m != self.input {
-            parts.push(format!("cache write {}", self.cache_write_5m));
+        let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = self;
+        let mut line = format!("input {input}, output {output}, read {cache_read}");
+        if cache_write_5m != input {
+            line += &format!(", write {cache_write_5m}");
         }
-        if self.cache_write_1h != self.cache_write_5m {
-            parts.push(format!("for an hour {}", self.cache_write_1h));
+        if cache_write_1h != cache_write_5m {
+            line += &format!(", for 1 h {cache_write_1h}");
         }
-        format!("{} USD per million tokens", parts.join(", "))
+        line + "; USD per million"
     }
 
     fn fields(&self) -> [(&'static str, String); 5] {
@@ -65,8 +65,8 @@ mod tests {
     fn a_line_says_what_differs() {
         let list = Prices::built_in();
         let line = |name| list.quote(Some(name), None).price.line();
-        let opus = "input 5, output 25, cache read 0.5, cache write 6.25, for an hour 10 USD per million tokens";
+        let opus = "input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million";
         assert_eq!(line("claude-opus-4-5"), opus);
-        assert_eq!(line("gpt-5.5"), "input 5, output 30, cache read 0.5 USD per million tokens");
+        assert_eq!(line("gpt-5.5"), "input 5, output 30, read 0.5; USD per million");
     }
 }

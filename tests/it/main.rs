@@ -7,6 +7,7 @@ mod cli;
 mod cli_bad_input;
 mod cli_contexts;
 mod cli_materialize;
+mod cli_prices;
 mod codex_files;
 mod fixtures_read;
 mod generate;
