@@ -4,9 +4,11 @@
 //! the final output; lines that a harness wrote itself (`<synthetic>`) are no calls. A call that stands in several conversations
 //! of a transcript, as branches of a session have their beginning in common, is billed once, with the first.
 //!
-//! On recorded sessions this is what ccusage (20.0.24) says, to the token. The two part where no session we know of goes: for
-//! models with a dearer price above 200,000 tokens, ccusage asks it only for what each kind of token has above that, where the
-//! provider asks it for the whole request; and ccusage knows the factors of fast modes.
+//! On recorded sessions this is what ccusage (20.0.24) says, to the token. The two part where no session we know of goes:
+//! above 200,000 tokens ccusage asks a model's dearer price only for what each kind of token has above that, where the provider
+//! asks it for the whole request; of a response whose last line has less output than one before, ccusage takes the larger; it
+//! counts a message for each request that brought it, even the tokens of `<synthetic>` lines; and it knows the factors of fast
+//! modes.
 
 use std::collections::{BTreeMap, HashSet};
 
