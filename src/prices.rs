@@ -1,8 +1,8 @@
 //! What tokens cost: models, their prices by date, and the rules of their prompt caches, as data.
 //!
 //! The list that comes with the program is `prices/list.toml`; a file of the same form replaces it. A recorded model id is
-//! looked up by its whole name, without date and route: a model that is not in the list is unknown, and never priced as one that begins alike.
-//! A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
+//! looked up by its whole name, without date and route: a model that is not in the list is unknown, and never priced as one that
+//! begins alike. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
 
 mod bill;
 mod load;
