@@ -33,7 +33,7 @@ use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
 
 use prefixes::{Prefixes, Step};
-pub use provider::{PROVIDERS, Provider};
+pub use provider::{OTHER, PROVIDERS, Provider};
 
 /// By what rules one call's request is cached.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,6 +6,7 @@ mod input;
 mod inspect;
 mod materialize;
 mod present;
+mod priced;
 mod replay;
 mod report;
 
@@ -28,7 +29,7 @@ enum Command {
     Replay(Box<replay::Replay>),
     /// Saved results → another report
     Report(report::Report),
-    /// Formats, policies, layers, meters, summarizers, measures and reports, with their pages
+    /// Formats, policies, layers, meters, summarizers, measures, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
 }
 
@@ -52,7 +53,7 @@ pub enum Failure {
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
     #[error(transparent)]
-    Policy(#[from] recompact::policy::PolicyError),
+    File(#[from] recompact::places::FileError),
     #[error(transparent)]
     Output(#[from] crate::output::OutputError),
 }

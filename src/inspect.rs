@@ -5,8 +5,9 @@ mod loss;
 use serde::Serialize;
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
-use crate::format::Note;
+use crate::format::{Note, Reading};
 use crate::meter::Meter;
+use crate::prices::{Bill, Ledger};
 use crate::references::References;
 use crate::sizes::Sizes;
 
@@ -36,7 +37,8 @@ pub struct Inspection {
     pub overhead: u64,
     /// The context window the record names.
     pub window: Option<u64>,
-    /// What the provider says it read, over all calls, and wrote.
+    /// What the provider says it read, over all calls, and wrote. Calls that stood in a conversation of the transcript before
+    /// this one are counted there.
     pub recorded_usage: RecordedUsage,
     /// Tokens of every request, as if nothing had been compacted; overhead not included.
     pub growth: Vec<u64>,
@@ -64,16 +66,30 @@ pub struct TokensByKind {
     pub other: u64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RecordedUsage {
     /// Calls with a usage.
     pub calls: usize,
     pub input: u64,
     pub cache_read: u64,
+    /// What was written to the cache, and the parts of it that were for five minutes and for an hour.
     pub cache_write: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
     pub output: u64,
+    /// US dollars; `None` where the price of a model is unknown, or nothing was recorded.
+    pub usd: Option<f64>,
     /// The largest request.
     pub peak_request: u64,
+    /// The same for each model.
+    pub by_model: Vec<ModelBill>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelBill {
+    pub model: Option<String>,
+    #[serde(flatten)]
+    pub bill: Bill,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -108,8 +124,14 @@ pub struct InspectionNote {
 }
 
 impl Inspection {
-    /// `notes` are those of the whole transcript.
-    pub fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Meter) -> Self {
+    /// The conversations of a transcript. `ledger` is new, and says what calls cost.
+    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: Meter, mut ledger: Ledger<'a>) -> Vec<Self> {
+        let bills: Vec<_> = reading.conversations.iter().map(|conversation| recorded(conversation, &mut ledger)).collect();
+        let of = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
+        reading.conversations.iter().zip(bills).map(of).collect()
+    }
+
+    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Meter, recorded_usage: RecordedUsage) -> Self {
         let sizes = Sizes::new(conversation, [counter.measure]);
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
@@ -139,7 +161,7 @@ impl Inspection {
             tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
             overhead: crate::study::overhead(conversation, &sizes, counter),
             window: conversation.window,
-            recorded_usage: usage(conversation),
+            recorded_usage,
             growth: growth(conversation, tokens),
             largest_results: largest(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
@@ -181,16 +203,22 @@ fn models(conversation: &Conversation) -> Vec<String> {
     models.into_iter().collect()
 }
 
-fn usage(conversation: &Conversation) -> RecordedUsage {
-    let usages = conversation.calls.iter().filter_map(|call| call.usage);
-    usages.fold(RecordedUsage::default(), |sum, usage| RecordedUsage {
-        calls: sum.calls + 1,
-        input: sum.input + usage.input,
-        cache_read: sum.cache_read + usage.cache_read,
-        cache_write: sum.cache_write + usage.cache_write_5m + usage.cache_write_1h,
-        output: sum.output + usage.output,
-        peak_request: sum.peak_request.max(usage.request()),
-    })
+fn recorded<'a>(conversation: &'a Conversation, ledger: &mut Ledger<'a>) -> RecordedUsage {
+    let bills = ledger.bills(conversation);
+    let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd } = Bill::sum(bills.values());
+    let requests = conversation.calls.iter().filter_map(|call| call.usage).map(|usage| usage.request());
+    RecordedUsage {
+        calls,
+        input,
+        cache_read,
+        cache_write: cache_write_5m + cache_write_1h,
+        cache_write_5m,
+        cache_write_1h,
+        output,
+        usd,
+        peak_request: requests.max().unwrap_or(0),
+        by_model: bills.into_iter().map(|(model, bill)| ModelBill { model: model.map(str::to_owned), bill }).collect(),
+    }
 }
 
 fn growth(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<u64> {

@@ -33,9 +33,11 @@
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
+//!   [`places`]: the lines of what users wrote in TOML.
 //! * [`replay`](mod@replay) → [`journal`]: what was sent.
 //! * [`facts`]: what an agent must have word for word. [`references`]: which call uses which earlier fact, and what recorded
 //!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
+//! * [`prices`]: what tokens cost, and what recorded calls did; [`cache`]: the rules of providers' prompt caches.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
 //!
 //! # Invariants
@@ -73,6 +75,7 @@ pub mod layer;
 pub mod limits;
 pub mod measure;
 pub mod meter;
+pub mod places;
 pub mod policy;
 pub mod prices;
 pub mod references;

@@ -175,7 +175,7 @@ impl Study {
             part.add(self, name, &prepared, &outcomes);
             part.checks.extend(prepared.money.row(name, &conversation.name));
             part.notes.extend(prepared.money.refusal(name, conversation));
-            unpriced.extend(prepared.money.unknown_models().map(str::to_owned));
+            unpriced.extend(prepared.money.unknown_models().iter().cloned());
             part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
         }
         part.notes.extend(money::unpriced(name, &unpriced));

@@ -19,7 +19,7 @@ pub struct Provider {
     pub long_minutes: f64,
 }
 
-/// Every provider; the first stands for those nobody knows.
+/// Every provider.
 pub const PROVIDERS: &[Provider] = &[
     Provider {
         name: "anthropic",
@@ -57,16 +57,19 @@ pub const PROVIDERS: &[Provider] = &[
         minutes: 5.0,
         long_minutes: 5.0,
     },
-    Provider {
-        name: "other",
-        about: "any prefix; as most providers do it",
-        source: "an assumption",
-        look_back: None,
-        step: 1,
-        minutes: 5.0,
-        long_minutes: 5.0,
-    },
+    OTHER,
 ];
+
+/// Stands for those nobody knows.
+pub const OTHER: Provider = Provider {
+    name: "other",
+    about: "any prefix, for five minutes",
+    source: "an assumption",
+    look_back: None,
+    step: 1,
+    minutes: 5.0,
+    long_minutes: 5.0,
+};
 
 impl Provider {
     pub fn by_name(name: &str) -> Option<&'static Self> {

@@ -1,11 +1,13 @@
 //! `recompact catalog`: what there is, and the page of each.
 
 use clap::Args;
+use recompact::cache::{PROVIDERS, Provider};
 use recompact::format::FORMATS;
 use recompact::layer::{ACTS, ActKind, COMMON_SETTINGS};
 use recompact::measure::MEASURES;
 use recompact::meter::METERS;
 use recompact::policy::PRESETS;
+use recompact::prices::Prices;
 use recompact::report::REPORTS;
 use recompact::summarizer::{SUMMARIZERS, SummarizerKind};
 
@@ -14,7 +16,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Catalog {
-    /// formats, policies, layers, meters, summarizers, measures or reports
+    /// formats, policies, layers, meters, summarizers, measures, reports, prices or providers
     kind: Option<String>,
     /// One of that kind: prints its page
     name: Option<String>,
@@ -43,6 +45,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "summarizers", entries: summarizers },
     Kind { name: "measures", entries: measures },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
+    Kind { name: "prices", entries: prices },
+    Kind { name: "providers", entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect() },
 ];
 
 impl Catalog {
@@ -149,4 +153,32 @@ fn measures() -> Vec<Entry> {
             .collect()
     };
     MEASURES.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
+}
+
+/// A line is the latest price; a page is what a list of prices has of the model.
+fn prices() -> Vec<Entry> {
+    let list = Prices::built_in();
+    let of = |name: &&str| {
+        let pages: Vec<_> = list.entries(name).iter().map(|price| price.to_toml()).collect();
+        entry(name, &list.quote(Some(name), None).price.line(), pages.join("\n"))
+    };
+    list.names().iter().map(of).collect()
+}
+
+fn provider_page(provider: &Provider) -> String {
+    let looks_back = match provider.look_back {
+        Some(blocks) => format!("where an earlier request ended, within {blocks} blocks"),
+        None => "wherever two requests part".to_owned(),
+    };
+    [
+        filled("", &format!("{}: {}", provider.name, provider.about)),
+        filled("A prefix is found:  ", &looks_back),
+        filled("It is read:         ", &format!("in steps of {}", recompact::text::many(provider.step as usize, "token"))),
+        filled(
+            "It lives:           ",
+            &format!("{} minutes after its last use, {} at the longer price", provider.minutes, provider.long_minutes),
+        ),
+        filled("Source:             ", provider.source),
+    ]
+    .concat()
 }

@@ -3,12 +3,14 @@
 use clap::Args;
 use recompact::inspect::Inspection;
 use recompact::meter::Meter;
+use recompact::prices::Ledger;
 use recompact::report::inspection;
 use recompact::study::DEFAULT_COUNTER;
 
 use super::Failure;
 use super::input::Transcripts;
 use super::present::Present;
+use super::priced::Priced;
 
 #[derive(Args)]
 pub struct Inspect {
@@ -18,14 +20,17 @@ pub struct Inspect {
     #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
     tokenizer: Meter,
     #[command(flatten)]
+    priced: Priced,
+    #[command(flatten)]
     present: Present,
 }
 
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
-        let look = |name: &str, reading: &recompact::format::Reading| -> Vec<Inspection> {
-            let of = |conversation| Inspection::new(name, conversation, &reading.notes, self.tokenizer);
-            reading.conversations.iter().map(of).collect()
+        let (prices, priced_as) = self.priced.load()?;
+        let look = |name: &str, reading: &recompact::format::Reading| {
+            let ledger = Ledger::new(&prices, priced_as.as_deref());
+            Inspection::all(name, reading, self.tokenizer, ledger)
         };
         let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look)?.analysed()?;
         let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();

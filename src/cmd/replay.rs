@@ -17,6 +17,7 @@ use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
+use super::priced::Priced;
 
 #[derive(Args)]
 pub struct Replay {
@@ -64,6 +65,8 @@ pub struct Replay {
     /// Really write what the policies would persist and archive: into this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     materialize: Option<PathBuf>,
+    #[command(flatten)]
+    priced: Priced,
     #[command(flatten)]
     present: Present,
 }
@@ -114,6 +117,7 @@ impl Replay {
         if self.tokenizer.recorded {
             return Err(Failure::Usage("--tokenizer takes a meter that counts, without `recorded`".to_owned()));
         }
+        let (prices, priced_as) = self.priced.load()?;
         Ok(Study {
             baseline,
             counter: Counter::Fixed(self.tokenizer),
@@ -129,6 +133,8 @@ impl Replay {
             exact: self.exact,
             max_residual: self.max_residual,
             breaks: self.breaks,
+            prices,
+            priced_as,
             ..Study::new(policies)
         })
     }

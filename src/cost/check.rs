@@ -1,10 +1,7 @@
 //! The self-check: the recorded requests, replayed with the cache simulated, against what the provider billed for them.
 
 use super::Tariff;
-use super::tariff::USD;
 use crate::cache::{Setup, serve};
-use crate::conversation::Usage;
-use crate::prices::Price;
 
 /// What was read, written and paid over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -43,23 +40,18 @@ impl Check {
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check::default();
     let mut largest = 0.0;
-    let unit = |input: f64| if tariff.is_known() { USD } else { 1.0 / input };
     for served in serve(setup) {
         let Some(usage) = setup.conversation.calls[served.call].usage.filter(|usage| usage.request() > 0) else { continue };
-        let price = tariff.price(served.call, usage.request());
-        let output = usage.output as f64 * price.output;
-        let recorded = tariff.bill(price, &usage);
-        let price = tariff.price(served.call, served.tokens);
-        let unread = if served.is_cached { tariff.write(price) } else { price.input };
         let read = served.read_at_ends;
-        let simulated = read as f64 * price.cache_read + (served.tokens - read) as f64 * unread + output;
+        let simulated = tariff.usage(read, served.tokens - read, served.is_cached, usage.output);
+        let recorded_cost = tariff.cost(served.call, &tariff.told(&usage));
+        let simulated_cost = tariff.cost(served.call, &simulated);
         check.calls += 1;
-        let difference = read.abs_diff(usage.cache_read);
-        check.alike += usize::from(difference as f64 <= ALIKE * usage.request() as f64);
-        check.recorded.add(usage.cache_read, usage.request(), recorded * unit(price.input));
-        check.simulated.add(read, served.tokens, simulated * unit(price.input));
-        if (simulated - recorded).abs() > largest {
-            largest = (simulated - recorded).abs();
+        check.alike += usize::from(read.abs_diff(usage.cache_read) as f64 <= ALIKE * usage.request() as f64);
+        check.recorded.add(usage.cache_read, usage.request(), recorded_cost);
+        check.simulated.add(read, served.tokens, simulated_cost);
+        if (simulated_cost - recorded_cost).abs() > largest {
+            largest = (simulated_cost - recorded_cost).abs();
             check.worst = Some((served.call, usage.cache_read, read));
         }
     }
@@ -71,16 +63,5 @@ impl Side {
         self.read += read;
         self.unread += request - read;
         self.cost += cost;
-    }
-}
-
-impl Tariff {
-    /// What the provider billed for a call, times a million.
-    fn bill(&self, price: &Price, usage: &Usage) -> f64 {
-        let written = usage.cache_write_5m as f64 * price.cache_write_5m + usage.cache_write_1h as f64 * price.cache_write_1h;
-        usage.input as f64 * self.unread(price)
-            + usage.cache_read as f64 * price.cache_read
-            + written
-            + usage.output as f64 * price.output
     }
 }

@@ -1,7 +1,7 @@
 //! The prices and cache rules of one conversation's calls.
 
 use crate::cache::Terms;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Usage};
 use crate::prices::{Price, Prices, Quote};
 
 /// Prices are per million tokens.
@@ -15,6 +15,7 @@ pub struct Tariff {
     /// By call: which of them.
     of_call: Vec<usize>,
     terms: Vec<Terms>,
+    unknown: Vec<String>,
     /// Writes are for the longer time.
     long: bool,
     /// The record tells cache writes from other input.
@@ -31,6 +32,7 @@ impl Tariff {
             quotes: Vec::new(),
             of_call: Vec::new(),
             terms: Vec::new(),
+            unknown: Vec::new(),
             long: long > short,
             tells_writes: long + short > 0,
         };
@@ -43,6 +45,10 @@ impl Tariff {
                 models.len() - 1
             });
             let quote = prices.quote(model, call.time);
+            let name = model.unwrap_or_default();
+            if quote.entry.is_none() && !tariff.unknown.iter().any(|unknown| unknown == name) {
+                tariff.unknown.push(name.to_owned());
+            }
             tariff.terms.push(Terms { provider: quote.provider, min_tokens: quote.min_tokens, long: tariff.long, model: known });
             let place = tariff.quotes.iter().position(|known| *known == quote).unwrap_or_else(|| {
                 tariff.quotes.push(quote);
@@ -55,12 +61,12 @@ impl Tariff {
 
     /// Whether the prices of all calls are known; else they are ratios to the price of input.
     pub fn is_known(&self) -> bool {
-        self.quotes.iter().all(|quote| quote.entry.is_some())
+        self.unknown.is_empty()
     }
 
     /// Models without a price, as recorded; an empty name for calls without a model.
-    pub fn unknown_models(&self) -> impl Iterator<Item = &str> {
-        self.quotes.iter().filter(|quote| quote.entry.is_none()).map(|quote| quote.model.as_str())
+    pub fn unknown_models(&self) -> &[String] {
+        &self.unknown
     }
 
     /// By call.
@@ -78,9 +84,24 @@ impl Tariff {
         if self.long { price.cache_write_1h } else { price.cache_write_5m }
     }
 
-    /// The price of input that the record says was neither read nor written: where it does not tell writes, what is not read
-    /// is written.
-    pub fn unread(&self, price: &Price) -> f64 {
-        if self.tells_writes { price.input } else { self.write(price) }
+    /// A usage as a provider would bill it: what is not read is written, if it is long enough.
+    pub(super) fn usage(&self, cache_read: u64, unread: u64, is_cached: bool, output: u64) -> Usage {
+        let usage = Usage { cache_read, output, ..Usage::default() };
+        match (is_cached, self.long) {
+            (false, _) => Usage { input: unread, ..usage },
+            (true, false) => Usage { cache_write_5m: unread, ..usage },
+            (true, true) => Usage { cache_write_1h: unread, ..usage },
+        }
+    }
+
+    /// A recorded usage; where the record does not tell writes from other input, what was not read was written.
+    pub(super) fn told(&self, recorded: &Usage) -> Usage {
+        if self.tells_writes { *recorded } else { self.usage(recorded.cache_read, recorded.input, true, recorded.output) }
+    }
+
+    /// What a usage costs: in USD, or in tokens at the price of input where a price is not known.
+    pub(super) fn cost(&self, call: usize, usage: &Usage) -> f64 {
+        let price = self.price(call, usage.request());
+        if self.is_known() { price.usd(usage) } else { price.times(1.0 / (price.input * USD)).usd(usage) }
     }
 }

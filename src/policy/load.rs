@@ -1,35 +1,16 @@
 //! TOML → [`Policy`], with the line of what is wrong, and `--set`.
 
-use std::fmt;
-
-use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::Policy;
 use super::check::check;
 use crate::layer::{ACTS, Act, COMMON_SETTINGS};
 use crate::limits::{Limits, Size};
+use crate::places::{FileError, Places, in_plain_words, line_at};
 use crate::text::one_of;
 
-/// Why a policy could not be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyError {
-    /// Name of the preset or path of the file.
-    pub origin: String,
-    pub line: Option<usize>,
-    pub what: String,
-}
-
-impl fmt::Display for PolicyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.origin, self.what),
-            None => write!(f, "{}: {}", self.origin, self.what),
-        }
-    }
-}
-
-impl std::error::Error for PolicyError {}
+/// Why a policy could not be used; its origin is the name of the preset or the path of the file.
+pub type PolicyError = FileError;
 
 /// One `--set LAYER.FIELD=VALUE` (or `FIELD=VALUE` for a setting of the whole policy).
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +91,7 @@ impl Policy {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let places = Places::of(text);
+        let places = Places::of(text, "layer");
         for setting in settings {
             setting.apply(&mut table).map_err(|what| error(None, what))?;
         }
@@ -189,49 +170,8 @@ fn with_defaults(layer: Value) -> Value {
     }
 }
 
-/// What serde expects, without the names of Rust's types.
-fn in_plain_words(what: &str) -> String {
-    let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.to_owned() };
-    let expected = match expected {
-        "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
-        "f64" => "a number",
-        "a sequence" => "a list",
-        other => other,
-    };
-    format!("{found}, expected {expected}")
-}
-
 fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
     policy.get("layer").and_then(Value::as_array).into_iter().flatten()
-}
-
-/// Where the keys of a policy file stand.
-struct Places<'a> {
-    text: &'a str,
-}
-
-impl<'a> Places<'a> {
-    fn of(text: &'a str) -> Self {
-        Self { text }
-    }
-
-    fn line(&self, layer: Option<usize>, key: &str) -> Option<usize> {
-        let document = DeTable::parse(self.text).ok()?;
-        let document = document.get_ref();
-        let table = match layer {
-            None => document,
-            Some(index) => match document.get("layer")?.get_ref() {
-                DeValue::Array(layers) => layers.get(index)?.get_ref().as_table()?,
-                _ => return None,
-            },
-        };
-        let (key, _) = table.iter().find(|(name, _)| name.get_ref() == key)?;
-        Some(line_at(self.text, key.span().start))
-    }
-}
-
-fn line_at(text: &str, byte: usize) -> usize {
-    text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count() + 1
 }
 
 #[cfg(test)]

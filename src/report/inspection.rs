@@ -1,6 +1,7 @@
 //! Inspections → bytes, by the names of the reports.
 
 mod losses;
+mod usage;
 
 use serde::Serialize;
 
@@ -29,6 +30,7 @@ fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
     let sheets = [
         overview(inspections),
         kinds(inspections),
+        usage::usage(inspections),
         results(inspections),
         compactions(inspections),
         losses::losses(inspections),
@@ -190,12 +192,19 @@ fn separated(inspections: &[Inspection]) -> Vec<u8> {
         tokens_media: u64,
         tokens_other: u64,
         overhead: u64,
+        recorded_calls: usize,
+        recorded_input: u64,
+        recorded_cache_read: u64,
+        recorded_cache_write_5m: u64,
+        recorded_cache_write_1h: u64,
+        recorded_output: u64,
+        recorded_usd: Option<f64>,
         recorded_compactions: usize,
         persisted_outputs: usize,
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for inspection in inspections {
-        let tokens = &inspection.tokens;
+        let (tokens, usage) = (&inspection.tokens, &inspection.recorded_usage);
         let line = Line {
             transcript: csv::text(&inspection.transcript),
             conversation: csv::text(&inspection.conversation),
@@ -216,6 +225,13 @@ fn separated(inspections: &[Inspection]) -> Vec<u8> {
             tokens_media: tokens.media,
             tokens_other: tokens.other,
             overhead: inspection.overhead,
+            recorded_calls: usage.calls,
+            recorded_input: usage.input,
+            recorded_cache_read: usage.cache_read,
+            recorded_cache_write_5m: usage.cache_write_5m,
+            recorded_cache_write_1h: usage.cache_write_1h,
+            recorded_output: usage.output,
+            recorded_usd: usage.usd,
             recorded_compactions: inspection.recorded_compactions.len(),
             persisted_outputs: inspection.persisted_outputs,
         };

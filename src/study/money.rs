@@ -104,7 +104,7 @@ impl Money {
     }
 
     /// The models without a price.
-    pub fn unknown_models(&self) -> impl Iterator<Item = &str> {
+    pub fn unknown_models(&self) -> &[String] {
         self.tariff.unknown_models()
     }
 }

@@ -1,7 +1,9 @@
 //! Reports of what recorded compactions lost, over invented losses.
 
 use recompact::conversation::{Builder, Thinking};
+use recompact::format::Reading;
 use recompact::inspect::{CompactionLoss, Inspection, LostFact};
+use recompact::prices::{Ledger, Prices};
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
 use recompact::study::DEFAULT_COUNTER;
@@ -10,7 +12,9 @@ use recompact::study::DEFAULT_COUNTER;
 fn inspections() -> [Inspection; 2] {
     let empty = |path: &str| {
         let conversation = Builder::new("main", "claude-code", Thinking::Turn).finish();
-        Inspection::new(path, &conversation, &[], DEFAULT_COUNTER)
+        let reading = Reading { conversations: vec![conversation], notes: vec![] };
+        let prices = Prices::built_in();
+        Inspection::all(path, &reading, DEFAULT_COUNTER, Ledger::new(&prices, None)).remove(0)
     };
     let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line };
     let much = CompactionLoss {

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use recompact::cache::PROVIDERS;
 use recompact::format::{self, FORMATS};
 use recompact::layer::ACTS;
 use recompact::measure::MEASURES;
 use recompact::meter::METERS;
 use recompact::policy::PRESETS;
+use recompact::prices::Prices;
 use recompact::report::REPORTS;
 use recompact::summarizer::SUMMARIZERS;
 
@@ -37,7 +39,8 @@ fn every_format_has_fixtures_that_are_told_to_be_its_own() {
 
 #[test]
 fn everything_is_in_the_catalog_and_has_a_page() {
-    let kinds: [(&str, Vec<&str>); 7] = [
+    let list = Prices::built_in();
+    let kinds: [(&str, Vec<&str>); 9] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", ACTS.iter().map(|kind| kind.name).collect()),
@@ -45,6 +48,8 @@ fn everything_is_in_the_catalog_and_has_a_page() {
         ("summarizers", SUMMARIZERS.iter().map(|summarizer| summarizer.name).collect()),
         ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
+        ("prices", list.names()),
+        ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),
     ];
     let all = run(["catalog"]).printed();
     for (kind, names) in kinds {

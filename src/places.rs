@@ -1,0 +1,69 @@
+//! Where things stand in a TOML file that a user wrote, so that an error can name the line.
+
+use std::fmt;
+
+use toml::de::{DeTable, DeValue};
+
+/// Why a file could not be used: what, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// Path of the file, or the name of what comes with the program.
+    pub origin: String,
+    pub line: Option<usize>,
+    pub what: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.origin, self.what),
+            None => write!(f, "{}: {}", self.origin, self.what),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// The lines of the keys of a file that holds a list of tables (`[[layer]]`, `[[model]]`).
+pub struct Places<'a> {
+    text: &'a str,
+    list: &'a str,
+}
+
+impl<'a> Places<'a> {
+    pub fn of(text: &'a str, list: &'a str) -> Self {
+        Self { text, list }
+    }
+
+    /// The line of a key of the table with this index, or of the file itself; `None` where there is no such key.
+    pub fn line(&self, index: Option<usize>, key: &str) -> Option<usize> {
+        let document = DeTable::parse(self.text).ok()?;
+        let document = document.get_ref();
+        let table = match index {
+            None => document,
+            Some(index) => match document.get(self.list)?.get_ref() {
+                DeValue::Array(tables) => tables.get(index)?.get_ref().as_table()?,
+                _ => return None,
+            },
+        };
+        let (key, _) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+        Some(line_at(self.text, key.span().start))
+    }
+}
+
+/// The line that holds a byte, from 1.
+pub fn line_at(text: &str, byte: usize) -> usize {
+    text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count() + 1
+}
+
+/// What serde expects, without the names of Rust's types.
+pub fn in_plain_words(what: &str) -> String {
+    let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.to_owned() };
+    let expected = match expected {
+        "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a sequence" => "a list",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
+}

@@ -1,0 +1,33 @@
+//! What the provider billed, and what it costs.
+
+use std::collections::BTreeMap;
+
+use super::{Head, Inspection, Sheet, number, tokens};
+use crate::column::Unit;
+use crate::prices::Bill;
+use crate::report::shown;
+
+/// One row a model, and their sum.
+pub fn usage(inspections: &[Inspection]) -> Sheet {
+    let mut bills: BTreeMap<Option<&str>, Bill> = BTreeMap::new();
+    for of_model in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
+        bills.entry(of_model.model.as_deref()).or_default().add(&of_model.bill);
+    }
+    let row = |name: &str, bill: &Bill| {
+        let mut cells = vec![name.to_owned(), number(bill.calls)];
+        cells.extend([bill.input, bill.cache_read, bill.cache_write_5m, bill.cache_write_1h, bill.output].map(tokens));
+        cells.push(shown::value(Unit::Usd, bill.usd));
+        cells
+    };
+    let mut rows: Vec<_> = bills.iter().map(|(model, bill)| row(model.unwrap_or(shown::MISSING), bill)).collect();
+    if rows.len() > 1 {
+        rows.push(row("all", &Bill::sum(bills.values())));
+    }
+    let mut heads = vec![Head::names("model")];
+    heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(Head::numbers));
+    let mut below = vec!["tokens the provider billed; input: neither read from the cache nor written to it".to_owned()];
+    if bills.values().any(|bill| bill.usd.is_none()) {
+        below.push(format!("{}: no price is known; --prices names a model or a list", shown::MISSING));
+    }
+    Sheet { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
+}
