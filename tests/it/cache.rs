@@ -1,79 +1,19 @@
-//! The prompt cache and its costs, on conversations so small that a person can reckon them: sizes are characters, a call is
-//! answered at once, and prices are ratios to that of input.
+//! The prompt cache on traces that a person can reckon.
 
 use recompact::cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
-use recompact::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking};
+use recompact::conversation::{BlockId, Conversation};
 use recompact::policy::Policy;
 use recompact::replay::NoObserver;
-use serde_json::{Value, json};
 
+use crate::trace::Holds::{Result as Answer, Text, Thought, Use};
+use crate::trace::{clear, conversation, growing, layer, two_results};
 use crate::trial::{Trial, preset_with};
-
-/// Milliseconds in a minute.
-const MINUTE: i64 = 60_000;
 
 /// Tokens of system prompt and tools.
 const OVERHEAD: u64 = 1_000;
 
-/// What a message holds.
-#[derive(Clone, Copy)]
-enum Holds {
-    Text(usize),
-    Thought(usize, usize),
-    /// A tool_use of 3 characters.
-    Use,
-    Result(usize),
-}
-use Holds::{Result as Answer, Text, Thought, Use};
-
-/// Alternating messages, user first, each with the minute it came.
-fn conversation(messages: &[(i64, Holds)]) -> Conversation {
-    let mut builder = Builder::new("main", "test", Thinking::Turn);
-    let mut pairs = 0;
-    for (place, (minute, holds)) in messages.iter().enumerate() {
-        let role = if place % 2 == 0 { Role::User } else { Role::Assistant };
-        let text = |chars: usize| json!({"type": "text", "text": "x".repeat(chars)});
-        let wires: Vec<Value> = match *holds {
-            Text(chars) => vec![text(chars)],
-            Thought(thinking, chars) => vec![json!({"type": "thinking", "thinking": "t".repeat(thinking)}), text(chars)],
-            Use => {
-                pairs += 1;
-                vec![json!({"type": "tool_use", "id": format!("t{pairs}"), "name": "t", "input": {}})]
-            }
-            Answer(chars) => {
-                vec![json!({"type": "tool_result", "tool_use_id": format!("t{pairs}"), "content": "r".repeat(chars)})]
-            }
-        };
-        let origin = |wire: &Value| match (role, wire["type"].as_str()) {
-            (Role::Assistant, _) => Origin::Agent,
-            (_, Some("tool_result")) => Origin::Tool,
-            _ => Origin::Typed,
-        };
-        let blocks: Vec<BlockId> =
-            wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();
-        let time = Some(minute * MINUTE);
-        let message = Message { role, plain: false, blocks, time, line: 1 };
-        match role {
-            Role::User => builder.message(message),
-            Role::Assistant => builder.response(message, Call { time, ..Call::default() }),
-        };
-    }
-    builder.finish()
-}
-
-/// A policy of one layer.
-fn layer(toml: &str) -> Policy {
-    let toml = format!("name = \"one\"\nabout = \"one layer\"\n[[layer]]\nid = \"one\"\n{toml}");
-    Policy::parse(&toml, "test", &[]).unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn keep_all() -> Policy {
     preset_with("keep-all", &[])
-}
-
-/// Oldest results first become ten characters; the newest one stays.
-fn clear() -> Policy {
-    layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"")
 }
 
 fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: Before) -> Vec<Served> {
@@ -97,11 +37,6 @@ fn reads(served: &[Served]) -> Vec<[u64; 3]> {
 
 /// Nothing was there before; what is stable of the overhead is half of it.
 const COLD: Before = Before { warm: 0, stable: 500 };
-
-/// Requests of 5,000, 7,000 and 8,500 tokens, each the beginning of the next.
-fn growing(third: i64) -> Conversation {
-    conversation(&[(0, Text(4_000)), (0, Text(500)), (1, Text(1_500)), (1, Text(500)), (third, Text(1_000)), (third, Text(500))])
-}
 
 #[test]
 fn every_provider_reads_the_prefix_in_its_own_way() {
@@ -145,11 +80,6 @@ fn the_hour_that_was_paid_for_is_an_hour() {
 fn what_was_cached_before_is_read_by_the_first_request() {
     let warm = Before { warm: 900, stable: 900 };
     assert_eq!(reads(&served(&growing(2), keep_all(), "anthropic", 1_024, warm))[0], [5_000, 900, 900]);
-}
-
-/// Requests of 2,997, 7,000 and 8,003 tokens: what was typed, then two results, of 4,000 and 1,000.
-fn two_results() -> Conversation {
-    conversation(&[(0, Text(1_997)), (0, Use), (1, Answer(4_000)), (1, Use), (2, Answer(1_000)), (2, Text(100))])
 }
 
 #[test]

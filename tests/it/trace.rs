@@ -1,0 +1,88 @@
+//! Conversations so small that a person can reckon what they cost: sizes are characters, and every response comes at once.
+
+use recompact::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking};
+use recompact::policy::Policy;
+use serde_json::{Value, json};
+
+/// Milliseconds in a minute.
+const MINUTE: i64 = 60_000;
+
+/// What a message holds.
+#[derive(Clone, Copy)]
+pub enum Holds {
+    Text(usize),
+    Thought(usize, usize),
+    /// A tool_use of 3 characters.
+    Use,
+    Result(usize),
+}
+
+/// Alternating messages, user first, each with the minute it came.
+pub fn conversation(messages: &[(i64, Holds)]) -> Conversation {
+    let mut builder = Builder::new("main", "test", Thinking::Turn);
+    let mut pairs = 0;
+    for (place, (minute, holds)) in messages.iter().enumerate() {
+        let role = if place % 2 == 0 { Role::User } else { Role::Assistant };
+        let text = |chars: usize| json!({"type": "text", "text": "x".repeat(chars)});
+        let wires: Vec<Value> = match *holds {
+            Holds::Text(chars) => vec![text(chars)],
+            Holds::Thought(thinking, chars) => vec![json!({"type": "thinking", "thinking": "t".repeat(thinking)}), text(chars)],
+            Holds::Use => {
+                pairs += 1;
+                vec![json!({"type": "tool_use", "id": format!("t{pairs}"), "name": "t", "input": {}})]
+            }
+            Holds::Result(chars) => {
+                vec![json!({"type": "tool_result", "tool_use_id": format!("t{pairs}"), "content": "r".repeat(chars)})]
+            }
+        };
+        let origin = |wire: &Value| match (role, wire["type"].as_str()) {
+            (Role::Assistant, _) => Origin::Agent,
+            (_, Some("tool_result")) => Origin::Tool,
+            _ => Origin::Typed,
+        };
+        let blocks: Vec<BlockId> =
+            wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();
+        let time = Some(minute * MINUTE);
+        let message = Message { role, plain: false, blocks, time, line: 1 };
+        match role {
+            Role::User => builder.message(message),
+            Role::Assistant => builder.response(message, Call { time, ..Call::default() }),
+        };
+    }
+    builder.finish()
+}
+
+/// A policy of one layer.
+pub fn layer(toml: &str) -> Policy {
+    let toml = format!("name = \"one\"\nabout = \"one layer\"\n[[layer]]\nid = \"one\"\n{toml}");
+    Policy::parse(&toml, "test", &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Oldest results first become ten characters; the newest one stays.
+pub fn clear() -> Policy {
+    layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"")
+}
+
+/// Requests of 5,000, 7,000 and 8,500 tokens, each the beginning of the next.
+pub fn growing(third: i64) -> Conversation {
+    conversation(&[
+        (0, Holds::Text(4_000)),
+        (0, Holds::Text(500)),
+        (1, Holds::Text(1_500)),
+        (1, Holds::Text(500)),
+        (third, Holds::Text(1_000)),
+        (third, Holds::Text(500)),
+    ])
+}
+
+/// Requests of 2,997, 7,000 and 8,003 tokens: what was typed, then two results, of 4,000 and 1,000.
+pub fn two_results() -> Conversation {
+    conversation(&[
+        (0, Holds::Text(1_997)),
+        (0, Holds::Use),
+        (1, Holds::Result(4_000)),
+        (1, Holds::Use),
+        (2, Holds::Result(1_000)),
+        (2, Holds::Text(100)),
+    ])
+}
