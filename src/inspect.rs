@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
 use crate::format::Note;
-use crate::meter::Meter;
 use crate::references::References;
-use crate::sizes::Sizes;
+use crate::study::Counter;
 
 pub use loss::{CompactionLoss, LostFact, NAMED};
 
@@ -109,8 +108,9 @@ pub struct InspectionNote {
 
 impl Inspection {
     /// `notes` are those of the whole transcript.
-    pub fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Meter) -> Self {
-        let sizes = Sizes::new(conversation, [counter.measure]);
+    pub fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Counter) -> Self {
+        let counting = counter.of(conversation);
+        let (counter, sizes) = (counting.meter, counting.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
         let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };

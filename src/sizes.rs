@@ -25,6 +25,16 @@ impl Sizes {
         Self { measures, sizes }
     }
 
+    /// Puts others in place of the sizes by one measure, a size a block.
+    pub fn with(mut self, measure: Measure, sizes: &[u64]) -> Self {
+        if let Some(slot) = self.measures.iter().position(|known| *known == measure) {
+            for (of_block, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
+                of_block[slot] = *size;
+            }
+        }
+        self
+    }
+
     pub fn measures(&self) -> &[Measure] {
         &self.measures
     }

@@ -4,13 +4,13 @@ use recompact::conversation::{Builder, Thinking};
 use recompact::inspect::{CompactionLoss, Inspection, LostFact};
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
-use recompact::study::DEFAULT_COUNTER;
+use recompact::study::Counter;
 
 /// Two transcripts without a word in them, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {
     let empty = |path: &str| {
         let conversation = Builder::new("main", "claude-code", Thinking::Turn).finish();
-        Inspection::new(path, &conversation, &[], DEFAULT_COUNTER)
+        Inspection::new(path, &conversation, &[], Counter::Own)
     };
     let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line };
     let much = CompactionLoss {

@@ -1,5 +1,6 @@
 //! One test binary.
 
+mod calibration;
 mod cases;
 mod claude_code_files;
 mod cli;

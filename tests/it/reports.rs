@@ -81,6 +81,7 @@ fn hostile() -> Results {
     };
     Results {
         version: VERSION,
+        calibrations: Vec::new(),
         columns: columns(),
         rows,
         summary,
@@ -253,6 +254,7 @@ fn nine_policies() -> Results {
     let notes = (0..30).map(|line| ResultNote { path: long.clone(), line: Some(line), what: "words ".repeat(40) });
     Results {
         version: VERSION,
+        calibrations: Vec::new(),
         columns: columns(),
         summary: summarise(&columns(), &rows),
         rows,

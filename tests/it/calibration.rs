@@ -1,0 +1,110 @@
+//! Tokens by recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
+
+use std::collections::BTreeMap;
+
+use recompact::calibrate::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
+use recompact::conversation::Conversation;
+use recompact::meter::Measure;
+
+use crate::transcripts::{files, folder_for_long_runs, read};
+
+struct Session {
+    name: String,
+    conversation: Conversation,
+    deltas: Vec<Delta>,
+}
+
+fn sessions(format: &str) -> Vec<Session> {
+    let Some(folder) = folder_for_long_runs(format) else { return Vec::new() };
+    let mut all = Vec::new();
+    for path in files(&folder, ".jsonl") {
+        for conversation in read(&path, format).conversations {
+            let name = format!("{} {}", path.file_stem().unwrap_or_default().to_string_lossy(), conversation.name);
+            let deltas = deltas(&conversation);
+            all.push(Session { name, conversation, deltas });
+        }
+    }
+    all
+}
+
+fn say(name: &str, spread: Spread, deltas: usize) {
+    let Spread { ratio, error, p10, p90 } = spread;
+    println!("{name:44} estimated ÷ recorded {ratio:.3}, median error {error:.3}, p10–p90 {p10:.2}–{p90:.2}, {deltas} deltas");
+}
+
+/// What a measure divided by four, or as it is, tells of deltas.
+fn by_measure(session: &Session, measure: Measure, by: f64) -> Vec<f64> {
+    let of = |delta: &Delta| {
+        let blocks = messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
+        blocks.map(|id| measure.block(session.conversation.block(*id), false)).sum::<u64>() as f64 / by
+    };
+    session.deltas.iter().map(of).collect()
+}
+
+fn recorded<'a>(session: &'a Session, estimates: Vec<f64>) -> impl Iterator<Item = (f64, u64)> + 'a {
+    estimates.into_iter().zip(session.deltas.iter().map(|delta| delta.tokens))
+}
+
+#[test]
+fn calibration_holds_on_the_other_half_of_recorded_sessions() {
+    let sessions: Vec<_> = sessions("claude-code");
+    let long: Vec<&Session> = sessions.iter().filter(|session| session.deltas.len() >= FEWEST).collect();
+    if long.is_empty() {
+        return;
+    }
+    let mut pooled: BTreeMap<&str, Vec<(f64, u64)>> = BTreeMap::new();
+    for session in &long {
+        let fitted = Fit::of(&session.deltas).expect("enough deltas");
+        say(&session.name, fitted.spread, session.deltas.len());
+        println!("    {:?} {:?}", model(&session.conversation).unwrap_or("–"), fitted.rates);
+        assert!(fitted.spread.error < 0.35, "{}", session.name);
+        pooled.entry("recorded").or_default().extend(recorded(session, held_out(&session.deltas)));
+        pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, Measure::Chars, 4.0)));
+        pooled.entry("o200k").or_default().extend(recorded(session, by_measure(session, Measure::O200k, 1.0)));
+    }
+    println!("{} sessions together:", long.len());
+    let mut errors = BTreeMap::new();
+    for (name, pairs) in pooled {
+        let deltas = pairs.len();
+        let spread = Spread::of(pairs).expect("deltas");
+        say(name, spread, deltas);
+        errors.insert(name, spread.error);
+    }
+    assert!(errors["recorded"] < 0.15 && errors["recorded"] < errors["o200k"] && errors["o200k"] < errors["chars/4"]);
+}
+
+/// Prints what the constants of the families are, and holds them to it.
+#[test]
+fn families_have_the_rates_of_all_recorded_sessions_together() {
+    let sessions: Vec<_> = sessions("claude-code");
+    if sessions.is_empty() {
+        return;
+    }
+    let all = |wanted: &dyn Fn(usize) -> bool| -> Vec<Delta> {
+        sessions.iter().enumerate().filter(|(at, _)| wanted(*at)).flat_map(|(_, session)| session.deltas.clone()).collect()
+    };
+    let family = FAMILIES[0];
+    let rates = fit(&all(&|_| true)).expect("deltas");
+    let by_others = |at: usize| {
+        let rates = fit(&all(&|other| other != at)).expect("deltas");
+        let session = &sessions[at];
+        recorded(session, session.deltas.iter().map(|delta| estimate(&rates, delta)).collect()).collect::<Vec<_>>()
+    };
+    let spread = Spread::of((0..sessions.len()).flat_map(by_others)).expect("deltas");
+    println!("{}: {rates:?}", family.name);
+    say("each session by the others", spread, all(&|_| true).len());
+    let mut models: BTreeMap<&str, Vec<Delta>> = BTreeMap::new();
+    for session in &sessions {
+        for delta in &session.deltas {
+            let model = session.conversation.calls[delta.call].model.as_deref().unwrap_or("–");
+            models.entry(model).or_default().push(delta.clone());
+        }
+    }
+    for (model, deltas) in models {
+        println!("    {model}: {:?} of {} deltas", fit(&deltas), deltas.len());
+    }
+    assert_eq!(family.rates, rates);
+    let rounded = |value: f64| (value * 1e3).round() / 1e3;
+    let known = [family.spread.ratio, family.spread.error, family.spread.p10, family.spread.p90];
+    assert_eq!(known, [spread.ratio, spread.error, spread.p10, spread.p90].map(rounded));
+}
