@@ -23,7 +23,8 @@ pub use theil_sen::median;
 /// How one conversation's tokens are counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    pub model: String,
+    /// `None` where the record names none.
+    pub model: Option<String>,
     pub rates: Rates,
     /// Calls of this model whose growth is recorded.
     pub deltas: usize,
@@ -45,19 +46,24 @@ pub enum By {
 impl Calibration {
     /// By the conversation's own usage, else by its family; `None` if neither tells anything.
     pub fn of(conversation: &Conversation) -> Option<Self> {
-        let model = model(conversation)?;
+        let model = model(conversation);
         let all = deltas(conversation);
-        let is_own = |delta: &&Delta| conversation.calls[delta.call].model.as_deref() == Some(model);
-        let own: Vec<Delta> = all.iter().filter(is_own).cloned().collect();
+        let own = own(conversation, &all);
         let (by, rates, spread) = match Fit::of(&own) {
             Some(fit) => (By::Itself, fit.rates, fit.spread),
-            None => family(model).map(|family| (By::Family(family.name), family.rates, family.spread))?,
+            None => model.and_then(family).map(|family| (By::Family(family.name), family.rates, family.spread))?,
         };
         let sizes = apportion(conversation, rates, &all);
-        Some(Self { model: model.to_owned(), rates, deltas: own.len(), by, spread, sizes })
+        Some(Self { model: model.map(str::to_owned), rates, deltas: own.len(), by, spread, sizes })
     }
 
     pub fn meter(&self) -> Meter {
         Meter::fitted(self.rates)
     }
+}
+
+/// The deltas of the model that answered the most calls: what one line can be drawn through.
+pub fn own(conversation: &Conversation, deltas: &[Delta]) -> Vec<Delta> {
+    let model = model(conversation);
+    deltas.iter().filter(|delta| conversation.calls[delta.call].model.as_deref() == model).cloned().collect()
 }

@@ -1,6 +1,7 @@
 //! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what they lost.
 
 mod loss;
+mod meters;
 
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use crate::references::References;
 use crate::study::Counter;
 
 pub use loss::{CompactionLoss, LostFact, NAMED};
+pub use meters::MeterCheck;
 
 /// How many of the largest results are named.
 const LARGEST: usize = 10;
@@ -45,6 +47,9 @@ pub struct Inspection {
     pub recorded_compactions: Vec<RecordedCompaction>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compaction_losses: Vec<CompactionLoss>,
+    /// What meters estimate, held against the recorded usage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<MeterCheck>,
     pub notes: Vec<InspectionNote>,
 }
 
@@ -145,6 +150,7 @@ impl Inspection {
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: conversation.compactions.iter().map(compaction).collect(),
             compaction_losses: losses(conversation, tokens),
+            meters: meters::checks(conversation),
             notes: notes.iter().map(note).collect(),
         }
     }

@@ -1,6 +1,7 @@
 //! Inspections → bytes, by the names of the reports.
 
 mod losses;
+mod meters;
 
 use serde::Serialize;
 
@@ -30,6 +31,7 @@ fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
         overview(inspections),
         kinds(inspections),
         results(inspections),
+        meters::meters(inspections),
         compactions(inspections),
         losses::losses(inspections),
         losses::nowhere(inspections),

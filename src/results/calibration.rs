@@ -10,6 +10,7 @@ use crate::meter::{Class, SCALE};
 pub struct CalibrationRow {
     pub transcript: String,
     pub conversation: String,
+    /// Empty where the record names none.
     pub model: String,
     /// What was fitted: `recorded`, the conversation itself; else the name of a family of models.
     pub counter: String,
@@ -36,7 +37,7 @@ impl CalibrationRow {
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
-            model: calibration.model.clone(),
+            model: calibration.model.clone().unwrap_or_default(),
             counter: match calibration.by {
                 By::Itself => crate::meter::RECORDED.name.to_owned(),
                 By::Family(name) => name.to_owned(),
