@@ -67,3 +67,6 @@ pub fn own(conversation: &Conversation, deltas: &[Delta]) -> Vec<Delta> {
     let model = model(conversation);
     deltas.iter().filter(|delta| conversation.calls[delta.call].model.as_deref() == model).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,17 @@
 //! Tokens by recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::calibrate::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
 use recompact::conversation::Conversation;
 use recompact::meter::Measure;
+use recompact::replay::{NoObserver, Setup, replay};
+use recompact::study::{Counter, overhead};
+use recompact::summarizer::by_name;
 
+use crate::program::fixtures;
 use crate::transcripts::{files, folder_for_long_runs, read};
+use crate::trial::preset_with;
 
 struct Session {
     name: String,
@@ -107,4 +112,58 @@ fn families_have_the_rates_of_all_recorded_sessions_together() {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     let known = [family.spread.ratio, family.spread.error, family.spread.p10, family.spread.p90];
     assert_eq!(known, [spread.ratio, spread.error, spread.p10, spread.p90].map(rounded));
+}
+
+/// Replays the record by its own usage and gives how many requests there were, how many had exactly the recorded usage, and
+/// how many had to: those since the first, or since everything was replaced, with nothing unknown in between.
+fn exact(conversation: &Conversation) -> [usize; 3] {
+    let counting = Counter::Recorded.of(conversation);
+    let policy = preset_with("recorded", &[]);
+    let sizes = counting.sizes(conversation, policy.measures());
+    let setup = Setup {
+        conversation,
+        sizes: &sizes,
+        policy: &policy,
+        counter: counting.meter,
+        window: u64::MAX,
+        overhead: overhead(conversation, &sizes, counting.meter),
+        thinking: conversation.thinking,
+        summarizer: &*by_name("extract").expect("a summarizer"),
+        recorded: None,
+    };
+    let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
+    let (mut known, mut counts) = (false, [0; 3]);
+    for request in replay(&setup, &mut NoObserver).requests {
+        let usage = conversation.calls[request.call].usage.map_or(0, |usage| usage.request());
+        let first = request.call == 0 && usage > 0;
+        let is_replaced = conversation.calls[..=request.call].last().is_some_and(|call| {
+            let before = request.call.checked_sub(1).map_or(0, |before| conversation.calls[before].response);
+            conversation.compactions.iter().any(|compaction| compaction.at > before && compaction.at <= call.response)
+        });
+        known = first || (known && !is_replaced && told.contains(&request.call));
+        let is_exact = request.tokens == usage;
+        assert!(is_exact || !known, "{}: call {}: {} for {usage}", conversation.name, request.call, request.tokens);
+        for (count, one) in counts.iter_mut().zip([usage > 0, is_exact && usage > 0, known]) {
+            *count += usize::from(one);
+        }
+    }
+    counts
+}
+
+#[test]
+fn an_unedited_history_has_the_recorded_usage() {
+    for name in ["repair.jsonl", "kept-tail.jsonl"] {
+        for conversation in read(&fixtures().join("claude-code").join(name), "claude-code").conversations {
+            let [requests, exact, known] = exact(&conversation);
+            println!("{name} {}: {requests} requests, {exact} exact, {known} known to be", conversation.name);
+            assert!(known > 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn recorded_sessions_have_the_recorded_usage() {
+    let counts: Vec<_> = sessions("claude-code").iter().map(|session| exact(&session.conversation)).collect();
+    let [requests, exact, known] = [0, 1, 2].map(|of| counts.iter().map(|count| count[of]).sum::<usize>());
+    println!("{requests} requests with usage, {exact} exact, {known} known to be");
 }
