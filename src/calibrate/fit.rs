@@ -12,8 +12,9 @@ const OWN_SHARE: f64 = 0.05;
 const MOST: usize = 600;
 /// Tokens a character that can be: from long English words or runs of spaces to scripts that split characters.
 const RATES: (f64, f64) = (0.1, 1.2);
-/// How often the classes are gone round; on recordings the rates stand still to four digits after four to six.
-const ROUNDS: usize = 8;
+/// How often the classes are gone round at most, and the change of a rate below which it is done.
+const ROUNDS: usize = 24;
+const STEADY: f64 = 1e-5;
 
 /// Rates, and how well they tell what they were not fitted to.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +94,7 @@ pub fn fit(deltas: &[Delta]) -> Option<Rates> {
     };
     let own: Vec<usize> = (0..rates.len()).filter(has_own).collect();
     for _ in 0..ROUNDS {
+        let before = rates;
         for class in &own {
             let left = |delta: &&Delta| {
                 let characters = delta.characters[*class] as f64;
@@ -102,6 +104,9 @@ pub fn fit(deltas: &[Delta]) -> Option<Rates> {
             rates[*class] = slope(&points).map_or(common, bounded);
         }
         per_call = intercept(&deltas, &rates);
+        if rates.iter().zip(before).all(|(rate, before)| (rate - before).abs() < STEADY) {
+            break;
+        }
     }
     let by_class = rates.map(|rate| (rate * SCALE as f64).round() as u32);
     Some(Rates { by_class, per_call: per_call.round().max(0.0) as u32 })

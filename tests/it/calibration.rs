@@ -133,6 +133,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
     };
     let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
     let (mut known, mut counts) = (false, [0; 3]);
+    let mut far = Vec::new();
     for request in replay(&setup, &mut NoObserver).requests {
         let usage = conversation.calls[request.call].usage.map_or(0, |usage| usage.request());
         let first = request.call == 0 && usage > 0;
@@ -143,10 +144,16 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
         known = first || (known && !is_replaced && told.contains(&request.call));
         let is_exact = request.tokens == usage;
         assert!(is_exact || !known, "{}: call {}: {} for {usage}", conversation.name, request.call, request.tokens);
+        if usage > 0 {
+            far.push(request.tokens as f64 / usage as f64 - 1.0);
+        }
         for (count, one) in counts.iter_mut().zip([usage > 0, is_exact && usage > 0, known]) {
             *count += usize::from(one);
         }
     }
+    let worst = far.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+    let last = far.last().copied().unwrap_or(0.0);
+    println!("    {}: {} requests, worst {worst:+.3}, last {last:+.3}", conversation.name, far.len());
     counts
 }
 
