@@ -20,7 +20,7 @@ pub struct CalibrationRow {
     pub text: f64,
     pub thinking: f64,
     /// Tokens that come with every response.
-    pub per_call: f64,
+    pub per_call: u32,
     /// Calls of which it is recorded by how many tokens the request grew, and what for.
     pub deltas: usize,
     /// The median of |estimate − recorded| ÷ recorded over calls that the rates were not fitted to.
@@ -46,7 +46,7 @@ impl CalibrationRow {
             tool_use: rate(Class::ToolUse),
             text: rate(Class::Text),
             thinking: rate(Class::Thinking),
-            per_call: f64::from(calibration.rates.per_call),
+            per_call: calibration.rates.per_call,
             deltas: calibration.deltas,
             error: thousandth(calibration.spread.error),
             p10: thousandth(calibration.spread.p10),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::calibrate::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
 use recompact::conversation::Conversation;
+use recompact::inspect::Inspection;
 use recompact::meter::Measure;
 use recompact::replay::{NoObserver, Setup, replay};
 use recompact::study::{Counter, overhead};
@@ -165,6 +166,32 @@ fn an_unedited_history_has_the_recorded_usage() {
             println!("{name} {}: {requests} requests, {exact} exact, {known} known to be", conversation.name);
             assert!(known > 0, "{name}");
         }
+    }
+}
+
+/// A meter's estimate of what entered is the difference of two whole lists of messages.
+#[test]
+fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
+    let path = fixtures().join("claude-code/repair.jsonl");
+    let reading = read(&path, "claude-code");
+    let conversation = &reading.conversations[0];
+    let whole = |measure: Measure, messages: usize| {
+        let sum = conversation.messages[..messages].iter().map(|message| {
+            let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
+            measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
+        });
+        measure.list(messages, sum.sum())
+    };
+    let inspection = Inspection::new("repair.jsonl", conversation, &[], Counter::Own);
+    let meters = [("chars/4", Measure::Chars), ("py-repr/4", Measure::PyRepr), ("js-json/4", Measure::JsJson)];
+    for (name, measure) in meters {
+        let check = inspection.meters.iter().find(|check| check.meter == name).expect("a meter");
+        let deltas = deltas(conversation);
+        let expected = deltas.iter().map(|delta| {
+            let [before, after] = [delta.call - 1, delta.call].map(|call| whole(measure, conversation.calls[call].response));
+            (((after - before) / 4) as f64, delta.tokens)
+        });
+        assert_eq!(check.pairs, expected.collect::<Vec<_>>(), "{name}");
     }
 }
 

@@ -15,11 +15,12 @@ pub fn calibrations(results: &Results) -> Sheet {
     let rows = models.into_iter().map(|((model, counter), rows)| {
         let middle = |value: fn(&CalibrationRow) -> f64| median(&mut rows.iter().map(|row| value(row)).collect::<Vec<_>>());
         let number = |value: Option<f64>, digits| value.map_or(shown::MISSING.to_owned(), |value| shown::grouped(value, digits));
+        let model = if model.is_empty() { shown::MISSING } else { model };
         let mut cells = vec![model.to_owned(), counter.to_owned(), number(Some(rows.len() as f64), 0)];
         cells.push(number(Some(rows.iter().map(|row| row.deltas).sum::<usize>() as f64), 0));
         let classes: [fn(&CalibrationRow) -> f64; 4] = [|r| r.result, |r| r.tool_use, |r| r.text, |r| r.thinking];
         cells.extend(classes.map(|class| number(middle(class).map(|rate| rate * 1e3), 0)));
-        cells.push(number(middle(|row| row.per_call), 0));
+        cells.push(number(middle(|row| f64::from(row.per_call)), 0));
         cells.push(shown::value(crate::column::Unit::Share, middle(|row| row.error)));
         cells.push(format!("{}–{}", number(middle(|row| row.p10), 2), number(middle(|row| row.p90), 2)));
         cells
