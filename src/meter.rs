@@ -27,7 +27,7 @@ use crate::conversation::{Block, Kind, Role};
 use crate::text::{has_stand_ins, lone_surrogate};
 
 pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
-pub use self::rates::{Class, Rates, SCALE};
+pub use self::rates::{Class, Rates, SCALE, scaled};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -47,7 +47,7 @@ pub fn compactions(conversation: &Conversation, call: usize) -> &[Compaction] {
         conversation.compactions.partition_point(|compaction| compaction.at <= read)
     };
     let before = call.checked_sub(1).map_or(0, made);
-    &conversation.compactions[before..made(call)]
+    conversation.compactions.get(before..made(call)).unwrap_or_default()
 }
 
 /// Whether thinking left the context before a call; `held` is whether any stands in it.

@@ -1,8 +1,8 @@
 //! Gives what entered for a call the tokens by which the recorded request grew.
 
 use super::deltas::{Delta, blocks, compactions, messages};
-use crate::conversation::{BlockId, Conversation, RecordedEdit};
-use crate::meter::{Meter, Rates, SCALE};
+use crate::conversation::{BlockId, Conversation, Kind, RecordedEdit};
+use crate::meter::{Meter, Rates, scaled};
 use crate::sizes::Sizes;
 use crate::study::overhead;
 
@@ -11,8 +11,8 @@ const MOST: u64 = 2;
 
 /// The size of every block of a conversation in ten-thousandths of a token.
 ///
-/// What entered for a call shares the recorded tokens in proportion to what the rates tell; the first block of the response
-/// before, which frames and reminders come with, has what is left over. So a history that nothing edits has the recorded
+/// What entered for a call shares the recorded tokens in proportion to what the rates tell; the response before, which frames
+/// and reminders come with, has what is left over. So a history that nothing edits has the recorded
 /// usage. Where the record does not tell what tokens were for, the rates stand.
 pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) -> Vec<u64> {
     let meter = Meter::fitted(rates);
@@ -21,18 +21,18 @@ pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) ->
     let ids = (0..conversation.blocks.len()).map(|index| BlockId(index as u32));
     let mut shares =
         Shares { sizes: ids.map(|id| raw.size(id, meter.measure)).collect(), is_fixed: vec![false; conversation.blocks.len()] };
-    let responses = conversation.calls.iter().filter_map(|call| conversation.messages[call.response].blocks.first());
-    for first in responses {
-        shares.sizes[first.index()] += rates.call();
+    let responses = conversation.calls.iter().map(|call| &conversation.messages[call.response].blocks);
+    for bearer in responses.filter_map(|blocks| bearer(conversation, blocks)) {
+        shares.sizes[bearer.index()] += rates.call();
     }
     let mut deltas = deltas.iter().peekable();
     for call in 0..conversation.calls.len() {
         if let Some(delta) = deltas.next_if(|delta| delta.call == call) {
-            shares.share(blocks(conversation, messages(conversation, call)).collect(), delta.tokens * SCALE);
+            shares.share(conversation, blocks(conversation, messages(conversation, call)).collect(), scaled(delta.tokens));
         } else if let Some(present) = after_fold(conversation, call)
             && let Some(usage) = conversation.calls[call].usage
         {
-            shares.share(present, usage.request().saturating_sub(overhead) * SCALE);
+            shares.share(conversation, present, scaled(usage.request().saturating_sub(overhead)));
         }
     }
     shares.sizes
@@ -42,8 +42,14 @@ pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) ->
 fn after_fold(conversation: &Conversation, call: usize) -> Option<Vec<BlockId>> {
     let last = compactions(conversation, call).last()?;
     let RecordedEdit::Fold { into } = &last.edit else { return None };
-    let since = &conversation.messages[last.at..conversation.calls[call].response];
+    let since = conversation.messages.get(last.at..conversation.calls[call].response)?;
     Some(blocks(conversation, into).chain(blocks(conversation, since)).collect())
+}
+
+/// The block that has what belongs to no text: the first that does not leave with the thinking.
+fn bearer(conversation: &Conversation, blocks: &[BlockId]) -> Option<BlockId> {
+    let stays = |id: &&BlockId| conversation.block(**id).kind != Kind::Thinking;
+    blocks.iter().find(stays).or(blocks.first()).copied()
 }
 
 struct Shares {
@@ -54,11 +60,11 @@ struct Shares {
 
 impl Shares {
     /// Lets blocks have so many together: those that have their size keep it, the others share the rest.
-    fn share(&mut self, blocks: Vec<BlockId>, together: u64) {
+    fn share(&mut self, conversation: &Conversation, blocks: Vec<BlockId>, together: u64) {
         let (fixed, free): (Vec<BlockId>, Vec<BlockId>) = blocks.into_iter().partition(|id| self.is_fixed[id.index()]);
         let sum = |blocks: &[BlockId]| blocks.iter().map(|id| self.sizes[id.index()]).sum::<u64>();
         let (rest, told) = (together.saturating_sub(sum(&fixed)), sum(&free));
-        let Some(first) = free.first().filter(|_| rest > 0) else { return };
+        let Some(bearer) = bearer(conversation, &free).filter(|_| rest > 0) else { return };
         let given = rest.min(told * MOST);
         let mut left = rest;
         for id in &free {
@@ -67,6 +73,6 @@ impl Shares {
             left -= *size;
             self.is_fixed[id.index()] = true;
         }
-        self.sizes[first.index()] += left;
+        self.sizes[bearer.index()] += left;
     }
 }

@@ -185,6 +185,16 @@ fn what_entered_shares_what_the_request_grew_by() {
     assert_eq!(tokens(&conversation), [10.0, 30.0, 60.0, 40.0 + 80.0, 80.0, 10.0, 20.0, 20.0]);
 }
 
+/// Thinking leaves with its turn; what came with the response does not.
+#[test]
+fn what_is_left_over_is_not_the_thinkings() {
+    let mut thoughtful = step(text(20), 1_000, thinking(20));
+    thoughtful.response.push(text(20));
+    // 10 for the thinking, 10 + 10 for the text, 40 for the result: at most 140 of 200.
+    let conversation = session(vec![typed(thoughtful), step(result(80), 1_200, text(20))]);
+    assert_eq!(tokens(&conversation), [10.0, 20.0, 40.0 + 60.0, 80.0, 20.0]);
+}
+
 #[test]
 fn after_a_compaction_everything_that_is_left_shares() {
     // Overhead: 1,000 − 10. Afterwards 40 characters of summary and 80 of a result, 20 and 40, share 1,080 − 990 = 90.

@@ -8,6 +8,11 @@ use crate::conversation::{Block, Kind};
 /// What a token is counted as.
 pub const SCALE: u64 = 10_000;
 
+/// Tokens in ten-thousandths. No request has 2^32 of them: a record that says more cannot make a sum run over.
+pub fn scaled(tokens: u64) -> u64 {
+    tokens.min(u64::from(u32::MAX)) * SCALE
+}
+
 /// What characters belong to, as far as their tokens differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -50,7 +55,7 @@ impl Rates {
 
     /// Ten-thousandths of a token that come with every response.
     pub fn call(&self) -> u64 {
-        u64::from(self.per_call) * SCALE
+        scaled(u64::from(self.per_call))
     }
 
     /// Ten-thousandths of a token of a text by itself.
@@ -61,9 +66,9 @@ impl Rates {
     /// Ten-thousandths of a token of a block: what the record says, else its characters, images and documents estimated.
     pub(super) fn block(&self, block: &Block) -> u64 {
         if let Some(tokens) = block.recorded_tokens {
-            return tokens * SCALE;
+            return scaled(tokens);
         }
         let rate = u64::from(self.by_class[Class::of(block) as usize]);
-        Measure::Chars.block(block, false) * rate + media::parts(block).map(media::tokens).sum::<u64>() * SCALE
+        Measure::Chars.block(block, false) * rate + scaled(media::parts(block).map(media::tokens).sum())
     }
 }
