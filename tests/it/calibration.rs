@@ -152,9 +152,10 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
             *count += usize::from(one);
         }
     }
-    let worst = far.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
-    let last = far.last().copied().unwrap_or(0.0);
-    println!("    {}: {} requests, worst {worst:+.3}, last {last:+.3}", conversation.name, far.len());
+    far.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let middle = far.get(far.len() / 2).copied().unwrap_or(0.0);
+    let worst = far.last().copied().unwrap_or(0.0);
+    println!("    {}: {} requests, median {middle:+.4} off, worst {worst:+.3}", conversation.name, far.len());
     counts
 }
 
