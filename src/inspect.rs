@@ -1,17 +1,18 @@
 //! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what they lost.
 
 mod loss;
+mod meters;
 
 use serde::Serialize;
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
 use crate::format::{Note, Reading};
-use crate::meter::Meter;
 use crate::prices::{Bill, Ledger};
 use crate::references::References;
-use crate::sizes::Sizes;
+use crate::study::Counter;
 
 pub use loss::{CompactionLoss, LostFact, NAMED};
+pub use meters::MeterCheck;
 
 /// How many of the largest results are named.
 const LARGEST: usize = 10;
@@ -48,6 +49,9 @@ pub struct Inspection {
     pub recorded_compactions: Vec<RecordedCompaction>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compaction_losses: Vec<CompactionLoss>,
+    /// What meters estimate, held against the recorded usage.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<MeterCheck>,
     pub notes: Vec<InspectionNote>,
 }
 
@@ -125,14 +129,15 @@ pub struct InspectionNote {
 
 impl Inspection {
     /// The conversations of a transcript. `ledger` is new, and says what calls cost.
-    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: Meter, mut ledger: Ledger<'a>) -> Vec<Self> {
+    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: Counter, mut ledger: Ledger<'a>) -> Vec<Self> {
         let bills: Vec<_> = reading.conversations.iter().map(|conversation| recorded(conversation, &mut ledger)).collect();
         let of = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
         reading.conversations.iter().zip(bills).map(of).collect()
     }
 
-    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Meter, recorded_usage: RecordedUsage) -> Self {
-        let sizes = Sizes::new(conversation, [counter.measure]);
+    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Counter, recorded_usage: RecordedUsage) -> Self {
+        let counting = counter.of(conversation);
+        let (counter, sizes) = (counting.meter, counting.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
         let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
@@ -167,6 +172,7 @@ impl Inspection {
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: conversation.compactions.iter().map(compaction).collect(),
             compaction_losses: losses(conversation, tokens),
+            meters: meters::checks(conversation),
             notes: notes.iter().map(note).collect(),
         }
     }

@@ -30,7 +30,7 @@
 //!
 //! * [`text`], [`template`]: characters as other languages count them; texts with holes.
 //! * [`conversation`]: what was said. [`access`]: what a tool call reads and writes. [`format`](mod@format): the readers, one a format.
-//! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it.
+//! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it. [`calibrate`]: as recorded usage tells it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
 //!   [`places`]: the lines of what users wrote in TOML.
@@ -48,7 +48,7 @@
 //!    and the changes in between.
 //! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
 //! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
-//!    the bounds look ahead.
+//!    the bounds look ahead, and a count of tokens that is fitted to the usage of the whole session.
 //! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
 //! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]).

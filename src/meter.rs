@@ -12,6 +12,7 @@ mod number;
 mod pieces;
 pub mod python;
 pub mod python_text;
+mod rates;
 pub mod tokens;
 mod unprintable;
 
@@ -25,7 +26,8 @@ use self::tokens::Vocabulary;
 use crate::conversation::{Block, Kind, Role};
 use crate::text::{has_stand_ins, lone_surrogate};
 
-pub use self::harness::{Divide, METERS, Meter, MeterPage, UnknownMeter};
+pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
+pub use self::rates::{Class, Rates, SCALE, scaled};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,10 +51,15 @@ pub enum Measure {
     O200k,
     /// Tokens of that text by cl100k_base.
     Cl100k,
+    /// Ten-thousandths of a token of that text as recorded usage tells them. A report's own: no policy can name it.
+    Fitted(Rates),
 }
 
 impl Measure {
-    /// Every measure, with its name.
+    /// How many sizes a context keeps at most: those with a name, and one that was fitted.
+    pub const MOST: usize = Self::ALL.len() + 1;
+
+    /// Every measure that has a name, with it.
     pub const ALL: [(Measure, &'static str); 9] = [
         (Measure::Chars, "chars"),
         (Measure::Bytes, "bytes"),
@@ -70,8 +77,11 @@ impl Measure {
         match self.notation() {
             Some(notation) if plain => (notation.string)(&block.text()),
             Some(notation) => notation.value(&block.wire),
-            None if self.is_tokens() => self.block_tokens(block),
-            None => self.read(block),
+            None => match self {
+                Measure::Fitted(rates) => rates.block(block),
+                Measure::O200k | Measure::Cl100k => self.block_tokens(block),
+                _ => self.read(block),
+            },
         }
     }
 
@@ -102,6 +112,7 @@ impl Measure {
             Measure::Json => (python::DUMPS.string)(text),
             Measure::JsonAscii => (python::DUMPS_ASCII.string)(text),
             Measure::JsJson => (javascript::STRINGIFY.string)(text),
+            Measure::Fitted(rates) => rates.text(text),
         }
     }
 
@@ -112,12 +123,8 @@ impl Measure {
             Measure::Json => Some(&python::DUMPS),
             Measure::JsonAscii => Some(&python::DUMPS_ASCII),
             Measure::JsJson => Some(&javascript::STRINGIFY),
-            Measure::Chars | Measure::Bytes | Measure::Utf16 | Measure::O200k | Measure::Cl100k => None,
+            Measure::Chars | Measure::Bytes | Measure::Utf16 | Measure::O200k | Measure::Cl100k | Measure::Fitted(_) => None,
         }
-    }
-
-    fn is_tokens(self) -> bool {
-        matches!(self, Measure::O200k | Measure::Cl100k)
     }
 
     /// What the record says, else what the model reads of the block, images and documents estimated.
@@ -143,8 +150,8 @@ fn stand_ins(text: &str) -> u64 {
 
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Measure::ALL.iter().find(|(measure, _)| measure == self).map_or("", |(_, name)| name);
-        f.write_str(name)
+        let name = Measure::ALL.iter().find(|(measure, _)| measure == self);
+        f.write_str(name.map_or(RECORDED.name, |(_, name)| name))
     }
 }
 

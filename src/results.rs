@@ -1,6 +1,7 @@
 //! What a study found, as plain data: columns with units, a row of values for every conversation under every policy, and
 //! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
 
+mod calibration;
 mod cost;
 mod kept;
 
@@ -13,6 +14,7 @@ use crate::format::jsonl::replace_lone_surrogates;
 
 pub use crate::column::{Better, Column, Combine, Id, Unit};
 pub use crate::values::{ById, Intervals, Values};
+pub use calibration::CalibrationRow;
 pub use cost::{BreakRow, CheckRow, DearBreak};
 pub use kept::{KeptRow, MissRow};
 
@@ -42,6 +44,9 @@ pub struct Results {
     /// One a conversation with recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckRow>,
+    /// By transcript, then conversation: those whose tokens were counted as recorded usage tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calibrations: Vec<CalibrationRow>,
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]
@@ -327,6 +332,7 @@ mod tests {
             layers: vec![LayerRow { policy: "p".into(), layer: "micro".into(), fired: 3, ..LayerRow::default() }],
             kept: vec![KeptRow { policy: "p".into(), by: "gap".into(), of: "2–3".into(), hit: 0.1, ..KeptRow::default() }],
             misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
+            calibrations: vec![CalibrationRow { model: "m".into(), result: 0.35, ..CalibrationRow::default() }],
             policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), quirks: vec![] }],
             notes: vec![ResultNote { path: "a.jsonl".into(), line: Some(3), what: "not JSON".into() }],
             ..Results::default()

@@ -34,6 +34,16 @@ impl Sizes {
         self.len() == 0
     }
 
+    /// Puts others in place of the sizes by one measure, a size a block.
+    pub fn with(mut self, measure: Measure, sizes: &[u64]) -> Self {
+        if let Some(slot) = self.slot(measure) {
+            for (of_block, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
+                of_block[slot] = *size;
+            }
+        }
+        self
+    }
+
     pub fn measures(&self) -> &[Measure] {
         &self.measures
     }

@@ -3,6 +3,7 @@
 //! Sizes are computed once for all policies of a conversation. Results come in the order of the input, whatever thread made
 //! them, and hold nothing of the machine.
 
+mod counter;
 mod kept;
 mod layers;
 mod money;
@@ -20,15 +21,17 @@ use crate::journal::Journal;
 use crate::kept::bound::Problem;
 use crate::kept::{Bounds, Grain, Kept, bounds, look_up, wishes};
 use crate::measure::{self, Replayed};
-use crate::meter::{Measure, Meter};
+use crate::meter::Meter;
 use crate::policy::{Policy, preset};
 use crate::prices::Prices;
 use crate::references::References;
 use crate::replay::{NoObserver, Observer, RecordedRequests, Setup, replay};
-use crate::results::{CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
+use crate::results::{CalibrationRow, CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
 use crate::sizes::Sizes;
 use crate::summarizer::{Extract, Summarizer};
 use crate::text::many;
+
+pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 
 use kept::Compared;
 use layers::LayerWork;
@@ -63,24 +66,6 @@ pub struct Study {
     pub breaks: usize,
 }
 
-/// What counts tokens.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Counter {
-    /// Each conversation's own: as recorded usage calibrates it for models whose tokenizer is not public, else [`DEFAULT_COUNTER`].
-    Own,
-    /// The same for all.
-    Fixed(Meter),
-}
-
-impl Counter {
-    pub fn of(self, _conversation: &Conversation) -> Meter {
-        match self {
-            Counter::Own => DEFAULT_COUNTER,
-            Counter::Fixed(meter) => meter,
-        }
-    }
-}
-
 /// Gives an observer for each replay. With observers, replays run one after another.
 pub trait Observers {
     fn observe<'a>(
@@ -100,6 +85,7 @@ pub struct Part {
     policies: Vec<OfPolicy>,
     compared: Vec<Compared>,
     checks: Vec<CheckRow>,
+    calibrations: Vec<CalibrationRow>,
 }
 
 /// What one policy did over the conversations of a transcript, or of all.
@@ -159,9 +145,12 @@ impl Study {
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {
         let mut part = Part { notes: notes(name, reading), ..Part::default() };
+        let countings: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
+        part.notes.extend(counter::stand_ins(name, &countings));
         let mut unpriced = BTreeSet::new();
-        for conversation in &reading.conversations {
-            let prepared = Prepared::new(self, conversation);
+        for (conversation, counting) in reading.conversations.iter().zip(&countings) {
+            let prepared = Prepared::new(self, conversation, counting);
+            part.calibrations.extend(counting.row(name, conversation));
             let outcomes: Vec<Outcome> = match &mut observers {
                 None => self.policies.par_iter().map(|policy| self.replay(&prepared, policy, &mut NoObserver)).collect(),
                 Some(observers) => {
@@ -185,13 +174,15 @@ impl Study {
     /// Puts the parts together, in the order of the transcripts.
     pub fn results(&self, parts: Vec<Part>) -> Results {
         let columns = measure::columns();
-        let (mut rows, mut notes, mut compared, mut checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
         let mut policies = vec![OfPolicy::default(); self.policies.len()];
         for part in parts {
             rows.extend(part.rows);
             notes.extend(part.notes);
             compared.extend(part.compared);
             checks.extend(part.checks);
+            calibrations.extend(part.calibrations);
             for (sum, of_part) in policies.iter_mut().zip(part.policies) {
                 sum.add(of_part);
             }
@@ -205,6 +196,7 @@ impl Study {
             columns,
             rows,
             checks,
+            calibrations,
             policies: self.policies.iter().map(text).collect(),
             notes,
             ..Results::default()
@@ -249,10 +241,9 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(study: &Study, conversation: &'a Conversation) -> Self {
+    fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
         let measures = study.policies.iter().flat_map(Policy::measures);
-        let counter = study.counter.of(conversation);
-        let sizes = Sizes::new(conversation, measures.chain([counter.measure]));
+        let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
         let setup = study.setup(conversation, &sizes, counter, overhead);
@@ -282,9 +273,6 @@ pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u
 
 /// How much the replayed record may cost more or less than was billed, where nobody chose another share.
 pub const MAX_RESIDUAL: f64 = 0.15;
-
-/// The counter a report uses where nobody chose another.
-pub const DEFAULT_COUNTER: Meter = Meter::of(Measure::O200k);
 
 fn notes(transcript: &str, reading: &Reading) -> Vec<ResultNote> {
     let note = |note: &crate::format::Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };

@@ -5,7 +5,7 @@ use recompact::cache::{PROVIDERS, Provider};
 use recompact::format::FORMATS;
 use recompact::layer::{ACTS, ActKind, COMMON_SETTINGS};
 use recompact::measure::MEASURES;
-use recompact::meter::METERS;
+use recompact::meter::{METERS, MeterPage, RECORDED};
 use recompact::policy::PRESETS;
 use recompact::prices::Prices;
 use recompact::report::REPORTS;
@@ -41,7 +41,7 @@ const KINDS: &[Kind] = &[
         name: "layers",
         entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
     },
-    Kind { name: "meters", entries: || METERS.iter().map(|m| entry(m.name, m.about, filled("Used by: ", m.source))).collect() },
+    Kind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     Kind { name: "summarizers", entries: summarizers },
     Kind { name: "measures", entries: measures },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
@@ -93,6 +93,10 @@ fn one(kind: &Kind, name: &str) -> Result<String, Failure> {
 
 fn entry(name: &str, about: &str, page: String) -> Entry {
     Entry { name: name.to_owned(), about: about.to_owned(), page }
+}
+
+fn meter(page: &MeterPage) -> Entry {
+    entry(page.name, page.about, filled("Used by: ", page.source))
 }
 
 /// The manual page that a source file begins with: its `//!` lines, paragraphs filled anew, examples as they are.

@@ -2,10 +2,9 @@
 
 use clap::Args;
 use recompact::inspect::Inspection;
-use recompact::meter::Meter;
 use recompact::prices::Ledger;
 use recompact::report::inspection;
-use recompact::study::DEFAULT_COUNTER;
+use recompact::study::Counter;
 
 use super::Failure;
 use super::input::Transcripts;
@@ -16,9 +15,11 @@ use super::priced::Priced;
 pub struct Inspect {
     #[command(flatten)]
     transcripts: Transcripts,
-    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
-    #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
-    tokenizer: Meter,
+    /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
+    /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
+    /// meters`)
+    #[arg(long, value_name = "NAME", default_value = "own")]
+    tokenizer: Counter,
     #[command(flatten)]
     priced: Priced,
     #[command(flatten)]

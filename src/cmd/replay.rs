@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use recompact::conversation::{Conversation, Thinking};
-use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
-use recompact::study::{Counter, DEFAULT_COUNTER, MAX_RESIDUAL, Observers, Study, with_bounds};
+use recompact::study::{Counter, MAX_RESIDUAL, Observers, Study, with_bounds};
 use recompact::summarizer;
 use recompact::text::one_of;
 
@@ -41,9 +40,11 @@ pub struct Replay {
     /// System prompt and tools, in every request [default: from the first recorded usage]
     #[arg(long, value_name = "TOKENS")]
     overhead: Option<u64>,
-    /// What counts tokens: o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
-    #[arg(long, value_name = "METER", default_value_t = DEFAULT_COUNTER)]
-    tokenizer: Meter,
+    /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
+    /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
+    /// meters`)
+    #[arg(long, value_name = "NAME", default_value = "own")]
+    tokenizer: Counter,
     /// For how long thinking is sent again [default: as the format's provider does it]
     #[arg(long, value_enum)]
     thinking: Option<ThinkingFor>,
@@ -114,13 +115,10 @@ impl Replay {
                 policies.len() - 1
             }
         };
-        if self.tokenizer.recorded {
-            return Err(Failure::Usage("--tokenizer takes a meter that counts, without `recorded`".to_owned()));
-        }
         let (prices, priced_as) = self.priced.load()?;
         Ok(Study {
             baseline,
-            counter: Counter::Fixed(self.tokenizer),
+            counter: self.tokenizer,
             window: self.window,
             overhead: self.overhead,
             thinking: self.thinking.map(|thinking| match thinking {

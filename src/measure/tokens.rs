@@ -1,7 +1,8 @@
 //! How much was sent: requests by the report's own counter, overhead included.
 //!
 //! The counter sees the text of the messages. It does not see how a provider frames them, and where a model's tokenizer is
-//! not public its count is that of another: the columns are estimates, good for comparing policies on the same record.
+//! not public its count is fitted to recorded usage, or that of another: the columns are estimates, good for comparing policies
+//! on the same record.
 
 use super::{Measurement, Replayed, count, sum};
 use crate::column::{Better, Column, Combine, Id, Unit};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Measure;
+use super::{Measure, Rates, SCALE};
 
 /// How a harness estimates its context.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,11 @@ impl Meter {
         Self { recorded: false, measure, divide: Divide::No }
     }
 
+    /// Tokens at these rates.
+    pub const fn fitted(rates: Rates) -> Self {
+        Self { recorded: false, measure: Measure::Fitted(rates), divide: Divide::Floor(SCALE as f64) }
+    }
+
     /// The estimate for a size in the meter's measure.
     pub fn apply(&self, raw: u64) -> u64 {
         match self.divide {
@@ -47,8 +52,9 @@ impl Meter {
 
 impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let recorded = if self.recorded { RECORDED } else { "" };
+        let recorded = if self.recorded { BY_USAGE } else { "" };
         match self.divide {
+            Divide::Floor(_) if matches!(self.measure, Measure::Fitted(_)) => write!(f, "{}", self.measure),
             Divide::No => write!(f, "{recorded}{}", self.measure),
             Divide::Floor(by) => write!(f, "{recorded}{}/{by}", self.measure),
             Divide::Ceil(by) => write!(f, "{recorded}ceil({}/{by})", self.measure),
@@ -56,7 +62,7 @@ impl fmt::Display for Meter {
     }
 }
 
-const RECORDED: &str = "recorded+";
+const BY_USAGE: &str = "recorded+";
 
 impl FromStr for Meter {
     type Err = UnknownMeter;
@@ -67,7 +73,7 @@ impl FromStr for Meter {
 }
 
 fn parse(text: &str) -> Option<Meter> {
-    let (recorded, text) = text.strip_prefix(RECORDED).map_or((false, text), |rest| (true, rest));
+    let (recorded, text) = text.strip_prefix(BY_USAGE).map_or((false, text), |rest| (true, rest));
     let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
     let (measure, divide) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
         (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Divide::Ceil(divisor(by)?))))?,
@@ -115,6 +121,15 @@ pub struct MeterPage {
     /// The harness that estimates so, and where that was read.
     pub source: &'static str,
 }
+
+/// The report's own count for models whose tokenizer is not public. No harness goes by it, and no policy can name it.
+pub const RECORDED: MeterPage = MeterPage {
+    name: "recorded",
+    about: "tokens as the recorded usage of the same session tells them: a rate a character for tool results, tool uses, text and \
+            thinking, fitted (Theil–Sen) to what the requests grew by from call to call; what entered for a call gets what the \
+            request grew by. Only `--tokenizer recorded` names it, and it is what a report counts Claude models by",
+    source: "the reports; Anthropic publishes no tokenizer for Claude 3 and later",
+};
 
 /// The meters of known harnesses.
 pub const METERS: &[MeterPage] = &[
@@ -191,7 +206,7 @@ pub const METERS: &[MeterPage] = &[
     },
     MeterPage {
         name: "o200k",
-        about: "tokens by o200k_base; the report's own count",
+        about: "tokens by o200k_base; the report's own count for models whose tokenizer is public",
         source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning by the record",
     },
     MeterPage { name: "cl100k", about: "tokens by cl100k_base", source: "tiktoken's encode_ordinary" },

@@ -1,6 +1,7 @@
 //! Inspections → bytes, by the names of the reports.
 
 mod losses;
+mod meters;
 mod usage;
 
 use serde::Serialize;
@@ -32,6 +33,7 @@ fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
         kinds(inspections),
         usage::usage(inspections),
         results(inspections),
+        meters::meters(inspections),
         compactions(inspections),
         losses::losses(inspections),
         losses::nowhere(inspections),

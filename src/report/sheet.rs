@@ -1,5 +1,6 @@
 //! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
 
+mod calibration;
 mod compare;
 mod cost;
 mod kept;
@@ -55,6 +56,7 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         kept::by_generation(results),
         kept::misses(results),
         layers(results),
+        calibration::calibrations(results),
         quirks(results),
         notes(results),
     ];

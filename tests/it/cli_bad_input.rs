@@ -264,7 +264,10 @@ fn options_with_values_that_are_none() {
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing)\n"),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
-        (&["--tokenizer", "recorded+chars/4"], "recompact: --tokenizer takes a meter that counts, without `recorded`\n"),
+        (
+            &["--tokenizer", "recorded+chars/4"],
+            "'--tokenizer <NAME>': a meter that counts by itself is needed, without `recorded+`",
+        ),
         (&["--window", "200KB"], "invalid value '200KB' for '--window <TOKENS>'"),
         (&["--thinking", "hard"], "[possible values: turn, all, none]"),
     ];

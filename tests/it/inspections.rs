@@ -6,7 +6,7 @@ use recompact::inspect::{CompactionLoss, Inspection, LostFact};
 use recompact::prices::{Ledger, Prices};
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
-use recompact::study::DEFAULT_COUNTER;
+use recompact::study::Counter;
 
 /// Two transcripts without a word in them, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {
@@ -14,7 +14,7 @@ fn inspections() -> [Inspection; 2] {
         let conversation = Builder::new("main", "claude-code", Thinking::Turn).finish();
         let reading = Reading { conversations: vec![conversation], notes: vec![] };
         let prices = Prices::built_in();
-        Inspection::all(path, &reading, DEFAULT_COUNTER, Ledger::new(&prices, None)).remove(0)
+        Inspection::all(path, &reading, Counter::Own, Ledger::new(&prices, None)).remove(0)
     };
     let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line };
     let much = CompactionLoss {

@@ -3,6 +3,7 @@
 mod batches;
 mod cache;
 mod cache_slow;
+mod calibration;
 mod cases;
 mod ccusage;
 mod claude_code_files;

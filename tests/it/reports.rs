@@ -3,8 +3,8 @@
 use comfy_table::Table;
 use recompact::report::{self, REPORTS, Style};
 use recompact::results::{
-    Better, Column, Combine, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote, Results, Row, Unit, VERSION,
-    Values, summarise,
+    Better, CalibrationRow, Column, Combine, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote, Results, Row,
+    Unit, VERSION, Values, summarise,
 };
 
 const BASELINE: Id = Id::Borrowed("tokens.baseline");
@@ -81,6 +81,20 @@ fn hostile() -> Results {
     };
     Results {
         version: VERSION,
+        calibrations: vec![CalibrationRow {
+            model: "claude-opus-4-6".into(),
+            counter: "recorded".into(),
+            result: 0.3491,
+            tool_use: 0.3349,
+            text: 0.31,
+            thinking: 0.31,
+            per_call: 92,
+            deltas: 1_240,
+            error: 0.094,
+            p10: 0.83,
+            p90: 1.29,
+            ..CalibrationRow::default()
+        }],
         columns: columns(),
         rows,
         summary,
@@ -254,6 +268,7 @@ fn nine_policies() -> Results {
     let notes = (0..30).map(|line| ResultNote { path: long.clone(), line: Some(line), what: "words ".repeat(40) });
     Results {
         version: VERSION,
+        calibrations: vec![CalibrationRow { model: long.clone(), counter: long.clone(), ..CalibrationRow::default() }],
         columns: columns(),
         summary: summarise(&columns(), &rows),
         rows,
@@ -290,6 +305,7 @@ fn nothing() -> Results {
         kept: vec![],
         misses: vec![],
         layers: vec![],
+        calibrations: vec![],
         policies: vec![],
         notes: vec![],
         ..hostile()

@@ -6,7 +6,7 @@ use recompact::context::{Change, ChangeKind, Context, Sent};
 use recompact::conversation::{BlockId, Conversation, Kind, Role, Thinking};
 use recompact::format::{self, ReadOptions};
 use recompact::journal::{File, Journal, Request, SentBlock};
-use recompact::meter::{Measure, Meter, python_text};
+use recompact::meter::{Measure, Meter, Rates, python_text};
 use recompact::replay::Observer;
 use recompact::text;
 use serde_json::Value;
@@ -29,7 +29,8 @@ fn the_fast_replay_equals_the_slow_one() {
 fn every_measure_adds_up() {
     let mut trials = trials();
     for trial in &mut trials {
-        trial.also = Measure::ALL.iter().map(|(measure, _)| *measure).collect();
+        let fitted = Measure::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
+        trial.also = Measure::ALL.iter().map(|(measure, _)| *measure).chain([fitted]).collect();
         trial.counter = Meter::of(Measure::Cl100k);
         trial.overhead = 7;
     }
@@ -218,6 +219,15 @@ fn read(measure: Measure, context: &Context, id: BlockId) -> u64 {
         Kind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
         _ => "",
     };
+    if let Measure::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
+        let rate = match block.kind {
+            Kind::ToolResult(_) => result,
+            Kind::ToolUse(_) => tool_use,
+            Kind::Thinking => thinking,
+            _ => text,
+        };
+        return (name.chars().count() + block.text().chars().count()) as u64 * u64::from(rate);
+    }
     measure.text(name) + measure.text(&block.text())
 }
 
