@@ -60,12 +60,12 @@ pub struct Setup<'a> {
     pub size: &'a dyn Fn(BlockId) -> u64,
 }
 
-/// What the cache held when the conversation began, in tokens of system prompt and tools.
+/// What the cache held when the conversation began, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Before {
-    /// Read by the first request.
+    /// Read by the first request: system prompt and tools that others had used, or, of a fork, the conversation it forked.
     pub warm: u64,
-    /// What can be read of them where the first message is another one.
+    /// What can be read of system prompt and tools where the first message is another one.
     pub stable: u64,
 }
 
@@ -79,7 +79,7 @@ impl Before {
             .filter_map(|call| call.usage)
             .filter(|usage| usage.request() > 0)
             .map(|usage| usage.cache_read);
-        let warm = reads.next().unwrap_or_default().min(overhead);
+        let warm = reads.next().unwrap_or_default();
         let least = reads.filter(|read| *read > 0).min();
         Self { warm, stable: least.map_or(overhead, |least| least.min(overhead)) }
     }
@@ -234,7 +234,7 @@ impl<'a> Cache<'a> {
 
     /// What a request counts is shared out by size: sizes need not be tokens.
     fn tokens(&self, request: &Request, size: u64) -> u64 {
-        let (body, whole) = (request.tokens - self.setup.journal.overhead, self.prefixes.size_of(self.prefixes.len()));
+        let (body, whole) = (request.tokens.saturating_sub(self.setup.journal.overhead), self.prefixes.size_of(self.prefixes.len()));
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }
 

@@ -288,10 +288,12 @@ impl Conversation {
     }
 
     /// When the request of a call was sent, in milliseconds since 1970: when the newest of what entered for it did, else when
-    /// it was answered.
+    /// it was answered. An answer that came later than [`LONGEST_ANSWER`] is that to a request sent again.
     pub fn asked(&self, call: usize) -> Option<i64> {
         let entered = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
-        entered.or(self.calls[call].time)
+        let answered = self.calls[call].time;
+        let again = answered.map(|answered| answered - LONGEST_ANSWER);
+        entered.max(again.filter(|_| entered.is_some())).or(answered)
     }
 
     /// How many tool_use blocks were sent or answered, recorded compactions unrolled.
@@ -308,6 +310,9 @@ impl Conversation {
         self.messages.iter().flat_map(|m| &m.blocks).filter(|b| wanted(self.block(**b))).count()
     }
 }
+
+/// Milliseconds a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs, ten minutes.
+const LONGEST_ANSWER: i64 = 600_000;
 
 /// What stands for a recorded summary that only the provider can read.
 pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";

@@ -3,12 +3,11 @@
 use super::Tariff;
 use crate::cache::{Setup, serve};
 
-/// What was read, written and paid over the calls with recorded usage.
+/// What was sent, read and paid over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Side {
     pub read: u64,
-    /// Everything that was not read.
-    pub unread: u64,
+    pub tokens: u64,
     /// In USD; in tokens at the price of input where the prices are not known.
     pub cost: f64,
 }
@@ -18,16 +17,18 @@ pub struct Side {
 pub struct Check {
     /// Calls with recorded usage.
     pub calls: usize,
-    /// Of those, how many read what the record says, to a tenth of the request.
+    /// Of those, how many read what the record says, to a twentieth of the request.
     pub alike: usize,
+    /// Tokens that were counted in the same requests.
+    pub counted: u64,
     pub recorded: Side,
     pub simulated: Side,
     /// The call whose cost differs most, and its two reads: recorded, simulated.
     pub worst: Option<(usize, u64, u64)>,
 }
 
-/// Reads that differ by less than this share of the request are alike: what counts tokens is an estimate.
-const ALIKE: f64 = 0.1;
+/// Reads that differ by less than this share of the request are alike: blocks share its tokens by an estimate.
+const ALIKE: f64 = 0.05;
 
 impl Check {
     /// Simulated ÷ recorded − 1; 0 where nothing was recorded.
@@ -36,7 +37,7 @@ impl Check {
     }
 }
 
-/// Checks a replay of the policy `recorded`, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
+/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check::default();
     let mut largest = 0.0;
@@ -61,7 +62,7 @@ pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
 impl Side {
     fn add(&mut self, read: u64, request: u64, cost: f64) {
         self.read += read;
-        self.unread += request - read;
+        self.tokens += request;
         self.cost += cost;
     }
 }

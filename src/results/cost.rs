@@ -56,13 +56,13 @@ pub struct CheckRow {
     pub conversation: String,
     /// Calls with recorded usage.
     pub calls: usize,
-    /// Of those, calls that read from the cache what the record says, to a tenth of the request.
+    /// Of those, calls that read from the cache what the record says, to a twentieth of the request.
     pub alike: usize,
     pub recorded_read: u64,
     pub simulated_read: u64,
-    /// Input that was not read from the cache.
-    pub recorded_unread: u64,
-    pub simulated_unread: u64,
+    /// Tokens of the requests: recorded, and as the report's counter sees them.
+    pub tokens: u64,
+    pub counted_tokens: u64,
     /// Input and recorded output: in USD, or in tokens at the price of input.
     pub recorded_cost: f64,
     pub simulated_cost: f64,

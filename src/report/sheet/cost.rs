@@ -65,7 +65,7 @@ pub fn checks(results: &Results) -> Sheet {
     let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, "all together")).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
     let mut heads = vec![Head::names("transcript"), Head::names("conversation")];
-    heads.extend(["read", "~read", "billed", "~cost", "residual", "worst call"].map(Head::numbers));
+    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(Head::numbers));
     heads.push(Head::words("priced"));
     let mut below = vec![
         format!(
@@ -91,8 +91,10 @@ fn together(checks: &[CheckRow]) -> Option<CheckRow> {
     let sum = alike.cloned().reduce(|sum, check| CheckRow {
         recorded_read: sum.recorded_read + check.recorded_read,
         simulated_read: sum.simulated_read + check.simulated_read,
-        recorded_unread: sum.recorded_unread + check.recorded_unread,
-        simulated_unread: sum.simulated_unread + check.simulated_unread,
+        tokens: sum.tokens + check.tokens,
+        counted_tokens: sum.counted_tokens + check.counted_tokens,
+        calls: sum.calls + check.calls,
+        alike: sum.alike + check.alike,
         recorded_cost: sum.recorded_cost + check.recorded_cost,
         simulated_cost: sum.simulated_cost + check.simulated_cost,
         priced: sum.priced && check.priced,
@@ -104,12 +106,14 @@ fn together(checks: &[CheckRow]) -> Option<CheckRow> {
 
 fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
     let unit = if check.in_usd { Unit::Usd } else { Unit::Tokens };
-    let share = |read: u64, unread: u64| shown::value(Unit::Share, Some(read as f64 / (read + unread).max(1) as f64));
+    let share = |part: u64, whole: u64| shown::value(Unit::Share, Some(part as f64 / whole.max(1) as f64));
     vec![
         name.to_owned(),
         check.conversation.clone(),
-        share(check.recorded_read, check.recorded_unread),
-        share(check.simulated_read, check.simulated_unread),
+        share(check.counted_tokens, check.tokens),
+        share(check.recorded_read, check.tokens),
+        share(check.simulated_read, check.tokens),
+        share(check.alike as u64, check.calls as u64),
         shown::value(unit, Some(check.recorded_cost)),
         shown::value(unit, Some(check.simulated_cost)),
         shown::value(Unit::Share, Some(check.residual)),
