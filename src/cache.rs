@@ -234,7 +234,8 @@ impl<'a> Cache<'a> {
 
     /// What a request counts is shared out by size: sizes need not be tokens.
     fn tokens(&self, request: &Request, size: u64) -> u64 {
-        let (body, whole) = (request.tokens.saturating_sub(self.setup.journal.overhead), self.prefixes.size_of(self.prefixes.len()));
+        let (body, whole) =
+            (request.tokens.saturating_sub(self.setup.journal.overhead), self.prefixes.size_of(self.prefixes.len()));
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }
 

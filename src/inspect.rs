@@ -135,7 +135,13 @@ impl Inspection {
         reading.conversations.iter().zip(bills).map(of).collect()
     }
 
-    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: Counter, recorded_usage: RecordedUsage) -> Self {
+    fn new(
+        transcript: &str,
+        conversation: &Conversation,
+        notes: &[Note],
+        counter: Counter,
+        recorded_usage: RecordedUsage,
+    ) -> Self {
         let counting = counter.of(conversation);
         let (counter, sizes) = (counting.meter, counting.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
@@ -164,7 +170,7 @@ impl Inspection {
             tool_uses: conversation.tool_uses(),
             tool_results: conversation.tool_results(),
             tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
-            overhead: crate::study::overhead(conversation, &sizes, counter),
+            overhead: crate::sizes::overhead(conversation, &sizes, counter),
             window: conversation.window,
             recorded_usage,
             growth: growth(conversation, tokens),

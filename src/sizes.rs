@@ -1,7 +1,7 @@
 //! The sizes of every block of a conversation, by every measure a study needs: computed once, read by every replay.
 
 use crate::conversation::{BlockId, Conversation};
-use crate::meter::Measure;
+use crate::meter::{Measure, Meter};
 
 #[derive(Debug, Clone)]
 pub struct Sizes {
@@ -62,5 +62,19 @@ impl Sizes {
     /// Where a measure stands among [`Sizes::measures`].
     pub fn slot(&self, measure: Measure) -> Option<usize> {
         self.measures.iter().position(|known| *known == measure)
+    }
+}
+
+/// Tokens of system prompt and tools: what the first recorded usage holds beyond the messages of its request, else the system
+/// prompt, where the transcript has it.
+pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u64 {
+    let known = conversation.calls.iter().filter_map(|call| Some((call.response, call.usage?.request())));
+    match known.into_iter().find(|(_, usage)| *usage > 0) {
+        Some((response, usage)) => {
+            let blocks = conversation.messages[..response].iter().flat_map(|message| &message.blocks);
+            let counted = blocks.map(|block| sizes.size(*block, counter.measure)).sum();
+            usage.saturating_sub(counter.apply(counted))
+        }
+        None => conversation.system.as_deref().map_or(0, |system| counter.apply(counter.measure.text(system))),
     }
 }

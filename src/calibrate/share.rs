@@ -3,8 +3,7 @@
 use super::deltas::{Delta, blocks, compactions, messages};
 use crate::conversation::{BlockId, Conversation, Kind, RecordedEdit};
 use crate::meter::{Meter, Rates, scaled};
-use crate::sizes::Sizes;
-use crate::study::overhead;
+use crate::sizes::{Sizes, overhead};
 
 /// A block has at most so many times the tokens that its characters tell. What is left over is what the harness added unseen.
 const MOST: u64 = 2;

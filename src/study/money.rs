@@ -229,7 +229,7 @@ pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), poli
         break_even: broken.break_even,
         followed: broken.followed as u64,
     };
-    dearest(most, cost.breaks.iter().map(row).collect())
+    dearest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
 }
 
 /// The dearest of many.

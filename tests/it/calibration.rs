@@ -6,8 +6,10 @@ use recompact::calibrate::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimat
 use recompact::conversation::Conversation;
 use recompact::inspect::Inspection;
 use recompact::meter::Measure;
+use recompact::prices::{Ledger, Prices};
 use recompact::replay::{NoObserver, Setup, replay};
-use recompact::study::{Counter, overhead};
+use recompact::sizes::overhead;
+use recompact::study::Counter;
 use recompact::summarizer::by_name;
 
 use crate::program::fixtures;
@@ -183,7 +185,7 @@ fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
         });
         measure.list(messages, sum.sum())
     };
-    let inspection = Inspection::all("repair.jsonl", &reading, Counter::Own, Ledger::new(&prices, None)).remove(0);
+    let inspection = Inspection::all("repair.jsonl", &reading, Counter::Own, Ledger::new(&Prices::built_in(), None)).remove(0);
     let meters = [("chars/4", Measure::Chars), ("py-repr/4", Measure::PyRepr), ("js-json/4", Measure::JsJson)];
     for (name, measure) in meters {
         let check = inspection.meters.iter().find(|check| check.meter == name).expect("a meter");

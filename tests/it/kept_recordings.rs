@@ -17,7 +17,8 @@ use recompact::policy::Policy;
 use recompact::references::{Loss, Provenance, References};
 use recompact::replay::{NoObserver, Setup, replay};
 use recompact::sizes::Sizes;
-use recompact::study::{Counter, Study, overhead};
+use recompact::sizes::overhead;
+use recompact::study::{Counter, Study};
 use recompact::summarizer;
 
 use crate::transcripts;

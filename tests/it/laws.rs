@@ -54,6 +54,7 @@ fn told(journal: Journal, recorded: usize, calls: usize) -> String {
     for request in &mut requests {
         renumber(&mut request.changes);
         renumber(&mut request.view);
+        request.tail.then.iter_mut().for_each(|sent| number(&mut sent.block));
         request.faults.iter_mut().for_each(|fault| number(&mut fault.block));
     }
     let events: Vec<_> = events.into_iter().filter(|event| event.call < calls).collect();

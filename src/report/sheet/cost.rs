@@ -65,8 +65,7 @@ pub fn checks(results: &Results) -> Sheet {
     let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, "all together")).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
     let mut heads = vec![Head::names("transcript"), Head::names("conversation")];
-    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(Head::numbers));
-    heads.push(Head::words("priced"));
+    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual"].map(Head::numbers));
     let mut below = vec![
         format!(
             "{} of {} with recorded usage cost within {:.0} % of what was billed; listed are the others",
@@ -97,11 +96,10 @@ fn together(checks: &[CheckRow]) -> Option<CheckRow> {
         alike: sum.alike + check.alike,
         recorded_cost: sum.recorded_cost + check.recorded_cost,
         simulated_cost: sum.simulated_cost + check.simulated_cost,
-        priced: sum.priced && check.priced,
         ..sum
     })?;
     let residual = if sum.recorded_cost > 0.0 { sum.simulated_cost / sum.recorded_cost - 1.0 } else { 0.0 };
-    Some(CheckRow { conversation: String::new(), worst_call: None, residual, ..sum })
+    Some(CheckRow { conversation: String::new(), residual, ..sum })
 }
 
 fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
@@ -117,8 +115,6 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         shown::value(unit, Some(check.recorded_cost)),
         shown::value(unit, Some(check.simulated_cost)),
         shown::value(Unit::Share, Some(check.residual)),
-        check.worst_call.map_or(String::new(), |call| count(call as f64)),
-        if check.priced { "yes" } else { "no" }.to_owned(),
     ]
 }
 

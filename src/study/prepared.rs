@@ -1,0 +1,60 @@
+//! What all replays of a conversation share.
+
+use std::sync::OnceLock;
+
+use crate::conversation::Conversation;
+use crate::kept::bound::Problem;
+use crate::meter::Meter;
+use crate::policy::Policy;
+use crate::references::References;
+use crate::replay::{RecordedRequests, Setup};
+use crate::sizes::{Sizes, overhead};
+
+use super::counter::Counting;
+use super::money::Money;
+use super::{Study, USUAL_WINDOW};
+
+/// Computed once for all policies of a study.
+pub(super) struct Prepared<'a> {
+    pub conversation: &'a Conversation,
+    pub counter: Meter,
+    pub sizes: Sizes,
+    pub references: References,
+    /// For the bounds, by grain; made when the first policy needs them.
+    pub wishes: [OnceLock<Problem>; 2],
+    overhead: u64,
+    pub recorded: Option<RecordedRequests>,
+    pub money: Money,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
+        let measures = study.policies.iter().flat_map(Policy::measures);
+        let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
+        let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
+        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
+        let setup = setup(study, conversation, &sizes, counter, overhead);
+        let recorded = study.policies.iter().any(Policy::goes_by_usage).then(|| RecordedRequests::of(&setup));
+        let money = Money::new(&setup, study);
+        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money }
+    }
+
+    pub fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
+        setup(study, self.conversation, &self.sizes, self.counter, self.overhead)
+    }
+}
+
+/// The policy is the baseline's, and the window the usual one, until others are put in.
+fn setup<'b>(study: &'b Study, conversation: &'b Conversation, sizes: &'b Sizes, counter: Meter, overhead: u64) -> Setup<'b> {
+    Setup {
+        conversation,
+        sizes,
+        policy: &study.policies[study.baseline],
+        counter,
+        window: USUAL_WINDOW,
+        overhead,
+        thinking: study.thinking.unwrap_or(conversation.thinking),
+        summarizer: &*study.summarizer,
+        recorded: None,
+    }
+}
