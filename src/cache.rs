@@ -14,8 +14,8 @@
 //!   clock in the record it lives for ever.
 //! * **System prompt and tools** stand before the messages, never change, and are read even where no message is. The record
 //!   tells how much of them had been cached before the conversation began.
-//! * **Thinking** that providers drop when the next turn begins does not break the prefix. In recordings it did in 4 of 86
-//!   turns that dropped some, no more often than requests break without a reason that the record tells.
+//! * **Thinking** that providers drop when the next turn begins does not break the prefix: in recordings 104 of 109 such turns
+//!   read the request before all the same.
 //! * **Edits on the server** ([`crate::layer::Scope::Server`]) leave the prefix as it was.
 //! * Another **model** has a cache of its own.
 //!

@@ -2,6 +2,7 @@
 
 mod batches;
 mod cache;
+mod cache_recordings;
 mod cache_slow;
 mod calibration;
 mod cases;

@@ -1,0 +1,88 @@
+//! What the caches of recorded sessions did: for how long a prefix lived, and what became of it when something left.
+
+use recompact::context::{Cause, Change, ChangeKind};
+use recompact::conversation::Conversation;
+use recompact::replay::NoObserver;
+
+use crate::transcripts::{files, folder_for_long_runs, read};
+use crate::trial::{Trial, preset_with};
+
+/// Milliseconds in a minute.
+const MINUTE: i64 = 60_000;
+
+/// How often the request before was read again, and how often it was not.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    read: usize,
+    missed: usize,
+}
+
+impl Seen {
+    fn add(&mut self, read: bool) {
+        *(if read { &mut self.read } else { &mut self.missed }) += 1;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Caches {
+    /// Pauses up to the lifetime that was paid for, the last minute of it, and longer ones, where nothing was edited.
+    within: Seen,
+    last_minute: Seen,
+    beyond: Seen,
+    /// Turns at whose beginning thinking left.
+    thinking_left: Seen,
+    /// Requests before which results in the middle were cleared; a prefix was read if more was than the least ever.
+    cleared: Seen,
+}
+
+#[test]
+fn recorded_caches_live_as_long_as_was_paid_for() {
+    let Some(folder) = folder_for_long_runs("claude-code") else { return };
+    let mut caches = Caches::default();
+    for path in files(&folder, ".jsonl") {
+        for conversation in &read(&path, "claude-code").conversations {
+            caches.look_at(conversation);
+        }
+    }
+    println!("{caches:#?}");
+    let Caches { within, last_minute, beyond, thinking_left, cleared } = caches;
+    assert!(within.missed * 50 < within.read && last_minute.missed == 0, "prefixes died early");
+    assert!(beyond.read * 10 < beyond.missed, "prefixes lived on");
+    assert!(thinking_left.missed * 10 < thinking_left.read, "thinking that leaves breaks the prefix");
+    assert_eq!(cleared.read, 0, "an end of a request was found in mid-conversation");
+}
+
+impl Caches {
+    fn look_at(&mut self, conversation: &Conversation) {
+        let journal = Trial::of(preset_with("recorded", &[])).replay(conversation, &mut NoObserver);
+        let usages = || conversation.calls.iter().filter_map(|call| call.usage);
+        let (short, long) = usages().fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
+        let lifetime = if long > short { 60 * MINUTE } else { 5 * MINUTE };
+        let least = usages().skip(1).map(|usage| usage.cache_read).filter(|read| *read > 0).min().unwrap_or_default();
+        for pair in journal.requests.windows(2) {
+            let (before, call) = (&conversation.calls[pair[0].call], &conversation.calls[pair[1].call]);
+            let (Some(had), Some(has)) = (before.usage, call.usage) else { continue };
+            let idle = conversation.asked(pair[1].call).zip(before.time).map(|(asked, answered)| asked - answered);
+            let (Some(idle), true) = (idle, had.request() > 0 && has.request() > 0 && before.model == call.model) else {
+                continue;
+            };
+            let read = has.cache_read * 10 > had.request() * 8;
+            let changes = &pair[1].changes;
+            let clears = |change: &Change| change.kind == ChangeKind::Rewrite && change.cause == Cause::Layer(0);
+            match changes.iter().any(|change| change.cause != Cause::Record) {
+                true if changes.iter().all(clears) && idle <= lifetime => self.cleared.add(has.cache_read > least + least / 10),
+                true => {}
+                false if idle > lifetime => self.beyond.add(read),
+                false => {
+                    self.within.add(read);
+                    if idle > lifetime - MINUTE {
+                        self.last_minute.add(read);
+                    }
+                    if !changes.is_empty() {
+                        self.thinking_left.add(read);
+                    }
+                }
+            }
+        }
+    }
+}
