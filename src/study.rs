@@ -4,13 +4,12 @@
 //! them, and hold nothing of the machine.
 
 mod counter;
+mod gaps;
 mod kept;
 mod layers;
 mod money;
 mod part;
 mod prepared;
-
-use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
@@ -28,6 +27,7 @@ use crate::summarizer::{Extract, Summarizer};
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
 
+use gaps::Gap;
 use kept::Compared;
 use prepared::Prepared;
 
@@ -106,8 +106,6 @@ impl Study {
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {
         let mut part = Part::new(name, reading);
         let countings: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
-        part.notes.extend(counter::stand_ins(name, &countings));
-        let mut unpriced = BTreeSet::new();
         for (conversation, counting) in reading.conversations.iter().zip(&countings) {
             let prepared = Prepared::new(self, conversation, counting);
             part.calibrations.extend(counting.row(name, conversation));
@@ -124,10 +122,10 @@ impl Study {
             part.add(self, name, &prepared, &outcomes);
             part.checks.extend(prepared.money.row(name, &conversation.name));
             part.notes.extend(prepared.money.refusal(name, conversation));
-            unpriced.extend(prepared.money.unknown_models().iter().cloned());
+            part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Gap::Price, model.clone())));
+            part.unknown.extend(counting.uncalibrated().map(|model| (Gap::Tokenizer, model.to_owned())));
             part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
         }
-        part.notes.extend(money::unpriced(name, &unpriced));
         part
     }
 

@@ -8,7 +8,6 @@ use crate::cache::{Setup, serve};
 pub struct Side {
     pub read: u64,
     pub tokens: u64,
-    /// In USD; in tokens at the price of input where the prices are not known.
     pub cost: f64,
 }
 
@@ -19,6 +18,8 @@ pub struct Check {
     pub calls: usize,
     /// Of those, how many read what the record says, to a twentieth of the request.
     pub alike: usize,
+    /// The costs are in USD; else in tokens at the price of input.
+    pub in_usd: bool,
     /// Tokens that were counted in the same requests.
     pub counted: u64,
     pub recorded: Side,
@@ -39,7 +40,7 @@ impl Check {
 
 /// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
-    let mut check = Check::default();
+    let mut check = Check { in_usd: tariff.is_known(), ..Check::default() };
     let mut largest = 0.0;
     for served in serve(setup) {
         let Some(usage) = setup.conversation.calls[served.call].usage.filter(|usage| usage.request() > 0) else { continue };

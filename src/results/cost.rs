@@ -14,7 +14,7 @@ pub struct BreakRow {
     pub rebilled: u64,
     /// Tokens the edits took out; negative where they put some in.
     pub freed: i64,
-    /// What writing again cost more than reading would have; none where a price is not known.
+    /// What writing again cost more than reading would have, where the price is known; none where no price is.
     #[serde(default)]
     pub usd: Option<f64>,
     /// Calls after which a break has saved what it cost, the median; none where that never comes.

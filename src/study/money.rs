@@ -1,6 +1,6 @@
 //! Money, over many conversations: what the costs of one conversation share, the self-check, the rows of breaks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::cache::{Before, Setup};
 use crate::context::Made;
@@ -10,7 +10,6 @@ use crate::journal::Journal;
 use crate::kept::Kept;
 use crate::meter::Meter;
 use crate::policy::{Policy, preset};
-use crate::prices::RATIOS;
 use crate::replay::{self, NoObserver, replay};
 use crate::results::{BreakRow, CheckRow, DearBreak, ResultNote};
 use crate::sizes::Sizes;
@@ -29,29 +28,15 @@ pub struct Money {
 }
 
 impl Money {
-    /// Replays the record to see whether the simulation reproduces what was billed.
+    /// Replays the record to see whether the simulation reproduces what was billed, which was at the recorded models' prices.
     pub fn new(setup: &replay::Setup, study: &Study) -> Self {
         let conversation = setup.conversation;
-        let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let before = Before::of(conversation, setup.overhead);
-        let mut money = Self { tariff, before, outputs: outputs(setup), check: None, refused: None };
-        if conversation.calls.iter().any(|call| call.usage.is_some_and(|usage| usage.request() > 0)) {
-            money.check = money.check(setup);
-            money.refused = money
-                .check
-                .as_ref()
-                .filter(|check| check.residual().abs() > study.max_residual)
-                .map(|check| why(check, &money.tariff));
-        }
-        money
-    }
-
-    fn check(&self, setup: &replay::Setup) -> Option<Check> {
-        let policy = preset("recorded")?.policy(&[]).ok()?;
-        let mut journal = replay(&replay::Setup { policy: &policy, ..*setup }, &mut NoObserver);
-        let counted = take_recorded_sizes(setup.conversation, &mut journal);
-        let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
-        Some(Check { counted, ..check(&self.cache(setup.conversation, &policy, &journal, &size), &self.tariff) })
+        let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
+        let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
+        let check = billed(conversation).then(|| replayed(setup, before, own.as_ref().unwrap_or(&tariff))).flatten();
+        let off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
+        Self { refused: off.map(why), tariff, before, outputs: outputs(setup), check }
     }
 
     /// What a replay costs; nothing where the record is not reproduced.
@@ -60,18 +45,10 @@ impl Money {
             return None;
         }
         let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
-        let cache = self.cache(setup.conversation, setup.policy, journal, &size);
+        let terms = self.tariff.terms();
+        let cache =
+            Setup { conversation: setup.conversation, policy: setup.policy, journal, terms, before: self.before, size: &size };
         Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
-    }
-
-    fn cache<'a>(
-        &'a self,
-        conversation: &'a Conversation,
-        policy: &'a Policy,
-        journal: &'a Journal,
-        size: &'a dyn Fn(BlockId) -> u64,
-    ) -> Setup<'a> {
-        Setup { conversation, policy, journal, terms: self.tariff.terms(), before: self.before, size }
     }
 
     /// The self-check as a row of results.
@@ -88,7 +65,7 @@ impl Money {
             counted_tokens: check.counted,
             recorded_cost: check.recorded.cost,
             simulated_cost: check.simulated.cost,
-            in_usd: self.tariff.is_known(),
+            in_usd: check.in_usd,
             residual: check.residual(),
             worst_call: check.worst.map(|(call, ..)| call + 1),
             priced: self.refused.is_none(),
@@ -108,6 +85,21 @@ impl Money {
     pub fn unknown_models(&self) -> &[String] {
         self.tariff.unknown_models()
     }
+}
+
+/// Whether a provider said what it read.
+fn billed(conversation: &Conversation) -> bool {
+    conversation.calls.iter().any(|call| call.usage.is_some_and(|usage| usage.request() > 0))
+}
+
+/// The record, replayed with its own compactions.
+fn replayed(setup: &replay::Setup, before: Before, tariff: &Tariff) -> Option<Check> {
+    let (conversation, policy) = (setup.conversation, preset("recorded")?.policy(&[]).ok()?);
+    let mut journal = replay(&replay::Setup { policy: &policy, ..*setup }, &mut NoObserver);
+    let counted = take_recorded_sizes(conversation, &mut journal);
+    let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
+    let cache = Setup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
+    Some(Check { counted, ..check(&cache, tariff) })
 }
 
 /// Puts the recorded size of each request in place of the counted one; gives the sum of those it replaced.
@@ -145,9 +137,9 @@ fn size(sizes: &Sizes, counter: Meter, made: &[Made], id: BlockId) -> u64 {
     }
 }
 
-fn why(check: &Check, tariff: &Tariff) -> String {
+fn why(check: &Check) -> String {
     let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
-    let amount = |cost: f64| if tariff.is_known() { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
+    let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
     let worst = check.worst.map_or(String::new(), |(call, recorded, simulated)| {
         format!("; most of it at call {}, which read {recorded} tokens from the cache and should have read {simulated}", call + 1)
     });
@@ -156,20 +148,6 @@ fn why(check: &Check, tariff: &Tariff) -> String {
         amount(check.simulated.cost),
         amount(check.recorded.cost),
     )
-}
-
-/// Says so where the prices of a transcript's models are not known; an empty name stands for calls without a model.
-pub fn unpriced(transcript: &str, models: &BTreeSet<String>) -> Option<ResultNote> {
-    let names: Vec<&str> = models.iter().map(|model| if model.is_empty() { "calls without a model" } else { model }).collect();
-    let what = format!(
-        "no prices are known for {}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), not USD; --prices \
-         names a model or a file",
-        names.join(", "),
-        RATIOS.cache_write_5m,
-        RATIOS.cache_read,
-        RATIOS.output
-    );
-    (!names.is_empty()).then(|| ResultNote { path: transcript.to_owned(), line: None, what })
 }
 
 /// What the layers of one policy broke, by index; `None` where no layer is to blame.
@@ -201,7 +179,7 @@ impl Breaks {
                 breaks: broken.len() as u64,
                 rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
                 freed: broken.iter().map(|one| one.what.freed).sum(),
-                usd: broken.iter().map(|one| one.usd).sum(),
+                usd: broken.iter().filter_map(|one| one.usd).reduce(|a, b| a + b),
                 break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
                 paid: broken.iter().filter(paid).count() as u64,
             }

@@ -10,6 +10,7 @@ use crate::policy::Policy;
 use crate::results::{CalibrationRow, CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
 use crate::text::many;
 
+use super::gaps::{Gap, Gaps};
 use super::kept::{self, Compared};
 use super::layers::LayerWork;
 use super::money::{self, Breaks};
@@ -19,6 +20,7 @@ use super::{BOUNDS, Outcome, Study};
 /// What one transcript gave.
 #[derive(Debug, Default)]
 pub struct Part {
+    transcript: String,
     rows: Vec<Row>,
     pub(super) notes: Vec<ResultNote>,
     /// In the order of the policies.
@@ -26,6 +28,8 @@ pub struct Part {
     pub(super) compared: Vec<Compared>,
     pub(super) checks: Vec<CheckRow>,
     pub(super) calibrations: Vec<CalibrationRow>,
+    /// What is not known of its models.
+    pub(super) unknown: Vec<(Gap, String)>,
 }
 
 /// What one policy did over the conversations of a transcript, or of all.
@@ -44,7 +48,11 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
     let (mut rows, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new());
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
     let mut policies = vec![OfPolicy::default(); study.policies.len()];
+    let mut gaps = Gaps::default();
     for part in parts {
+        for (gap, model) in &part.unknown {
+            gaps.add(*gap, model, &part.transcript);
+        }
         rows.extend(part.rows);
         notes.extend(part.notes);
         compared.extend(part.compared);
@@ -54,6 +62,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
             sum.add(of_part);
         }
     }
+    notes.extend(gaps.notes());
     kept::fill_in_chance(&mut rows, &compared);
     let text = |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
     let mut results = Results {
@@ -81,7 +90,7 @@ impl Part {
     /// What is known of a transcript before anything is replayed.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
-        Self { notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+        Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
     pub(super) fn add(&mut self, study: &Study, transcript: &str, prepared: &Prepared, outcomes: &[Outcome]) {
