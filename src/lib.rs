@@ -8,7 +8,7 @@
 //! ```text
 //!  bytes ──format──▶ Conversation (+ notes)      what was said; blocks with ids; never changed again
 //!                         │
-//!                         ├──sizes (meter)──▶    the size of every block by every measure       (once per conversation)
+//!                         ├──sizes (meter, calibrate)──▶ the size of every block by every measure (once per conversation)
 //!                         ├──facts, references──▶ which call uses which earlier fact            (once per conversation)
 //!  policy.toml ─▶ Policy  │
 //!                    ▼    ▼
@@ -18,8 +18,9 @@
 //!                   Journal                      what was sent at each call, what was edited, by which layer
 //!                      │
 //!                    kept                        every use looked up in what was sent: hit, soft miss, hard miss; the bounds
+//!                    cache, cost                 what each request read from the provider's prompt cache, and what that costs
 //!                      │
-//!                   measure                      fn(&Conversation, &Journal, &Kept, …) → values of columns
+//!                   measure                      fn(&Conversation, &Journal, &Kept, &Cost, …) → values of columns
 //!                      ▼
 //!                   Results ──report──▶ terminal table · JSON · CSV · Markdown
 //! ```
@@ -37,7 +38,8 @@
 //! * [`replay`](mod@replay) → [`journal`]: what was sent.
 //! * [`facts`]: what an agent must have word for word. [`references`]: which call uses which earlier fact, and what recorded
 //!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
-//! * [`prices`]: what tokens cost, and what recorded calls did; [`cache`]: the rules of providers' prompt caches.
+//! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
+//!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
 //!
 //! # Invariants
@@ -45,13 +47,14 @@
 //! 1. A [`conversation::Conversation`] is never changed after it was read. Reading cannot fail half way: what cannot be read is
 //!    a note with its line.
 //! 2. Only [`context::Context`] edits, and every edit is in the journal: a request is the one before it plus what was appended
-//!    and the changes in between.
+//!    and the changes in between; [`journal::Tail`] tells its blocks.
 //! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
 //! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
 //!    the bounds look ahead, and a count of tokens that is fitted to the usage of the whole session.
 //! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
-//! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]).
+//! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]). A session whose record the simulation of the
+//!    cache does not reproduce is not priced.
 //!
 //! # Extending it
 //!
