@@ -166,6 +166,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether it can be: no request has a million million tokens, and so many can be added up without a thought.
+    pub fn is_possible(&self) -> bool {
+        let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *self;
+        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens < 1_000_000_000_000)
+    }
+
     /// Tokens of the request: everything the model read.
     pub fn request(&self) -> u64 {
         self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h

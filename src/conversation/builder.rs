@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, Thinking, ToolPair, text_wire};
+use super::{
+    Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, Thinking, ToolPair, Usage, text_wire,
+};
 
 /// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
 #[derive(Debug)]
@@ -85,10 +87,11 @@ impl Builder {
         Some(self.conversation.messages.len() - 1)
     }
 
-    /// Appends a response and the call that made it; `call.response` is set here.
+    /// Appends a response and the call that made it; `call.response` is set here. A usage that cannot be is none.
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
-        self.conversation.calls.push(Call { response, ..call });
+        let usage = call.usage.filter(Usage::is_possible);
+        self.conversation.calls.push(Call { response, usage, ..call });
         Some(response)
     }
 

@@ -3,6 +3,7 @@
 use recompact::cache::{Before, Setup};
 use recompact::conversation::{BlockId, Call, Conversation, Usage};
 use recompact::cost::{self, Check, Cost, Tariff};
+use recompact::format::{self, ReadOptions};
 use recompact::kept::{Kept, Reread};
 use recompact::policy::Policy;
 use recompact::prices::Prices;
@@ -133,4 +134,22 @@ fn the_self_check_holds_the_simulation_against_the_bill() {
     assert_eq!((missed.calls, missed.alike, missed.worst), (3, 2, Some((2, 0, 7_000))));
     let (recorded, simulated) = (15_500.0 * 3.75 + 5_000.0 * 0.3 + 4_500.0, 8_500.0 * 3.75 + 12_000.0 * 0.3 + 4_500.0);
     assert!((missed.residual() - (simulated / recorded - 1.0)).abs() < 1e-9);
+}
+
+#[test]
+fn a_usage_that_cannot_be_is_none() {
+    let usage = |input| Usage { input, ..Usage::default() };
+    assert_eq!([1_000_000, u64::MAX].map(|input| usage(input).is_possible()), [true, false]);
+    let text = |role: &str, rest: &str| {
+        format!(
+            r#"{{"type":"{role}","uuid":"{role}","sessionId":"s","message":{{"role":"{role}","content":[{{"type":"text","text":"x"}}]{rest}}}}}"#
+        )
+    };
+    let absurd = format!(
+        r#","id":"m","model":"{SONNET}","usage":{{"input_tokens":{0},"cache_read_input_tokens":{0},"output_tokens":{0}}}"#,
+        u64::MAX
+    );
+    let lines = format!("{}\n{}\n", text("user", ""), text("assistant", &absurd));
+    let reading = (format::by_name("claude-code").expect("a format").read)(lines.as_bytes(), &ReadOptions::default());
+    assert_eq!(reading.conversations[0].calls.iter().map(|call| call.usage).collect::<Vec<_>>(), [None]);
 }
