@@ -84,7 +84,7 @@ fn clearing_pays_in_batches_and_not_at_every_call() {
     assert!(cost("keep 3, by 10k") < cost("keep 3"));
     assert!(get("keep 3, by 10k", "kept.hit") > get("keep 3", "kept.hit"));
     assert!(cost("keep 10") > cost("keep 3") && cost("keep 10") > 1.0);
-    // It sends less than half the tokens, and pays more: every request begins with another message.
+    // It sends less than half the tokens, and pays more: its requests part right behind their first message.
     assert!(cost("sliding-window") > 1.0 && get("sliding-window", "tokens.saved") > 0.5);
     for of_policy in summary.iter().filter(|of_policy| of_policy.bound_of.is_none()) {
         let name = &of_policy.policy;
