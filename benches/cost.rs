@@ -2,8 +2,8 @@
 //! model reads; then for every preset the prompt cache simulated over what it sent, in recorded calls a second on a session of
 //! 1,000 calls, and whether the time grows as the session does. Prints two tables; the best of a few runs stands for each.
 //!
-//! The work of a simulation is the blocks that differ from the request before: how many times as many there are stands beside
-//! the time. Where the time grows by more, the tree of prefixes no longer fits into the processor's caches.
+//! The work of a simulation is the blocks in which requests differ from those before: how many times as many there are stands
+//! beside the time, which may grow by more where a session outgrows the processor's caches.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
