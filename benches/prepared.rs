@@ -16,9 +16,9 @@ const WINDOW: u64 = 200_000;
 
 pub struct Prepared {
     pub conversation: Conversation,
-    sizes: Sizes,
+    pub sizes: Sizes,
     recorded: RecordedRequests,
-    counter: Meter,
+    pub counter: Meter,
 }
 
 impl Prepared {

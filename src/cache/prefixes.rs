@@ -20,6 +20,7 @@ pub(super) struct Step {
 pub(super) struct Prefixes {
     /// One for each model.
     roots: FxHashMap<usize, u32>,
+    /// The branches of a node beside its first.
     branches: FxHashMap<(u32, u64), u32>,
     nodes: Vec<Node>,
     /// That of the last request.
@@ -27,12 +28,14 @@ pub(super) struct Prefixes {
     path: Vec<Place>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Node {
     /// When the last request that held it was answered; of no meaning while it is on the path.
     used: Option<i64>,
     /// A request ended here.
     end: bool,
+    /// Its first branch, which for most nodes is the only one: it is known without a search.
+    first: Option<(u64, u32)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +71,7 @@ impl Prefixes {
         let fresh = self.nodes.len() as u32;
         let root = *self.roots.entry(model).or_insert(fresh);
         if root == fresh {
-            self.nodes.push(Node { used: None, end: false });
+            self.nodes.push(Node::default());
         }
         root
     }
@@ -104,9 +107,16 @@ impl Prefixes {
 
     fn branch(&mut self, parent: u32, key: u64) -> u32 {
         let fresh = self.nodes.len() as u32;
-        let node = *self.branches.entry((parent, key)).or_insert(fresh);
+        let node = match &mut self.nodes[parent as usize].first {
+            Some((of_first, first)) if *of_first == key => *first,
+            Some(_) => *self.branches.entry((parent, key)).or_insert(fresh),
+            empty => {
+                *empty = Some((key, fresh));
+                fresh
+            }
+        };
         if node == fresh {
-            self.nodes.push(Node { used: None, end: false });
+            self.nodes.push(Node::default());
         }
         node
     }

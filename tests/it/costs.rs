@@ -16,21 +16,24 @@ use crate::trial::{Trial, preset_with};
 /// GPT-5.5: 5, 30, .50, and to write is free. GPT-5.6 Sol: 5, 30, .50, 6.25. Gemini 2.5 Pro: 1.25, 10, .125, free.
 const SONNET: &str = "claude-sonnet-4-5";
 
-fn tariff(conversation: &Conversation, model: &str) -> Tariff {
-    Tariff::new(conversation, &Prices::built_in(), Some(model))
-}
+/// Tokens of system prompt and tools.
+const OVERHEAD: u64 = 1_000;
 
 /// Under a policy, with 1,000 tokens of system prompt and tools, none of them cached before.
 fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
-    let trial = Trial { overhead: 1_000, ..Trial::of(policy) };
+    simulated(&Trial { overhead: OVERHEAD, ..Trial::of(policy) }, conversation, model, work)
+}
+
+/// A trial, priced as a model; nothing was cached before.
+pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
     let journal = trial.replay(conversation, &mut NoObserver);
-    let tariff = tariff(conversation, model);
+    let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
     let size = |id: BlockId| {
         let recorded = conversation.blocks.get(id.index());
         let block = recorded.unwrap_or_else(|| &journal.made[id.index() - conversation.blocks.len()].block);
         trial.counter.measure.block(block, false)
     };
-    let before = Before { warm: 0, stable: 1_000 };
+    let before = Before { warm: 0, stable: trial.overhead };
     let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
     work(Setup { conversation, policy, journal, terms, before, size: &size }, &tariff)
 }

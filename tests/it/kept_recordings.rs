@@ -4,12 +4,9 @@ mod random;
 mod table;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::LazyLock;
 
 use rayon::prelude::*;
 use recompact::conversation::{BlockId, Conversation};
-use recompact::format::{self, ReadOptions, Reading};
 use recompact::journal::Journal;
 use recompact::kept::{Grain, Kept, Outcome, bounds, look_up, wishes};
 use recompact::meter::{Divide, Measure, Meter};
@@ -21,39 +18,9 @@ use recompact::sizes::overhead;
 use recompact::study::{Counter, Study};
 use recompact::summarizer;
 
-use crate::transcripts;
+use crate::transcripts::{RECORDINGS, Recorded, recorded};
 use crate::trial::preset_with;
 use random::{Paired, interval, pooled};
-
-/// One recorded file.
-struct Recorded {
-    /// The folder it is in, which is its format's, or says what it was made from.
-    folder: String,
-    name: String,
-    reading: Reading,
-}
-
-/// Every file in a format of ours, read once for all tests.
-static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
-    let Some(folder) = transcripts::folder_for_long_runs("") else { return Vec::new() };
-    let read = |file: &std::path::PathBuf| {
-        let bytes = std::fs::read(file).expect("a readable file");
-        let reading = (format::sniff(&bytes)?.read)(&bytes, &ReadOptions::default());
-        let within = file.strip_prefix(&folder).expect("a file of the folder");
-        let first = within.components().next().map(|first| first.as_os_str().to_string_lossy().into_owned());
-        Some(Recorded { folder: first.unwrap_or_default(), name: name(within), reading })
-    };
-    transcripts::files(&folder, "").par_iter().filter_map(read).collect()
-});
-
-fn name(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
-}
-
-/// Those of one folder.
-fn recorded(folder: &str) -> impl Iterator<Item = &'static Recorded> {
-    RECORDINGS.iter().filter(move |recorded| recorded.folder == folder)
-}
 
 const FOLDERS: [&str; 2] = ["claude-code", "codex"];
 const COUNTER: Meter = Meter { recorded: false, measure: Measure::Chars, divide: Divide::Floor(4.0) };

@@ -14,6 +14,8 @@ mod cli_contexts;
 mod cli_materialize;
 mod cli_prices;
 mod codex_files;
+mod cost_laws;
+mod cost_recordings;
 mod costs;
 mod fixtures_read;
 mod generate;

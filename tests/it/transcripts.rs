@@ -1,7 +1,9 @@
 //! Recorded transcripts that are no part of the project: tests that want them are skipped where they are absent.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use rayon::prelude::*;
 use recompact::conversation::{Conversation, Kind, Role};
 use recompact::format::{self, ReadOptions, Reading};
 
@@ -23,6 +25,33 @@ pub fn folder_for_long_runs(name: &str) -> Option<PathBuf> {
     }
     println!("skipped: a long run; set RECOMPACT_LONG=1 for it");
     None
+}
+
+/// One recorded file.
+pub struct Recorded {
+    /// The folder it is in, which is its format's, or says what it was made from.
+    pub folder: String,
+    pub name: String,
+    pub reading: Reading,
+}
+
+/// Every file in a format of ours, read once for all long runs.
+pub static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
+    let Some(folder) = folder_for_long_runs("") else { return Vec::new() };
+    let read = |file: &PathBuf| {
+        let bytes = std::fs::read(file).expect("a readable file");
+        let reading = (format::sniff(&bytes)?.read)(&bytes, &ReadOptions::default());
+        let within = file.strip_prefix(&folder).expect("a file of the folder");
+        let first = within.components().next().map(|first| first.as_os_str().to_string_lossy().into_owned());
+        let name = within.to_string_lossy().replace('\\', "/");
+        Some(Recorded { folder: first.unwrap_or_default(), name, reading })
+    };
+    files(&folder, "").par_iter().filter_map(read).collect()
+});
+
+/// Those of one folder.
+pub fn recorded(folder: &str) -> impl Iterator<Item = &'static Recorded> {
+    RECORDINGS.iter().filter(move |recorded| recorded.folder == folder)
 }
 
 /// The files of a folder, and below it, whose names end so.

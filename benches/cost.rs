@@ -1,0 +1,105 @@
+//! What it costs to know what a replay costs: the prices and the counter of a conversation, in MB a second of the text the
+//! model reads; then for every preset the prompt cache simulated over what it sent, in recorded calls a second on a session of
+//! 1,000 calls, and whether the time grows as the session does. Prints two tables; the best of a few runs stands for each.
+//!
+//! The work of a simulation is the blocks in which requests differ from those before: how many times as many there are stands
+//! beside the time, which may grow by more where a session outgrows the processor's caches.
+
+#[path = "written/claude_code.rs"]
+mod claude_code;
+mod clock;
+mod prepared;
+mod session;
+mod trace;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use recompact::cache::{self, Before};
+use recompact::calibrate::Calibration;
+use recompact::conversation::BlockId;
+use recompact::cost::{Setup, Tariff, cost};
+use recompact::kept::look_up;
+use recompact::policy::Policy;
+use recompact::prices::Prices;
+use recompact::references::References;
+
+use clock::{best, milliseconds};
+use prepared::{Prepared, policies};
+
+/// A session of so many messages has half as many calls.
+const MESSAGES: [usize; 3] = [2_000, 10_000, 20_000];
+const RUNS: usize = 15;
+
+fn main() {
+    let counter = "chars/4".parse().expect("a meter");
+    let prices = Prices::built_in();
+    let sessions = MESSAGES.map(|messages| Session::new(Prepared::new(messages, counter), &prices));
+    println!("{:<10} {:>8} {:>12} {:>12} {:>8}", "calls", "MB", "prices", "calibration", "MB/s");
+    for Session { prepared, .. } in &sessions {
+        let conversation = &prepared.conversation;
+        let bytes: usize = conversation.blocks.iter().map(|block| block.text().len()).sum();
+        let priced = best(RUNS, || _ = black_box(Tariff::new(black_box(conversation), &prices, None)));
+        let calibrated = best(RUNS, || _ = black_box(Calibration::of(black_box(conversation))));
+        println!(
+            "{:<10} {:>8.2} {:>9.2} ms {:>9.2} ms {:>8.0}",
+            conversation.calls.len(),
+            bytes as f64 / 1e6,
+            milliseconds(priced),
+            milliseconds(calibrated),
+            bytes as f64 / 1e6 / calibrated.as_secs_f64()
+        );
+    }
+    let [short, once, twice] = MESSAGES.map(|messages| format!("{messages} msg"));
+    println!("\n{:<22} {short:>12} {:>12} {once:>12} {twice:>12} {:>7} {:>7}", "preset", "calls/s", "ratio", "blocks");
+    let mut largest: f64 = 0.0;
+    for policy in policies() {
+        let [(short, _), (once, blocks), (twice, blocks_twice)] = sessions.each_ref().map(|session| session.time(&policy));
+        let ratio = twice.as_secs_f64() / once.as_secs_f64();
+        largest = largest.max(ratio);
+        println!(
+            "{:<22} {:>9.2} ms {:>12.0} {:>9.2} ms {:>9.2} ms {ratio:>7.2} {:>7.2}",
+            policy.name,
+            milliseconds(short),
+            sessions[0].prepared.conversation.calls.len() as f64 / short.as_secs_f64(),
+            milliseconds(once),
+            milliseconds(twice),
+            blocks_twice as f64 / blocks as f64
+        );
+    }
+    println!("the largest ratio is {largest:.2} (2 is linear)");
+}
+
+/// A conversation with what the costs of all its replays have in common.
+struct Session {
+    prepared: Prepared,
+    references: References,
+    tariff: Tariff,
+    outputs: Vec<u64>,
+}
+
+impl Session {
+    fn new(prepared: Prepared, prices: &Prices) -> Self {
+        let conversation = &prepared.conversation;
+        let references = References::new(conversation, |block| prepared.sizes.size(block, prepared.counter.measure));
+        let tariff = Tariff::new(conversation, prices, None);
+        assert!(tariff.is_known(), "no prices for {:?}", tariff.unknown_models());
+        let outputs = conversation.calls.iter().map(|call| call.usage.map_or(0, |usage| usage.output)).collect();
+        Self { references, tariff, outputs, prepared }
+    }
+
+    /// The time to know the cost of one replay, which is made beforehand, and the blocks in which its requests differ.
+    fn time(&self, policy: &Policy) -> (Duration, usize) {
+        let Prepared { conversation, sizes, counter, .. } = &self.prepared;
+        let journal = self.prepared.replay(policy);
+        let made = |block: BlockId| block.index().checked_sub(sizes.len()).map(|place| &journal.made[place]);
+        let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
+        let size = |block: BlockId| made(block).map_or_else(|| sizes.size(block, counter.measure), |made| made.sizes()[slot]);
+        let kept = look_up(conversation, &self.references, &journal, &size);
+        let before = Before::of(conversation, journal.overhead);
+        let cache = cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
+        let setup = Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept: &kept };
+        let time = best(RUNS, || _ = black_box(cost(black_box(&setup))));
+        (time, journal.requests.iter().map(|request| request.tail.then.len()).sum())
+    }
+}
