@@ -170,6 +170,14 @@ impl Usage {
     pub fn request(&self) -> u64 {
         self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
     }
+
+    /// The same with at most `MOST_TOKENS` of each.
+    fn bounded(&self) -> Self {
+        let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning } = *self;
+        let [input, cache_read, cache_write_5m, cache_write_1h, output] =
+            [input, cache_read, cache_write_5m, cache_write_1h, output].map(|tokens| tokens.min(MOST_TOKENS));
+        Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning }
+    }
 }
 
 /// One recorded model response. Its request is every message before `response`.
@@ -313,6 +321,9 @@ impl Conversation {
 
 /// Milliseconds a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs, ten minutes.
 const LONGEST_ANSWER: i64 = 600_000;
+
+/// No request and no answer has as many tokens: a record that says more cannot make a sum run over.
+const MOST_TOKENS: u64 = u32::MAX as u64;
 
 /// What stands for a recorded summary that only the provider can read.
 pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";

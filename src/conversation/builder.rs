@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, Thinking, ToolPair, text_wire};
+use super::{
+    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, Thinking, ToolPair, text_wire,
+};
 
 /// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
 #[derive(Debug)]
@@ -71,9 +73,9 @@ impl Builder {
         self.block(text_wire(text), origin, line)
     }
 
-    /// Sets the tokens of a block whose text the record lacks.
+    /// Sets the tokens of a block whose text the record lacks, 2^32 at most.
     pub fn set_recorded_tokens(&mut self, block: BlockId, tokens: u64) {
-        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens);
+        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens.min(MOST_TOKENS));
     }
 
     /// Appends a message and gives its index. Messages without blocks are not appended.
@@ -85,10 +87,12 @@ impl Builder {
         Some(self.conversation.messages.len() - 1)
     }
 
-    /// Appends a response and the call that made it; `call.response` is set here.
+    /// Appends a response and the call that made it; `call.response` is set here, and no number of its usage is above
+    /// 2^32.
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
-        self.conversation.calls.push(Call { response, ..call });
+        let usage = call.usage.map(|usage| usage.bounded());
+        self.conversation.calls.push(Call { response, usage, ..call });
         Some(response)
     }
 
