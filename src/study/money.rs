@@ -20,6 +20,8 @@ use super::Study;
 /// What the costs of one conversation's replays have in common.
 pub struct Money {
     tariff: Tariff,
+    /// That of the recorded models, whatever else everything is priced as: what the provider billed by.
+    billed: Tariff,
     before: Before,
     /// Tokens of each call's response.
     outputs: Vec<u64>,
@@ -32,16 +34,17 @@ impl Money {
     /// Replays the record to see whether the simulation reproduces what was billed.
     pub fn new(setup: &replay::Setup, study: &Study) -> Self {
         let conversation = setup.conversation;
-        let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
+        let tariff = |priced_as| Tariff::new(conversation, &study.prices, priced_as);
+        let (tariff, billed) = (tariff(study.priced_as.as_deref()), tariff(None));
         let before = Before::of(conversation, setup.overhead);
-        let mut money = Self { tariff, before, outputs: outputs(setup), check: None, refused: None };
+        let mut money = Self { tariff, billed, before, outputs: outputs(setup), check: None, refused: None };
         if conversation.calls.iter().any(|call| call.usage.is_some_and(|usage| usage.request() > 0)) {
             money.check = money.check(setup);
             money.refused = money
                 .check
                 .as_ref()
                 .filter(|check| check.residual().abs() > study.max_residual)
-                .map(|check| why(check, &money.tariff));
+                .map(|check| why(check, &money.billed));
         }
         money
     }
@@ -51,7 +54,7 @@ impl Money {
         let mut journal = replay(&replay::Setup { policy: &policy, ..*setup }, &mut NoObserver);
         let counted = take_recorded_sizes(setup.conversation, &mut journal);
         let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
-        Some(Check { counted, ..check(&self.cache(setup.conversation, &policy, &journal, &size), &self.tariff) })
+        Some(Check { counted, ..check(&self.cache(setup.conversation, &policy, &journal, &self.billed, &size), &self.billed) })
     }
 
     /// What a replay costs; nothing where the record is not reproduced.
@@ -60,7 +63,7 @@ impl Money {
             return None;
         }
         let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
-        let cache = self.cache(setup.conversation, setup.policy, journal, &size);
+        let cache = self.cache(setup.conversation, setup.policy, journal, &self.tariff, &size);
         Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
     }
 
@@ -69,9 +72,10 @@ impl Money {
         conversation: &'a Conversation,
         policy: &'a Policy,
         journal: &'a Journal,
+        tariff: &'a Tariff,
         size: &'a dyn Fn(BlockId) -> u64,
     ) -> Setup<'a> {
-        Setup { conversation, policy, journal, terms: self.tariff.terms(), before: self.before, size }
+        Setup { conversation, policy, journal, terms: tariff.terms(), before: self.before, size }
     }
 
     /// The self-check as a row of results.
@@ -88,7 +92,7 @@ impl Money {
             counted_tokens: check.counted,
             recorded_cost: check.recorded.cost,
             simulated_cost: check.simulated.cost,
-            in_usd: self.tariff.is_known(),
+            in_usd: self.billed.is_known(),
             residual: check.residual(),
             worst_call: check.worst.map(|(call, ..)| call + 1),
             priced: self.refused.is_none(),

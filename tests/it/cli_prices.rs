@@ -42,6 +42,15 @@ fn recorded_calls_have_their_price() {
 }
 
 #[test]
+fn the_self_check_goes_by_what_was_billed() {
+    let checks = |arguments: &[&str]| {
+        let replayed = ["replay", SESSION, "-p", "lcc-s08", "-o", "json", "--tokenizer", "chars/4"];
+        run(replayed.iter().chain(arguments)).json()["checks"].clone()
+    };
+    assert_eq!(checks(&["--prices", "gpt-5.5"]), checks(&[]));
+}
+
+#[test]
 fn every_report_of_an_inspection_has_the_price() {
     let usage = |report: &str, prices: &str| run(["inspect", SESSION, "-o", report, "--prices", prices]).printed();
     let row = |text: String| text.lines().find(|line| line.contains("334,886")).map(str::to_owned).unwrap_or_default();
