@@ -91,6 +91,7 @@ fn prices_that_are_none() {
     for (name, text) in [
         ("misspelt.toml", MINE.replace("cache_read", "cache_raed")),
         ("negative.toml", MINE.replace("= 10\n", "= -10\n")),
+        ("free.toml", MINE.replace("= 1\n", "= 0\n")),
         ("twice.toml", format!("{MINE}{MINE}")),
         ("empty.toml", String::new()),
         ("broken.toml", MINE.replace("= 10\n", "=\n")),
@@ -100,6 +101,11 @@ fn prices_that_are_none() {
     let refused = [
         ("misspelt.toml", "misspelt.toml:5: `claude-opus-4-6`: a price has no setting `cache_raed`; did you mean `cache_read`?"),
         ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, and a price is a number, 0 or more\n"),
+        (
+            "free.toml",
+            "free.toml:3: `claude-opus-4-6`: `input` is 0, and costs are compared in multiples of it: leave the model out, and it \
+             has ratios\n",
+        ),
         ("twice.toml", "twice.toml:8: `claude-opus-4-6`: `claude-opus-4-6` has another price already: "),
         ("empty.toml", "empty.toml: a list of prices has a table `[[model]]` for each price\n"),
         ("broken.toml", "broken.toml:4: "),
