@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::program::{fixtures, run, run_in};
@@ -39,6 +39,31 @@ fn recorded_calls_have_their_price() {
     fs::write(file, MINE.replace("opus", "other")).expect("a file in it");
     assert_eq!(usd(&["--prices", file]), Value::Null, "the file is the whole list");
     run(["replay", SESSION, "-p", "lcc-s08", "--tokenizer", "chars/4", "--prices", "gpt-5.5"]).printed();
+}
+
+#[test]
+fn an_output_is_the_recorded_one_unless_that_is_a_placeholder() {
+    let output = |session: &str| {
+        let results = run(["replay", session, "-p", "keep-all", "-o", "json"]).json();
+        results["summary"][0]["values"]["cost.output"].as_f64().expect("a price") * 1e6 / 25.0
+    };
+    assert_eq!(output(SESSION).round(), 1_776.0);
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("stream.jsonl");
+    let line = |role: &str, message: Value| {
+        let parent = (role == "assistant").then_some("user");
+        json!({"type": role, "uuid": role, "parentUuid": parent, "sessionId": "s", "message": message}).to_string()
+    };
+    let asked = line("user", json!({"role": "user", "content": "Well?"}));
+    // 1,000 characters of text are 372 tokens, and 57 are around them.
+    for (recorded, paid) in [(300, 300.0), (2, 429.0)] {
+        let answer = json!({
+            "id": "m", "role": "assistant", "model": "claude-opus-4-6", "usage": {"output_tokens": recorded},
+            "content": [{"type": "text", "text": "x".repeat(1_000)}]
+        });
+        fs::write(&file, format!("{asked}\n{}\n", line("assistant", answer))).expect("a file in it");
+        assert_eq!(output(file.to_str().expect("a plain path")).round(), paid);
+    }
 }
 
 #[test]
