@@ -37,7 +37,8 @@ impl Check {
     }
 }
 
-/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
+/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as
+/// recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check::default();
     let mut largest = 0.0;

@@ -178,8 +178,8 @@ fn why(check: &Check, tariff: &Tariff) -> String {
 pub fn unpriced(transcript: &str, models: &BTreeSet<String>) -> Option<ResultNote> {
     let names: Vec<&str> = models.iter().map(|model| if model.is_empty() { "calls without a model" } else { model }).collect();
     let what = format!(
-        "no prices are known for {}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), not USD; --prices \
-         names a model or a file",
+        "no prices are known for {}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), and no sum in USD \
+         holds them; --prices names a model or a file",
         names.join(", "),
         RATIOS.cache_write_5m,
         RATIOS.cache_read,
