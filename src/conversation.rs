@@ -296,7 +296,7 @@ impl Conversation {
     }
 
     /// When the request of a call was sent, in milliseconds since 1970: when the newest of what entered for it did, else when
-    /// it was answered. An answer that came later than [`LONGEST_ANSWER`] is that to a request sent again.
+    /// it was answered. An answer that came later than ten minutes is that to a request sent again.
     pub fn asked(&self, call: usize) -> Option<i64> {
         let entered = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
         let answered = self.calls[call].time;
