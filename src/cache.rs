@@ -109,9 +109,10 @@ pub struct Served {
 pub struct Break {
     /// The layer that touched the first message that differs, by its index in the policy.
     pub layer: Option<usize>,
-    /// Tokens that had been sent before, and are written again.
+    /// Tokens that are written and did not enter since the last request: what had been sent before, and what edits put in.
     pub rebilled: u64,
-    /// Tokens that the edits took out of the request; negative where they put some in.
+    /// Tokens that the edits took out of the request; negative where they put some in. Thinking that left by itself is not
+    /// among them.
     pub freed: i64,
 }
 
@@ -124,6 +125,8 @@ pub fn serve(setup: &Setup) -> Vec<Served> {
 struct Cache<'a> {
     setup: Setup<'a>,
     keys: Vec<u64>,
+    /// By block: the message of the conversation that it came with, it or what it stands in place of.
+    came_with: Vec<Option<usize>>,
     prefixes: Prefixes,
     last: Option<Last>,
 }
@@ -132,6 +135,7 @@ struct Cache<'a> {
 struct Last {
     call: usize,
     tokens: u64,
+    is_cached: bool,
     model: usize,
     /// Its blocks that are part of a prefix.
     solid: usize,
@@ -143,7 +147,7 @@ const MINUTE: f64 = 60_000.0;
 
 impl<'a> Cache<'a> {
     fn new(setup: &Setup<'a>) -> Self {
-        Self { setup: *setup, keys: keys(setup), prefixes: Prefixes::default(), last: None }
+        Self { setup: *setup, keys: keys(setup), came_with: came_with(setup), prefixes: Prefixes::default(), last: None }
     }
 
     fn serve(&mut self, request: &Request) -> Served {
@@ -162,9 +166,9 @@ impl<'a> Cache<'a> {
             None => [self.setup.before.warm.min(request.tokens); 2],
             Some(last) => self.reads(request, &terms, shared, last, expired),
         };
-        let same_model = last.as_ref().is_some_and(|last| last.model == terms.model);
-        let ready = last.as_ref().filter(|_| same_model && !expired).map_or(0, |last| last.tokens);
-        let broken = last.as_ref().filter(|_| same_model && !expired).and_then(|last| self.broken(request, last, shared, read));
+        let alive = last.as_ref().filter(|last| last.is_cached && last.model == terms.model && !expired);
+        let ready = alive.map_or(0, |last| last.tokens);
+        let broken = alive.and_then(|last| self.broken(request, last, shared, read));
         let is_cached = request.tokens >= terms.min_tokens;
         if is_cached {
             self.prefixes.mark_end();
@@ -172,6 +176,7 @@ impl<'a> Cache<'a> {
         self.last = Some(Last {
             call: request.call,
             tokens: request.tokens,
+            is_cached,
             model: terms.model,
             solid: self.prefixes.solid_in(self.prefixes.len()),
             answered: conversation.calls[request.call].time.or(asked),
@@ -193,7 +198,7 @@ impl<'a> Cache<'a> {
         let anywhere = read(shared, overhead);
         let at_ends = look_back.map_or(anywhere, |blocks| {
             // The last request's end is marked once more: the search begins there, too.
-            let reach = blocks + self.entered(last.call, request.call).count();
+            let reach = blocks + self.entered(last.call, request).count();
             read(self.prefixes.end_within(shared, reach), self.setup.before.stable)
         });
         [anywhere, at_ends]
@@ -204,14 +209,16 @@ impl<'a> Cache<'a> {
         if self.prefixes.solid_in(shared) >= last.solid {
             return None;
         }
-        let entered = self.entered(last.call, request.call);
-        let behind = self.prefixes.len().saturating_sub(entered.clone().count());
-        let sent_before = self.setup.journal.overhead + self.tokens(request, self.prefixes.size_of(behind));
-        let entered = self.tokens(request, entered.map(|block| (self.setup.size)(block)).sum());
+        let since = self.setup.conversation.calls[last.call].response;
+        let size = |block| (self.setup.size)(block);
+        let entered = self.tokens(request, self.entered(last.call, request).map(size).sum());
+        let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
+        let was_sent = |block: &&BlockId| self.came_with[block.index()].is_none_or(|message| message < since);
+        let left = self.tokens(request, by_itself.filter(was_sent).map(|block| size(*block)).sum());
         Some(Break {
             layer: self.layer_that_touched(request, self.prefixes.message_behind(shared)),
-            rebilled: sent_before.saturating_sub(read),
-            freed: (last.tokens + entered) as i64 - request.tokens as i64,
+            rebilled: request.tokens.saturating_sub(entered + read),
+            freed: (last.tokens + entered) as i64 - (request.tokens + left) as i64,
         })
     }
 
@@ -225,11 +232,11 @@ impl<'a> Cache<'a> {
         nearest.or_else(|| edits.min_by_key(|(at, _)| *at)).map(|(_, layer)| layer)
     }
 
-    /// The blocks of the conversation that came between two calls: a response and what entered.
-    fn entered(&self, before: usize, call: usize) -> impl Iterator<Item = BlockId> + Clone {
-        let calls = &self.setup.conversation.calls;
-        let messages = &self.setup.conversation.messages[calls[before].response..calls[call].response];
-        messages.iter().flat_map(|message| message.blocks.iter().copied())
+    /// The blocks of a request that came after the request of an earlier call: its response and what entered.
+    fn entered(&self, earlier: usize, request: &Request) -> impl Iterator<Item = BlockId> {
+        let since = self.setup.conversation.calls[earlier].response;
+        let is_new = move |block: &BlockId| self.came_with[block.index()].is_some_and(|message| message >= since);
+        request.tail.then.iter().map(|sent| sent.block).filter(is_new)
     }
 
     /// What a request counts is shared out by size: sizes need not be tokens.
@@ -260,6 +267,20 @@ impl<'a> Cache<'a> {
         let recorded = &self.setup.conversation.blocks;
         recorded.get(id.index()).unwrap_or_else(|| &self.setup.journal.made[id.index() - recorded.len()].block)
     }
+}
+
+/// By block; `None` for what layers and recorded compactions wrote.
+fn came_with(setup: &Setup) -> Vec<Option<usize>> {
+    let mut came_with = vec![None; setup.conversation.blocks.len()];
+    for (place, message) in setup.conversation.messages.iter().enumerate() {
+        for block in &message.blocks {
+            came_with[block.index()] = Some(place);
+        }
+    }
+    for made in &setup.journal.made {
+        came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
+    }
+    came_with
 }
 
 /// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,

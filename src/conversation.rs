@@ -166,10 +166,10 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Whether it can be: no request has a million million tokens, and so many can be added up without a thought.
+    /// Whether it can be: no number is so large that sums of them run over.
     pub fn is_possible(&self) -> bool {
         let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *self;
-        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens < 1_000_000_000_000)
+        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens <= MOST_TOKENS)
     }
 
     /// Tokens of the request: everything the model read.
@@ -319,6 +319,9 @@ impl Conversation {
 
 /// Milliseconds a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs, ten minutes.
 const LONGEST_ANSWER: i64 = 600_000;
+
+/// No request and no answer has as many tokens: a record that says more cannot make a sum run over.
+const MOST_TOKENS: u64 = u32::MAX as u64;
 
 /// What stands for a recorded summary that only the provider can read.
 pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";

@@ -164,12 +164,13 @@ fn breaks(tariff: &Tariff, served: &[Served]) -> Vec<PricedBreak> {
         let what = of_call.broken?;
         let price = tariff.price(of_call.call, of_call.tokens);
         let dearer = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
+        let saved = what.freed as f64 * price.cache_read;
         Some(PricedBreak {
             call: of_call.call,
             what,
             usd: tariff.is_known().then_some(dearer * tariff::USD),
             tokens: dearer / price.input,
-            break_even: (what.freed > 0).then(|| dearer / (price.cache_read * what.freed as f64)),
+            break_even: (saved > 0.0).then(|| dearer / saved),
             followed: end - at,
         })
     };

@@ -20,7 +20,7 @@ use crate::cache::{OTHER, Provider};
 /// USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Input that is neither read from the prompt cache nor written to it.
+    /// Input that is neither read from the prompt cache nor written to it; more than 0.
     pub input: f64,
     pub output: f64,
     pub cache_read: f64,

@@ -41,7 +41,7 @@ pub const MAX_RESIDUAL: f64 = 0.15;
 pub struct Study {
     /// In the order of the reports.
     pub policies: Vec<Policy>,
-    /// Index of the policy that `tokens.saved` compares with.
+    /// Index of the policy that `tokens.saved` and `cost.ratio` compare with.
     pub baseline: usize,
     /// The report's own count of tokens.
     pub counter: Counter,

@@ -28,7 +28,7 @@ pub struct Replay {
     /// Change one value of the policies by its layer's id: --set micro.keep_recent=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
     settings: Vec<Setting>,
-    /// The policy that tokens.saved compares with
+    /// The policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
     /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing (see `recompact catalog summarizers`)

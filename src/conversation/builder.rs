@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, Thinking, ToolPair, Usage, text_wire,
+    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, Thinking, ToolPair, Usage,
+    text_wire,
 };
 
 /// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
@@ -73,9 +74,9 @@ impl Builder {
         self.block(text_wire(text), origin, line)
     }
 
-    /// Sets the tokens of a block whose text the record lacks.
+    /// Sets the tokens of a block whose text the record lacks, 2^32 at most.
     pub fn set_recorded_tokens(&mut self, block: BlockId, tokens: u64) {
-        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens);
+        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens.min(MOST_TOKENS));
     }
 
     /// Appends a message and gives its index. Messages without blocks are not appended.

@@ -38,7 +38,8 @@ impl Check {
     }
 }
 
-/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as recorded harnesses set them. The output is the recorded one on both sides.
+/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as
+/// recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check { in_usd: tariff.is_known(), ..Check::default() };
     let mut largest = 0.0;

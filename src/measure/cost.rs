@@ -87,7 +87,7 @@ pub const MEASUREMENT: Measurement = Measurement {
             Unit::Tokens,
             Better::Lower,
             Combine::Sum,
-            "tokens that had been sent before those breaks and were written again",
+            "tokens that those breaks made be written: what had been sent before, and what the edits put in",
         ),
         tokens(TOKENS, "the cost in tokens at the price of input, what ratios add up by"),
         tokens(BASELINE_TOKENS, "the same under the policy compared with"),

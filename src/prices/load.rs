@@ -109,6 +109,10 @@ fn price(of: &Table) -> Found<Price> {
     let required =
         |key| number(of, key)?.ok_or_else(|| Wrong { key, what: format!("`{key}` is missing: USD per million tokens") });
     let input = required("input")?;
+    if input == 0.0 {
+        let what = "`input` is 0, and costs are compared in multiples of it: leave the model out, and it has ratios";
+        return Err(Wrong { key: "input", what: what.to_owned() });
+    }
     let cache_write_5m = number(of, "cache_write_5m")?.unwrap_or(input);
     Ok(Price {
         input,

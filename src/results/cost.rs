@@ -10,7 +10,7 @@ pub struct BreakRow {
     #[serde(default)]
     pub layer: Option<String>,
     pub breaks: u64,
-    /// Tokens that had been sent before and were written again.
+    /// Tokens written that were not new: what had been sent before, and what the edits put in.
     pub rebilled: u64,
     /// Tokens the edits took out; negative where they put some in.
     pub freed: i64,

@@ -31,8 +31,8 @@ impl Gaps {
             let of = if model.is_empty() { "calls without a model".to_owned() } else { model };
             let what = match gap {
                 Gap::Price => format!(
-                    "no prices are known for {of}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), not \
-                     USD; --prices names a model or a file",
+                    "no prices are known for {of}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
+                     and no sum in USD holds them; --prices names a model or a file",
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
                 ),
                 Gap::Tokenizer => format!(

@@ -5,7 +5,7 @@ use recompact::conversation::{BlockId, Conversation};
 use recompact::policy::Policy;
 use recompact::replay::NoObserver;
 
-use crate::trace::Holds::{Result as Answer, Text, Thought, Use};
+use crate::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
 use crate::trace::{clear, conversation, growing, layer, two_results};
 use crate::trial::{Trial, preset_with};
 
@@ -100,6 +100,33 @@ fn an_edit_of_a_dead_prefix_breaks_nothing() {
     let served = served(&late, clear(), "anthropic", 1_024, COLD);
     assert_eq!(reads(&served)[2], [4_013, 0, 0]);
     assert!(served[2].expired && served[2].broken.is_none());
+}
+
+#[test]
+fn what_was_too_short_to_be_cached_does_not_break() {
+    let served = served(&two_results(), clear(), "anthropic", 7_001, COLD);
+    assert!(!served[1].is_cached && served[2].ready == 0 && served[2].broken.is_none());
+}
+
+#[test]
+fn what_a_summary_stands_for_did_not_enter() {
+    let summarize = layer("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0");
+    let served = served(&two_results(), summarize, "anthropic", 500, COLD);
+    // A summary of 20 is all that is left: the last response and its result, of 4,003, went into it.
+    assert_eq!(reads(&served)[1], [1_020, 1_000, 500]);
+    let broken = served[1].broken.expect("the prefix was alive");
+    assert_eq!((broken.rebilled, broken.freed), (20, 2_997 - 1_020));
+}
+
+#[test]
+fn thinking_that_leaves_was_not_freed_by_an_edit() {
+    let turns =
+        [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Thought(600, 50)), (2, Text(100)), (2, Text(10))];
+    let at_turns = layer("do = \"clear\"\nwhen = \"user-turn\"\nkeep_recent = 0\nplaceholder = \"0123456789\"");
+    let served = served(&conversation(&turns), at_turns, "anthropic", 1_024, COLD);
+    assert_eq!(served.iter().map(|of_call| of_call.tokens).collect::<Vec<_>>(), [2_997, 7_700, 3_160]);
+    let broken = served[2].broken.expect("the prefix was alive");
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (Some(0), 10, 3_990));
 }
 
 #[test]

@@ -322,3 +322,36 @@ fn saved_results_that_are_none() {
         "is read, so it cannot be written too",
     );
 }
+
+#[test]
+fn numbers_of_tokens_that_cannot_be() {
+    let most = u64::MAX;
+    let usage = json!({
+        "input_tokens": most, "cache_read_input_tokens": most, "cache_creation_input_tokens": most, "output_tokens": most
+    });
+    let line = |id: usize, role: &str, message: serde_json::Value| {
+        let parent = id.checked_sub(1).map(|parent| parent.to_string());
+        let time = format!("2026-01-01T00:0{id}:00Z");
+        let line = json!({"type": role, "uuid": id.to_string(), "parentUuid": parent, "sessionId": "s", "timestamp": time, "message": message});
+        format!("{line}\n")
+    };
+    let asked = |id| line(id, "user", json!({"role": "user", "content": "Once more?"}));
+    let answered = |id: usize| {
+        let content = json!([{"type": "text", "text": "Yes."}]);
+        let id_of = format!("m{id}");
+        line(
+            id,
+            "assistant",
+            json!({"id": id_of, "role": "assistant", "model": "claude-opus-4-5", "content": content, "usage": usage}),
+        )
+    };
+    let session: String = (0..6).map(|id| if id % 2 == 0 { asked(id) } else { answered(id) }).collect();
+    for command in [
+        &["inspect"][..],
+        &["replay", "-p", "lcc-s08", "-p", "recorded"],
+        &["replay", "-p", "claude-code", "--tokenizer", "o200k"],
+    ] {
+        let ran = run_with(&[("a.jsonl", session.as_bytes())], &[command, &["a.jsonl"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::program::{fixtures, run, run_in};
@@ -39,6 +39,40 @@ fn recorded_calls_have_their_price() {
     fs::write(file, MINE.replace("opus", "other")).expect("a file in it");
     assert_eq!(usd(&["--prices", file]), Value::Null, "the file is the whole list");
     run(["replay", SESSION, "-p", "lcc-s08", "--tokenizer", "chars/4", "--prices", "gpt-5.5"]).printed();
+}
+
+#[test]
+fn an_output_is_the_recorded_one_unless_that_is_a_placeholder() {
+    let output = |session: &str| {
+        let results = run(["replay", session, "-p", "keep-all", "-o", "json"]).json();
+        results["summary"][0]["values"]["cost.output"].as_f64().expect("a price") * 1e6 / 25.0
+    };
+    assert_eq!(output(SESSION).round(), 1_776.0);
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("stream.jsonl");
+    let line = |role: &str, message: Value| {
+        let parent = (role == "assistant").then_some("user");
+        json!({"type": role, "uuid": role, "parentUuid": parent, "sessionId": "s", "message": message}).to_string()
+    };
+    let asked = line("user", json!({"role": "user", "content": "Well?"}));
+    // 1,000 characters of text are 372 tokens, and 57 are around them.
+    for (recorded, paid) in [(300, 300.0), (2, 429.0)] {
+        let answer = json!({
+            "id": "m", "role": "assistant", "model": "claude-opus-4-6", "usage": {"output_tokens": recorded},
+            "content": [{"type": "text", "text": "x".repeat(1_000)}]
+        });
+        fs::write(&file, format!("{asked}\n{}\n", line("assistant", answer))).expect("a file in it");
+        assert_eq!(output(file.to_str().expect("a plain path")).round(), paid);
+    }
+}
+
+#[test]
+fn the_self_check_goes_by_what_was_billed() {
+    let checks = |arguments: &[&str]| {
+        let replayed = ["replay", SESSION, "-p", "lcc-s08", "-o", "json", "--tokenizer", "chars/4"];
+        run(replayed.iter().chain(arguments)).json()["checks"].clone()
+    };
+    assert_eq!(checks(&["--prices", "gpt-5.5"]), checks(&[]));
 }
 
 #[test]
@@ -82,6 +116,7 @@ fn prices_that_are_none() {
     for (name, text) in [
         ("misspelt.toml", MINE.replace("cache_read", "cache_raed")),
         ("negative.toml", MINE.replace("= 10\n", "= -10\n")),
+        ("free.toml", MINE.replace("= 1\n", "= 0\n")),
         ("twice.toml", format!("{MINE}{MINE}")),
         ("empty.toml", String::new()),
         ("broken.toml", MINE.replace("= 10\n", "=\n")),
@@ -91,6 +126,11 @@ fn prices_that_are_none() {
     let refused = [
         ("misspelt.toml", "misspelt.toml:5: `claude-opus-4-6`: a price has no setting `cache_raed`; did you mean `cache_read`?"),
         ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, and a price is a number, 0 or more\n"),
+        (
+            "free.toml",
+            "free.toml:3: `claude-opus-4-6`: `input` is 0, and costs are compared in multiples of it: leave the model out, and it \
+             has ratios\n",
+        ),
         ("twice.toml", "twice.toml:8: `claude-opus-4-6`: `claude-opus-4-6` has another price already: "),
         ("empty.toml", "empty.toml: a list of prices has a table `[[model]]` for each price\n"),
         ("broken.toml", "broken.toml:4: "),

@@ -14,6 +14,7 @@ pub enum Holds {
     Thought(usize, usize),
     /// A tool_use of 3 characters.
     Use,
+    ThoughtUse(usize),
     Result(usize),
 }
 
@@ -24,13 +25,14 @@ pub fn conversation(messages: &[(i64, Holds)]) -> Conversation {
     for (place, (minute, holds)) in messages.iter().enumerate() {
         let role = if place % 2 == 0 { Role::User } else { Role::Assistant };
         let text = |chars: usize| json!({"type": "text", "text": "x".repeat(chars)});
+        let thinking = |chars: usize| json!({"type": "thinking", "thinking": "t".repeat(chars)});
+        pairs += usize::from(matches!(holds, Holds::Use | Holds::ThoughtUse(_)));
+        let tool_use = json!({"type": "tool_use", "id": format!("t{pairs}"), "name": "t", "input": {}});
         let wires: Vec<Value> = match *holds {
             Holds::Text(chars) => vec![text(chars)],
-            Holds::Thought(thinking, chars) => vec![json!({"type": "thinking", "thinking": "t".repeat(thinking)}), text(chars)],
-            Holds::Use => {
-                pairs += 1;
-                vec![json!({"type": "tool_use", "id": format!("t{pairs}"), "name": "t", "input": {}})]
-            }
+            Holds::Thought(thought, chars) => vec![thinking(thought), text(chars)],
+            Holds::Use => vec![tool_use],
+            Holds::ThoughtUse(thought) => vec![thinking(thought), tool_use],
             Holds::Result(chars) => {
                 vec![json!({"type": "tool_result", "tool_use_id": format!("t{pairs}"), "content": "r".repeat(chars)})]
             }

@@ -56,13 +56,13 @@ pub fn dearest(results: &Results) -> Sheet {
     Sheet { title: "Dearest breaks".to_owned(), measure: String::new(), heads, rows, below: left_out(folder) }
 }
 
-/// The records replayed: all together, then those that the simulation does not reproduce, the worst first.
+/// The records replayed: the sum, then those that the simulation does not reproduce, the worst first.
 pub fn checks(results: &Results) -> Sheet {
     let checks = &results.checks;
     let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
     let mut worst: Vec<&CheckRow> = checks.iter().filter(|check| check.residual.abs() > CLOSE).collect();
     worst.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
-    let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, "all together")).collect();
+    let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, name_of_sum(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
     let mut heads = vec![Head::names("transcript"), Head::names("conversation")];
     heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual"].map(Head::numbers));
@@ -81,6 +81,11 @@ pub fn checks(results: &Results) -> Sheet {
     }
     below.extend(left_out(folder));
     Sheet { title: "The record replayed, against what was billed".to_owned(), measure: String::new(), heads, rows, below }
+}
+
+fn name_of_sum(checks: &[CheckRow]) -> &'static str {
+    let is_mixed = checks.iter().any(|check| check.in_usd) && checks.iter().any(|check| !check.in_usd);
+    if is_mixed { "all in USD" } else { "all together" }
 }
 
 /// The sums of those in USD; of all, where no price is known.
