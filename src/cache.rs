@@ -22,17 +22,17 @@
 //! What is not: calls that the record does not hold (a harness asking for a title warms and refreshes the cache unseen), routing
 //! to a server that does not have the prefix, explicit caches with storage by the hour.
 
+mod blocks;
 mod prefixes;
 mod provider;
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use crate::context::{Cause, Change, ChangeKind};
-use crate::conversation::{Block, BlockId, Conversation, Kind};
+use crate::context::Cause;
+use crate::conversation::{BlockId, Conversation};
 use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
 
-use prefixes::{Prefixes, Step};
+use blocks::Blocks;
+use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
 
 /// By what rules one call's request is cached.
@@ -43,7 +43,7 @@ pub struct Terms {
     pub min_tokens: u64,
     /// Prefixes are kept for the longer time, which costs more.
     pub long: bool,
-    /// Tells models apart: each has a cache of its own.
+    /// Models are numbered from 0: each has a cache of its own.
     pub model: usize,
 }
 
@@ -118,25 +118,31 @@ pub struct Break {
 
 /// Simulates the cache over a replay: one entry a request.
 pub fn serve(setup: &Setup) -> Vec<Served> {
-    let mut cache = Cache::new(setup);
+    let mut cache = Cache { setup: *setup, blocks: Blocks::new(setup), sent: Vec::new(), models: Vec::new() };
     setup.journal.requests.iter().map(|request| cache.serve(request)).collect()
 }
 
 struct Cache<'a> {
     setup: Setup<'a>,
-    keys: Vec<u64>,
-    /// By block: the message of the conversation that it came with, it or what it stands in place of.
-    came_with: Vec<Option<usize>>,
-    prefixes: Prefixes,
-    last: Option<Last>,
+    blocks: Blocks<'a>,
+    /// The blocks of the last request.
+    sent: Vec<SentBlock>,
+    models: Vec<OfModel>,
 }
 
-/// The request before.
+/// What one model has in its cache.
+#[derive(Default)]
+struct OfModel {
+    prefixes: Prefixes,
+    /// Its last request, and how many of that one's first blocks have stood in every request since.
+    last: Option<Last>,
+    kept: usize,
+}
+
 struct Last {
     call: usize,
     tokens: u64,
     is_cached: bool,
-    model: usize,
     /// Its blocks that are part of a prefix.
     solid: usize,
     answered: Option<i64>,
@@ -145,157 +151,145 @@ struct Last {
 /// Milliseconds in a minute.
 const MINUTE: f64 = 60_000.0;
 
-impl<'a> Cache<'a> {
-    fn new(setup: &Setup<'a>) -> Self {
-        Self { setup: *setup, keys: keys(setup), came_with: came_with(setup), prefixes: Prefixes::default(), last: None }
+impl Cache<'_> {
+    fn serve(&mut self, request: &Request) -> Served {
+        let is_first = self.sent.is_empty();
+        self.sent.truncate(request.tail.kept);
+        self.sent.extend(&request.tail.then);
+        let terms = self.setup.terms[request.call];
+        if self.models.len() <= terms.model {
+            self.models.resize_with(terms.model + 1, OfModel::default);
+        }
+        for model in &mut self.models {
+            model.kept = model.kept.min(request.tail.kept);
+        }
+        let mut model = std::mem::take(&mut self.models[terms.model]);
+        let served = self.serve_by(&mut model, &terms, request, is_first);
+        model.kept = self.sent.len();
+        self.models[terms.model] = model;
+        served
     }
 
-    fn serve(&mut self, request: &Request) -> Served {
+    fn serve_by(&self, model: &mut OfModel, terms: &Terms, request: &Request, is_first: bool) -> Served {
         let conversation = self.setup.conversation;
-        let terms = self.setup.terms[request.call];
         let asked = conversation.asked(request.call);
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE) as i64;
         // Without a clock every prefix is as young as the request.
         let oldest = asked.map_or(i64::MIN, |asked| asked - lifetime);
-        let last = self.last.take();
+        let last = model.last.take();
         let used = last.as_ref().and_then(|last| last.answered).unwrap_or(i64::MAX);
-        let tail = self.steps(&request.tail.then);
-        let shared = self.prefixes.advance(terms.model, request.tail.kept, &tail, used, oldest);
+        let tail = &self.sent[model.kept..];
+        let shared = model.prefixes.advance(model.kept, self.blocks.steps(tail), used, oldest);
         let expired = used < oldest;
+        let this = This { cache: self, prefixes: &model.prefixes, request, tail, shared };
         let [read, read_at_ends] = match &last {
-            None => [self.setup.before.warm.min(request.tokens); 2],
-            Some(last) => self.reads(request, &terms, shared, last, expired),
+            _ if expired => [0, 0],
+            None if is_first => [this.found(terms, self.setup.before.warm); 2],
+            None => [0, 0],
+            Some(last) => this.reads(terms, last),
         };
-        let alive = last.as_ref().filter(|last| last.is_cached && last.model == terms.model && !expired);
-        let ready = alive.map_or(0, |last| last.tokens);
-        let broken = alive.and_then(|last| self.broken(request, last, shared, read));
+        let alive = last.as_ref().filter(|last| last.is_cached && !expired);
+        let broken = alive.and_then(|last| this.broken(last, read));
         let is_cached = request.tokens >= terms.min_tokens;
-        if is_cached {
-            self.prefixes.mark_end();
-        }
-        self.last = Some(Last {
+        let served = Served {
             call: request.call,
             tokens: request.tokens,
             is_cached,
-            model: terms.model,
-            solid: self.prefixes.solid_in(self.prefixes.len()),
+            read,
+            read_at_ends,
+            ready: alive.map_or(0, |last| last.tokens),
+            expired,
+            broken,
+        };
+        if is_cached {
+            model.prefixes.mark_end();
+        }
+        model.last = Some(Last {
+            call: request.call,
+            tokens: request.tokens,
+            is_cached,
+            solid: model.prefixes.solid_in(model.prefixes.len()),
             answered: conversation.calls[request.call].time.or(asked),
         });
-        Served { call: request.call, tokens: request.tokens, is_cached, read, read_at_ends, ready, expired, broken }
+        served
     }
+}
 
-    /// Tokens of the prefix that the provider finds, of which the first `shared` blocks are alive: with marks wherever they help,
-    /// and with marks at the ends of requests only.
-    fn reads(&self, request: &Request, terms: &Terms, shared: usize, last: &Last, expired: bool) -> [u64; 2] {
-        let Provider { look_back, step, .. } = *terms.provider;
-        let overhead = self.setup.journal.overhead;
-        let known = |at_least: u64| if last.model == terms.model { at_least } else { 0 };
-        let read = |found: usize, at_least: u64| {
-            let prefix = if found == 0 { known(at_least) } else { overhead + self.tokens(request, self.prefixes.size_of(found)) };
-            let read = prefix.min(request.tokens) / step * step;
-            if expired || read < terms.min_tokens { 0 } else { read }
+/// A request on the path of its model's prefixes.
+struct This<'a> {
+    cache: &'a Cache<'a>,
+    prefixes: &'a Prefixes,
+    request: &'a Request,
+    /// The blocks behind those it has in common with the model's last request.
+    tail: &'a [SentBlock],
+    /// How many of its first blocks are alive.
+    shared: usize,
+}
+
+impl This<'_> {
+    /// Tokens read: with marks wherever they help, and with marks at the ends of requests only.
+    fn reads(&self, terms: &Terms, last: &Last) -> [u64; 2] {
+        let overhead = self.cache.setup.journal.overhead;
+        let read = |blocks: usize, at_least: u64| {
+            let prefix = if blocks == 0 { at_least } else { overhead + self.tokens(self.prefixes.size_of(blocks)) };
+            self.found(terms, prefix)
         };
-        let anywhere = read(shared, overhead);
-        let at_ends = look_back.map_or(anywhere, |blocks| {
+        let anywhere = read(self.shared, overhead);
+        let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
             // The last request's end is marked once more: the search begins there, too.
-            let reach = blocks + self.entered(last.call, request).count();
-            read(self.prefixes.end_within(shared, reach), self.setup.before.stable)
+            let reach = blocks + self.entered(last).count();
+            read(self.prefixes.end_within(self.shared, reach), self.cache.setup.before.stable)
         });
         [anywhere, at_ends]
     }
 
+    /// What the provider finds of a prefix that is there.
+    fn found(&self, terms: &Terms, prefix: u64) -> u64 {
+        let read = prefix.min(self.request.tokens) / terms.provider.step * terms.provider.step;
+        if read < terms.min_tokens { 0 } else { read }
+    }
+
     /// What the edits before this request made unreadable.
-    fn broken(&self, request: &Request, last: &Last, shared: usize, read: u64) -> Option<Break> {
-        if self.prefixes.solid_in(shared) >= last.solid {
+    fn broken(&self, last: &Last, read: u64) -> Option<Break> {
+        if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
-        let since = self.setup.conversation.calls[last.call].response;
-        let size = |block| (self.setup.size)(block);
-        let entered = self.tokens(request, self.entered(last.call, request).map(size).sum());
+        let Self { cache, request, .. } = self;
+        let size = |block| (cache.setup.size)(block);
+        let entered = self.tokens(self.entered(last).map(size).sum());
         let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
-        let was_sent = |block: &&BlockId| self.came_with[block.index()].is_none_or(|message| message < since);
-        let left = self.tokens(request, by_itself.filter(was_sent).map(|block| size(*block)).sum());
+        let since = cache.setup.conversation.calls[last.call].response;
+        let was_sent = |block: &&BlockId| !cache.blocks.came_since(**block, since);
+        let left = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
         Some(Break {
-            layer: self.layer_that_touched(request, self.prefixes.message_behind(shared)),
+            layer: self.layer_that_touched(self.prefixes.message_behind(self.shared)),
             rebilled: request.tokens.saturating_sub(entered + read),
             freed: (last.tokens + entered) as i64 - (request.tokens + left) as i64,
         })
     }
 
     /// The layer whose edit reached this message: the nearest before it, else the first of all.
-    fn layer_that_touched(&self, request: &Request, message: usize) -> Option<usize> {
-        let edits = request.changes.iter().chain(&request.view).filter_map(|change| match change.cause {
-            Cause::Layer(layer) if !self.setup.policy.layers[layer].edits_on_server() => Some((change.at, layer)),
+    fn layer_that_touched(&self, message: usize) -> Option<usize> {
+        let layers = &self.cache.setup.policy.layers;
+        let edits = self.request.changes.iter().chain(&self.request.view).filter_map(|change| match change.cause {
+            Cause::Layer(layer) if !layers[layer].edits_on_server() => Some((change.at, layer)),
             _ => None,
         });
         let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
         nearest.or_else(|| edits.min_by_key(|(at, _)| *at)).map(|(_, layer)| layer)
     }
 
-    /// The blocks of a request that came after the request of an earlier call: its response and what entered.
-    fn entered(&self, earlier: usize, request: &Request) -> impl Iterator<Item = BlockId> {
-        let since = self.setup.conversation.calls[earlier].response;
-        let is_new = move |block: &BlockId| self.came_with[block.index()].is_some_and(|message| message >= since);
-        request.tail.then.iter().map(|sent| sent.block).filter(is_new)
+    /// The blocks that came after the model's last request: its response and what entered.
+    fn entered(&self, last: &Last) -> impl Iterator<Item = BlockId> {
+        let since = self.cache.setup.conversation.calls[last.call].response;
+        let blocks = self.tail.iter().map(|sent| sent.block);
+        blocks.filter(move |block| self.cache.blocks.came_since(*block, since))
     }
 
     /// What a request counts is shared out by size: sizes need not be tokens.
-    fn tokens(&self, request: &Request, size: u64) -> u64 {
-        let (body, whole) =
-            (request.tokens.saturating_sub(self.setup.journal.overhead), self.prefixes.size_of(self.prefixes.len()));
+    fn tokens(&self, size: u64) -> u64 {
+        let body = self.request.tokens.saturating_sub(self.cache.setup.journal.overhead);
+        let whole = self.prefixes.size_of(self.prefixes.len());
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }
-
-    /// A message is opened by its first block that is not thinking: it is the same message when thinking has left.
-    fn steps(&self, blocks: &[SentBlock]) -> Vec<Step> {
-        let mut opens = None;
-        let step = |sent: &SentBlock| {
-            opens = sent.opens.or(opens);
-            let transparent = self.block(sent.block).kind == Kind::Thinking;
-            let opened = if transparent { None } else { opens.take() };
-            Step {
-                key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
-                size: (self.setup.size)(sent.block),
-                opens_message: sent.opens.is_some(),
-                transparent,
-            }
-        };
-        blocks.iter().map(step).collect()
-    }
-
-    fn block(&self, id: BlockId) -> &Block {
-        let recorded = &self.setup.conversation.blocks;
-        recorded.get(id.index()).unwrap_or_else(|| &self.setup.journal.made[id.index() - recorded.len()].block)
-    }
-}
-
-/// By block; `None` for what layers and recorded compactions wrote.
-fn came_with(setup: &Setup) -> Vec<Option<usize>> {
-    let mut came_with = vec![None; setup.conversation.blocks.len()];
-    for (place, message) in setup.conversation.messages.iter().enumerate() {
-        for block in &message.blocks {
-            came_with[block.index()] = Some(place);
-        }
-    }
-    for made in &setup.journal.made {
-        came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
-    }
-    came_with
-}
-
-/// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,
-/// by its text; what it wrote on the provider's side, by the block it stands in place of.
-fn keys(setup: &Setup) -> Vec<u64> {
-    let recorded = 0..setup.conversation.blocks.len() as u64;
-    let made = setup.journal.made.iter().map(|made| xxh3_64(made.block.wire.to_string().as_bytes()));
-    let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
-    for change in setup.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
-        let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };
-        if setup.policy.layers[*layer].edits_on_server() {
-            for (old, new) in removed.iter().zip(added) {
-                keys[new.index()] = keys[old.index()];
-            }
-        }
-    }
-    keys
 }

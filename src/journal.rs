@@ -1,7 +1,7 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
 use crate::context::{Change, Fault, Made};
-use crate::conversation::{BlockId, Role};
+use crate::conversation::{Block, BlockId, Conversation, Role};
 
 /// What was sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -109,4 +109,12 @@ pub struct Journal {
     pub made: Vec<Made>,
     /// Tokens of system prompt and tools, counted into every request.
     pub overhead: u64,
+}
+
+impl Journal {
+    /// A block of the replayed conversation, or one that a layer wrote.
+    pub fn block<'a>(&'a self, conversation: &'a Conversation, id: BlockId) -> &'a Block {
+        let recorded = &conversation.blocks;
+        recorded.get(id.index()).unwrap_or_else(|| &self.made[id.index() - recorded.len()].block)
+    }
 }

@@ -63,7 +63,7 @@ pub struct Entry {
     pub provider: &'static Provider,
     /// The shortest prefix that is cached, in tokens.
     pub min_tokens: u64,
-    /// The first day it holds, and the first day it no longer does, in UTC.
+    /// The first day it holds, and the first day of the next price, in UTC. Where none follows, the last known one goes on.
     pub from: Option<Date>,
     pub until: Option<Date>,
     /// Where the price was read, and when.

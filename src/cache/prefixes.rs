@@ -16,15 +16,13 @@ pub(super) struct Step {
     pub transparent: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Prefixes {
-    /// One for each model.
-    roots: FxHashMap<usize, u32>,
+    /// The first is the root.
+    nodes: Vec<Node>,
     /// The branches of a node beside its first.
     branches: FxHashMap<(u32, u64), u32>,
-    nodes: Vec<Node>,
     /// That of the last request.
-    root: u32,
     path: Vec<Place>,
 }
 
@@ -40,7 +38,6 @@ struct Node {
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    step: Step,
     node: u32,
     /// Of the path up to here: its size, its messages, its blocks that are not transparent.
     size: u64,
@@ -48,32 +45,19 @@ struct Place {
     solid: usize,
 }
 
+impl Default for Prefixes {
+    fn default() -> Self {
+        Self { nodes: vec![Node::default()], branches: FxHashMap::default(), path: Vec::new() }
+    }
+}
+
 impl Prefixes {
     /// The path of the next request: the first `kept` blocks of the last one, and `tail`. Gives how many of its blocks stand in
     /// a row that was used since `oldest`; `used` is when the last request was answered.
-    pub fn advance(&mut self, model: usize, kept: usize, tail: &[Step], used: i64, oldest: i64) -> usize {
-        if self.roots.get(&model) == Some(&self.root) {
-            self.leave(kept, used);
-            let alive = if used >= oldest { kept } else { 0 };
-            return self.walk(tail.iter().copied(), alive == kept, oldest, alive);
-        }
-        let steps: Vec<Step> = self.path[..kept].iter().map(|place| place.step).chain(tail.iter().copied()).collect();
-        self.leave(0, used);
-        if let Some(root) = self.nodes.get_mut(self.root as usize) {
-            root.used = Some(used);
-        }
-        self.root = self.root_of(model);
-        let alive = self.alive(self.root, oldest);
-        self.walk(steps.into_iter(), alive, oldest, 0)
-    }
-
-    fn root_of(&mut self, model: usize) -> u32 {
-        let fresh = self.nodes.len() as u32;
-        let root = *self.roots.entry(model).or_insert(fresh);
-        if root == fresh {
-            self.nodes.push(Node::default());
-        }
-        root
+    pub fn advance(&mut self, kept: usize, tail: impl Iterator<Item = Step>, used: i64, oldest: i64) -> usize {
+        self.leave(kept, used);
+        let shared = if used >= oldest { kept } else { 0 };
+        self.walk(tail, shared == kept, oldest, shared)
     }
 
     /// Leaves the path behind its first `kept` blocks.
@@ -86,12 +70,11 @@ impl Prefixes {
     fn walk(&mut self, steps: impl Iterator<Item = Step>, mut alive: bool, oldest: i64, mut shared: usize) -> usize {
         for step in steps {
             let last = self.path.last().copied();
-            let parent = last.map_or(self.root, |place| place.node);
+            let parent = last.map_or(0, |place| place.node);
             let node = if step.transparent { parent } else { self.branch(parent, step.key) };
             alive &= step.transparent || self.alive(node, oldest);
             shared += usize::from(alive);
             self.path.push(Place {
-                step,
                 node,
                 size: last.map_or(0, |place| place.size) + step.size,
                 messages: last.map_or(0, |place| place.messages) + usize::from(step.opens_message),

@@ -38,7 +38,7 @@ pub struct Replay {
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
     /// System prompt and tools, in every request [default: from the first recorded usage]
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     overhead: Option<u64>,
     /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
     /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
@@ -55,7 +55,7 @@ pub struct Replay {
     #[arg(long, value_name = "N", default_value_t = 3)]
     breaks: usize,
     /// Do not price a conversation whose replayed record costs more or less than was billed by more than this share
-    #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL)]
+    #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
     max_residual: f64,
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
@@ -70,6 +70,11 @@ pub struct Replay {
     priced: Priced,
     #[command(flatten)]
     present: Present,
+}
+
+fn share(written: &str) -> Result<f64, String> {
+    let share = written.parse().ok().filter(|share: &f64| *share >= 0.0);
+    share.ok_or_else(|| "a share is needed, such as 0.15 for 15 %".to_owned())
 }
 
 #[derive(Clone, Copy, ValueEnum)]

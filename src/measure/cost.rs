@@ -39,7 +39,7 @@ pub const MEASUREMENT: Measurement = Measurement {
             Unit::Ratio,
             Better::Lower,
             ratio(TOKENS, BASELINE_TOKENS),
-            "cost ÷ baseline cost, each conversation at the prices of its model, in tokens at the price of input",
+            "cost ÷ baseline cost of all conversations, those without a price in USD too: in tokens at the price of input",
         ),
         Column::estimated(
             "cost.at_ends",

@@ -21,11 +21,7 @@ fn served(conversation: &Conversation, policy: Policy, provider: &str, min_token
     let journal = trial.replay(conversation, &mut NoObserver);
     let provider = Provider::by_name(provider).expect(provider);
     let terms = vec![Terms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
-    let size = |id: BlockId| {
-        let block =
-            conversation.blocks.get(id.index()).unwrap_or_else(|| &journal.made[id.index() - conversation.blocks.len()].block);
-        trial.counter.measure.block(block, false)
-    };
+    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
     let setup = Setup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
     serve(&setup)
 }
@@ -78,8 +74,8 @@ fn the_hour_that_was_paid_for_is_an_hour() {
 
 #[test]
 fn what_was_cached_before_is_read_by_the_first_request() {
-    let warm = Before { warm: 900, stable: 900 };
-    assert_eq!(reads(&served(&growing(2), keep_all(), "anthropic", 1_024, warm))[0], [5_000, 900, 900]);
+    let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, Before { warm, stable: 900 }))[0];
+    assert_eq!([1_500, 900].map(first), [[5_000, 1_500, 1_500], [5_000, 0, 0]]);
 }
 
 #[test]

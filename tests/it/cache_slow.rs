@@ -26,10 +26,7 @@ fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
             let terms: Vec<_> = (0..conversation.calls.len())
                 .map(|call| Terms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
                 .collect();
-            let size = |id: BlockId| match conversation.blocks.get(id.index()) {
-                Some(block) => Measure::Chars.block(block, false),
-                None => Measure::Chars.block(&journal.made[id.index() - conversation.blocks.len()].block, false),
-            };
+            let size = |id: BlockId| Measure::Chars.block(journal.block(&conversation, id), false);
             let setup = Setup {
                 conversation: &conversation,
                 policy: &trial.policy,

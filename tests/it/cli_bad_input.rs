@@ -256,13 +256,18 @@ fn policies_and_settings_that_are_none() {
 
 #[test]
 fn options_with_values_that_are_none() {
-    let refused: [(&[&str], &str); 10] = [
+    let refused: [(&[&str], &str); 12] = [
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': a number from 1 on is needed"),
         (&["--format", "claude"], "there is no such format (known: claude-code, codex, openai-chat, messages)"),
         (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing)\n"),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
+        (
+            &["--max-residual", "nan"],
+            "invalid value 'nan' for '--max-residual <SHARE>': a share is needed, such as 0.15 for 15 %",
+        ),
+        (&["--overhead", "18446744073709551615"], "18446744073709551615 is not in 0..=4294967295"),
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
         (
             &["--tokenizer", "recorded+chars/4"],

@@ -28,11 +28,7 @@ fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl 
 pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
     let journal = trial.replay(conversation, &mut NoObserver);
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
-    let size = |id: BlockId| {
-        let recorded = conversation.blocks.get(id.index());
-        let block = recorded.unwrap_or_else(|| &journal.made[id.index() - conversation.blocks.len()].block);
-        trial.counter.measure.block(block, false)
-    };
+    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
     let before = Before { warm: 0, stable: trial.overhead };
     let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
     work(Setup { conversation, policy, journal, terms, before, size: &size }, &tariff)

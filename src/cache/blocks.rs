@@ -1,0 +1,75 @@
+//! What the cache's simulation knows of every block, recorded or written by a layer.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::context::{Cause, Change, ChangeKind};
+use crate::conversation::{BlockId, Kind};
+use crate::journal::SentBlock;
+
+use super::Setup;
+use super::prefixes::Step;
+
+pub(super) struct Blocks<'a> {
+    setup: Setup<'a>,
+    keys: Vec<u64>,
+    /// The message of the conversation that a block came with, it or what it stands in place of.
+    came_with: Vec<Option<usize>>,
+}
+
+impl<'a> Blocks<'a> {
+    pub fn new(setup: &Setup<'a>) -> Self {
+        Self { setup: *setup, keys: keys(setup), came_with: came_with(setup) }
+    }
+
+    /// A message is opened by its first block that is not thinking: it is the same message when thinking has left.
+    pub fn steps(&self, blocks: &[SentBlock]) -> impl Iterator<Item = Step> {
+        let mut opens = None;
+        blocks.iter().map(move |sent| {
+            opens = sent.opens.or(opens);
+            let transparent = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
+            let opened = if transparent { None } else { opens.take() };
+            Step {
+                key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
+                size: (self.setup.size)(sent.block),
+                opens_message: sent.opens.is_some(),
+                transparent,
+            }
+        })
+    }
+
+    /// Whether a block came with this message of the conversation or a later one.
+    pub fn came_since(&self, block: BlockId, message: usize) -> bool {
+        self.came_with[block.index()].is_some_and(|came_with| came_with >= message)
+    }
+}
+
+/// By block; `None` for what layers and recorded compactions wrote.
+fn came_with(setup: &Setup) -> Vec<Option<usize>> {
+    let mut came_with = vec![None; setup.conversation.blocks.len()];
+    for (place, message) in setup.conversation.messages.iter().enumerate() {
+        for block in &message.blocks {
+            came_with[block.index()] = Some(place);
+        }
+    }
+    for made in &setup.journal.made {
+        came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
+    }
+    came_with
+}
+
+/// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,
+/// by its text; what it wrote on the provider's side, by the block it stands in place of.
+fn keys(setup: &Setup) -> Vec<u64> {
+    let recorded = 0..setup.conversation.blocks.len() as u64;
+    let made = setup.journal.made.iter().map(|made| xxh3_64(made.block.wire.to_string().as_bytes()));
+    let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
+    for change in setup.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
+        let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };
+        if setup.policy.layers[*layer].edits_on_server() {
+            for (old, new) in removed.iter().zip(added) {
+                keys[new.index()] = keys[old.index()];
+            }
+        }
+    }
+    keys
+}
