@@ -50,7 +50,8 @@
 //!    and the changes in between; [`journal::Tail`] tells its blocks.
 //! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
 //! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
-//!    the bounds look ahead, and a count of tokens that is fitted to the usage of the whole session.
+//!    the bounds look ahead, and what is read off the usage of the whole session: how it counts tokens, and how much of a
+//!    system prompt stays cached.
 //! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
 //! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]). A session whose record the simulation of the

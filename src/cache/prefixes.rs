@@ -26,15 +26,24 @@ pub(super) struct Prefixes {
     path: Vec<Place>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+/// Windows that slide make millions of these: they are small.
+#[derive(Debug, Clone, Copy)]
 struct Node {
     /// When the last request that held it was answered; of no meaning while it is on the path.
-    used: Option<i64>,
+    used: i64,
+    /// Its first branch, which for most nodes is the only one, by its key: it is known without a search.
+    key: u64,
+    first: u32,
     /// A request ended here.
     end: bool,
-    /// Its first branch, which for most nodes is the only one: it is known without a search.
-    first: Option<(u64, u32)>,
 }
+
+impl Node {
+    const NEW: Self = Self { used: NEVER, key: 0, first: 0, end: false };
+}
+
+/// Before every time of a record.
+const NEVER: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -47,7 +56,7 @@ struct Place {
 
 impl Default for Prefixes {
     fn default() -> Self {
-        Self { nodes: vec![Node::default()], branches: FxHashMap::default(), path: Vec::new() }
+        Self { nodes: vec![Node::NEW], branches: FxHashMap::default(), path: Vec::new() }
     }
 }
 
@@ -63,7 +72,7 @@ impl Prefixes {
     /// Leaves the path behind its first `kept` blocks.
     fn leave(&mut self, kept: usize, used: i64) {
         for place in self.path.drain(kept.min(self.path.len())..) {
-            self.nodes[place.node as usize].used = Some(used);
+            self.nodes[place.node as usize].used = used;
         }
     }
 
@@ -85,21 +94,24 @@ impl Prefixes {
     }
 
     fn alive(&self, node: u32, oldest: i64) -> bool {
-        self.nodes[node as usize].used.is_some_and(|used| used >= oldest)
+        let used = self.nodes[node as usize].used;
+        used > NEVER && used >= oldest
     }
 
     fn branch(&mut self, parent: u32, key: u64) -> u32 {
         let fresh = self.nodes.len() as u32;
-        let node = match &mut self.nodes[parent as usize].first {
-            Some((of_first, first)) if *of_first == key => *first,
-            Some(_) => *self.branches.entry((parent, key)).or_insert(fresh),
-            empty => {
-                *empty = Some((key, fresh));
+        let on = &mut self.nodes[parent as usize];
+        // No branch leads to the root, so 0 is none.
+        let node = match on.first {
+            0 => {
+                (on.key, on.first) = (key, fresh);
                 fresh
             }
+            first if on.key == key => first,
+            _ => *self.branches.entry((parent, key)).or_insert(fresh),
         };
         if node == fresh {
-            self.nodes.push(Node::default());
+            self.nodes.push(Node::NEW);
         }
         node
     }
