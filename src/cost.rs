@@ -12,7 +12,7 @@ use crate::journal::Summary;
 use crate::kept::{Kept, Reread};
 use crate::prices::Price;
 
-pub use check::{Check, Side, check};
+pub use check::{Check, Side, Worst, check};
 pub use tariff::Tariff;
 
 /// Tokens an agent writes to fetch something again: a tool_use, and a word why.

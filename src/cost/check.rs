@@ -1,7 +1,7 @@
 //! The self-check: the recorded requests, replayed with the cache simulated, against what the provider billed for them.
 
 use super::Tariff;
-use crate::cache::{Setup, serve};
+use crate::cache::{Served, Setup, serve};
 
 /// What was sent, read and paid over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,8 +24,18 @@ pub struct Check {
     pub counted: u64,
     pub recorded: Side,
     pub simulated: Side,
-    /// The call whose cost differs most, and its two reads: recorded, simulated.
-    pub worst: Option<(usize, u64, u64)>,
+    /// The call whose cost differs most.
+    pub worst: Option<Worst>,
+}
+
+/// A call that read otherwise than the simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worst {
+    pub call: usize,
+    pub recorded_read: u64,
+    pub simulated_read: u64,
+    /// What the record shows of the reason.
+    pub why: &'static str,
 }
 
 /// Reads that differ by less than this share of the request are alike: blocks share its tokens by an estimate.
@@ -42,12 +52,12 @@ impl Check {
 /// recorded harnesses set them. The output is the recorded one on both sides.
 pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check { in_usd: tariff.is_known(), ..Check::default() };
-    let mut largest = 0.0;
-    for served in serve(setup) {
+    let (mut largest, mut last_request) = (0.0, 0);
+    for (request, served) in setup.journal.requests.iter().zip(serve(setup)) {
         let Some(usage) = setup.conversation.calls[served.call].usage.filter(|usage| usage.request() > 0) else { continue };
         let read = served.read_at_ends;
         let simulated = tariff.usage(read, served.tokens - read, served.is_cached, usage.output);
-        let recorded_cost = tariff.cost(served.call, &tariff.told(&usage));
+        let recorded_cost = tariff.cost(served.call, &usage);
         let simulated_cost = tariff.cost(served.call, &simulated);
         check.calls += 1;
         check.alike += usize::from(read.abs_diff(usage.cache_read) as f64 <= ALIKE * usage.request() as f64);
@@ -55,10 +65,25 @@ pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
         check.simulated.add(read, served.tokens, simulated_cost);
         if (simulated_cost - recorded_cost).abs() > largest {
             largest = (simulated_cost - recorded_cost).abs();
-            check.worst = Some((served.call, usage.cache_read, read));
+            let (call, recorded_read) = (served.call, usage.cache_read);
+            let left = !request.changes.is_empty();
+            let why = why(recorded_read < read, left, usage.request() < last_request, &served);
+            check.worst = Some(Worst { call, recorded_read, simulated_read: read, why });
         }
+        last_request = usage.request();
     }
     check
+}
+
+fn why(missed: bool, left: bool, shrank: bool, served: &Served) -> &'static str {
+    match missed {
+        true if served.broken.is_some() => "a recorded edit broke more of the prefix",
+        true if left => "the prefix was not read when thinking had left",
+        true if shrank => "the request shrank, though the record tells of no edit",
+        true => "the prefix was not read, and the record tells of no reason",
+        false if served.expired => "the prefix lived on",
+        false => "more had been cached than the record tells of",
+    }
 }
 
 impl Side {

@@ -18,43 +18,27 @@ pub struct Tariff {
     unknown: Vec<String>,
     /// Writes are for the longer time.
     long: bool,
-    /// The record tells cache writes from other input.
-    tells_writes: bool,
 }
 
 impl Tariff {
     /// Prices every call as its recorded model, or all as one model. A call whose model is not recorded is priced as the
     /// conversation's last known.
     pub fn new(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Self {
-        let usages = || conversation.calls.iter().filter_map(|call| call.usage);
-        let (short, long) = usages().fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
-        let mut tariff = Self {
-            quotes: Vec::new(),
-            of_call: Vec::new(),
-            terms: Vec::new(),
-            unknown: Vec::new(),
-            long: long > short,
-            tells_writes: long + short > 0,
-        };
+        let usages = conversation.calls.iter().filter_map(|call| call.usage);
+        let (short, long) = usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
+        let mut tariff =
+            Self { quotes: Vec::new(), of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
         let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
-        let mut models: Vec<Option<&str>> = Vec::new();
+        let mut models = Vec::new();
         for call in &conversation.calls {
             model = priced_as.or(call.model.as_deref()).or(model);
-            let known = models.iter().position(|known| *known == model).unwrap_or_else(|| {
-                models.push(model);
-                models.len() - 1
-            });
             let quote = prices.quote(model, call.time);
-            let name = model.unwrap_or_default();
-            if quote.entry.is_none() && !tariff.unknown.iter().any(|unknown| unknown == name) {
-                tariff.unknown.push(name.to_owned());
+            if quote.entry.is_none() {
+                place(&mut tariff.unknown, model.unwrap_or_default().to_owned());
             }
-            tariff.terms.push(Terms { provider: quote.provider, min_tokens: quote.min_tokens, long: tariff.long, model: known });
-            let place = tariff.quotes.iter().position(|known| *known == quote).unwrap_or_else(|| {
-                tariff.quotes.push(quote);
-                tariff.quotes.len() - 1
-            });
-            tariff.of_call.push(place);
+            let (provider, min_tokens) = (quote.provider, quote.min_tokens);
+            tariff.terms.push(Terms { provider, min_tokens, long: tariff.long, model: place(&mut models, model) });
+            tariff.of_call.push(place(&mut tariff.quotes, quote));
         }
         tariff
     }
@@ -94,14 +78,17 @@ impl Tariff {
         }
     }
 
-    /// A recorded usage; where the record does not tell writes from other input, what was not read was written.
-    pub(super) fn told(&self, recorded: &Usage) -> Usage {
-        if self.tells_writes { *recorded } else { self.usage(recorded.cache_read, recorded.input, true, recorded.output) }
-    }
-
     /// What a usage costs: in USD, or in tokens at the price of input where a price is not known.
     pub(super) fn cost(&self, call: usize, usage: &Usage) -> f64 {
         let price = self.price(call, usage.request());
         if self.is_known() { price.usd(usage) } else { price.times(1.0 / (price.input * USD)).usd(usage) }
     }
+}
+
+/// Where something stands in a list, which it is put into if it is not there. There are few models and prices.
+fn place<T: PartialEq>(list: &mut Vec<T>, wanted: T) -> usize {
+    list.iter().position(|known| *known == wanted).unwrap_or_else(|| {
+        list.push(wanted);
+        list.len() - 1
+    })
 }

@@ -72,6 +72,9 @@ pub struct CheckRow {
     /// The call that differs most, from 1.
     #[serde(default)]
     pub worst_call: Option<usize>,
+    /// What the record shows of the reason.
+    #[serde(default)]
+    pub why: Option<String>,
     /// The residual is within the limit, and the conversation has costs.
     pub priced: bool,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cache::{Before, Setup};
 use crate::context::Made;
 use crate::conversation::{BlockId, Call, Conversation};
-use crate::cost::{self, Check, Cost, PricedBreak, Tariff, check, cost};
+use crate::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
 use crate::journal::Journal;
 use crate::kept::Kept;
 use crate::meter::Meter;
@@ -67,7 +67,8 @@ impl Money {
             simulated_cost: check.simulated.cost,
             in_usd: check.in_usd,
             residual: check.residual(),
-            worst_call: check.worst.map(|(call, ..)| call + 1),
+            worst_call: check.worst.map(|worst| worst.call + 1),
+            why: check.worst.map(|worst| worst.why.to_owned()),
             priced: self.refused.is_none(),
         })
     }
@@ -75,8 +76,8 @@ impl Money {
     /// Says why a conversation has no costs.
     pub fn refusal(&self, transcript: &str, conversation: &Conversation) -> Option<ResultNote> {
         let why = self.refused.as_ref()?;
-        let (call, ..) = self.check.as_ref()?.worst?;
-        let line = conversation.messages[conversation.calls[call].response].line;
+        let worst = self.check.as_ref()?.worst?;
+        let line = conversation.messages[conversation.calls[worst.call].response].line;
         let what = format!("conversation {}: {why}", conversation.name);
         Some(ResultNote { path: transcript.to_owned(), line: Some(line), what })
     }
@@ -152,8 +153,8 @@ fn size(sizes: &Sizes, counter: Meter, made: &[Made], id: BlockId) -> u64 {
 fn why(check: &Check) -> String {
     let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
     let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
-    let worst = check.worst.map_or(String::new(), |(call, recorded, simulated)| {
-        format!("; most of it at call {}, which read {recorded} tokens from the cache and should have read {simulated}", call + 1)
+    let worst = check.worst.map_or(String::new(), |Worst { call, recorded_read, simulated_read, why }| {
+        format!("; most at call {}, which read {recorded_read} tokens and not {simulated_read}: {why}", call + 1)
     });
     format!(
         "not priced: the record replayed costs {share:.0} % {side} than was billed ({} against {}){worst}",

@@ -39,8 +39,9 @@ fn the_replayed_record_costs_what_was_billed() {
             ALIKE * 100.0
         );
         for check in &others {
-            let CheckRow { transcript, conversation, calls, alike, residual, worst_call, priced, .. } = check;
-            let worst = worst_call.map_or(String::new(), |call| format!(", worst at call {call}"));
+            let CheckRow { transcript, conversation, calls, alike, residual, worst_call, why, priced, .. } = check;
+            let worst =
+                worst_call.zip(why.as_ref()).map_or(String::new(), |(call, why)| format!(", worst at call {call}: {why}"));
             let refused = if *priced { "" } else { ", not priced" };
             println!("  {transcript} {conversation}: {:+.1} %, {alike} of {calls} calls alike{worst}{refused}", residual * 100.0);
         }

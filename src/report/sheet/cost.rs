@@ -65,7 +65,8 @@ pub fn checks(results: &Results) -> Sheet {
     let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, name_of_sum(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
     let mut heads = vec![Head::names("transcript"), Head::names("conversation")];
-    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual"].map(Head::numbers));
+    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(Head::numbers));
+    heads.push(Head::prose("what the record shows"));
     let mut below = vec![
         format!(
             "{} of {} with recorded usage cost within {:.0} % of what was billed; listed are the others",
@@ -104,7 +105,7 @@ fn together(checks: &[CheckRow]) -> Option<CheckRow> {
         ..sum
     })?;
     let residual = if sum.recorded_cost > 0.0 { sum.simulated_cost / sum.recorded_cost - 1.0 } else { 0.0 };
-    Some(CheckRow { conversation: String::new(), residual, ..sum })
+    Some(CheckRow { conversation: String::new(), worst_call: None, why: None, residual, ..sum })
 }
 
 fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
@@ -120,6 +121,8 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         shown::value(unit, Some(check.recorded_cost)),
         shown::value(unit, Some(check.simulated_cost)),
         shown::value(Unit::Share, Some(check.residual)),
+        check.worst_call.map_or(String::new(), |call| count(call as f64)),
+        check.why.clone().unwrap_or_default(),
     ]
 }
 
