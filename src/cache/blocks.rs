@@ -6,8 +6,8 @@ use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Kind};
 use crate::journal::SentBlock;
 
-use super::Setup;
 use super::prefixes::Step;
+use super::{Provider, Setup};
 
 pub(super) struct Blocks<'a> {
     setup: Setup<'a>,
@@ -21,12 +21,14 @@ impl<'a> Blocks<'a> {
         Self { setup: *setup, keys: keys(setup), came_with: came_with(setup) }
     }
 
-    /// A message is opened by its first block that is not thinking: it is the same message when thinking has left.
-    pub fn steps(&self, blocks: &[SentBlock]) -> impl Iterator<Item = Step> {
+    /// Where a provider reads past thinking, a message is opened by its first other block: it is the same message when thinking
+    /// has left.
+    pub fn steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = Step> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
-            let transparent = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
+            let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
+            let transparent = is_thinking && provider.reads_past_thinking;
             let opened = if transparent { None } else { opens.take() };
             Step {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),

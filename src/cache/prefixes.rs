@@ -62,11 +62,13 @@ impl Default for Prefixes {
 
 impl Prefixes {
     /// The path of the next request: the first `kept` blocks of the last one, and `tail`. Gives how many of its blocks stand in
-    /// a row that was used since `oldest`; `used` is when the last request was answered.
+    /// a row that was used since `oldest`, up to one that is not transparent; `used` is when the last request was answered.
     pub fn advance(&mut self, kept: usize, tail: impl Iterator<Item = Step>, used: i64, oldest: i64) -> usize {
         self.leave(kept, used);
-        let shared = if used >= oldest { kept } else { 0 };
-        self.walk(tail, shared == kept, oldest, shared)
+        let alive = used >= oldest;
+        let is_solid = |blocks: &usize| self.solid_in(*blocks) > self.solid_in(blocks - 1);
+        let shared = if alive { (1..=kept).rev().find(is_solid).unwrap_or(0) } else { 0 };
+        self.walk(tail, alive, oldest, shared)
     }
 
     /// Leaves the path behind its first `kept` blocks.
@@ -82,13 +84,15 @@ impl Prefixes {
             let parent = last.map_or(0, |place| place.node);
             let node = if step.transparent { parent } else { self.branch(parent, step.key) };
             alive &= step.transparent || self.alive(node, oldest);
-            shared += usize::from(alive);
             self.path.push(Place {
                 node,
                 size: last.map_or(0, |place| place.size) + step.size,
                 messages: last.map_or(0, |place| place.messages) + usize::from(step.opens_message),
                 solid: last.map_or(0, |place| place.solid) + usize::from(!step.transparent),
             });
+            if alive && !step.transparent {
+                shared = self.path.len();
+            }
         }
         shared
     }

@@ -13,6 +13,8 @@ pub struct Provider {
     pub look_back: Option<usize>,
     /// What is read comes in steps of so many tokens.
     pub step: u64,
+    /// A prefix is read even where thinking has left it.
+    pub reads_past_thinking: bool,
     /// Minutes a prefix lives after its last use.
     pub minutes: f64,
     /// … where the hour was paid for.
@@ -23,10 +25,11 @@ pub struct Provider {
 pub const PROVIDERS: &[Provider] = &[
     Provider {
         name: "anthropic",
-        about: "marked prefixes, found where an earlier request ended within 20 blocks; writing costs more than input",
+        about: "marked prefixes, found within 20 blocks of a mark; writing costs more than input",
         source: "platform.claude.com/docs: prompt caching",
         look_back: Some(20),
         step: 1,
+        reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 60.0,
     },
@@ -36,6 +39,7 @@ pub const PROVIDERS: &[Provider] = &[
         source: "developers.openai.com: prompt caching guide",
         look_back: None,
         step: 128,
+        reads_past_thinking: false,
         minutes: 10.0,
         long_minutes: 10.0,
     },
@@ -45,6 +49,7 @@ pub const PROVIDERS: &[Provider] = &[
         source: "developers.openai.com: prompt caching guide",
         look_back: None,
         step: 1,
+        reads_past_thinking: true,
         minutes: 30.0,
         long_minutes: 30.0,
     },
@@ -54,6 +59,7 @@ pub const PROVIDERS: &[Provider] = &[
         source: "docs.cloud.google.com: context caching",
         look_back: None,
         step: 1,
+        reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 5.0,
     },
@@ -67,6 +73,7 @@ pub const OTHER: Provider = Provider {
     source: "an assumption",
     look_back: None,
     step: 1,
+    reads_past_thinking: true,
     minutes: 5.0,
     long_minutes: 5.0,
 };

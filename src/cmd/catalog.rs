@@ -171,7 +171,7 @@ fn prices() -> Vec<Entry> {
 
 fn provider_page(provider: &Provider) -> String {
     let looks_back = match provider.look_back {
-        Some(blocks) => format!("where an earlier request ended, within {blocks} blocks"),
+        Some(blocks) => format!("where an earlier request was marked, within {blocks} blocks"),
         None => "wherever two requests part".to_owned(),
     };
     [
@@ -181,6 +181,10 @@ fn provider_page(provider: &Provider) -> String {
         filled(
             "It lives:           ",
             &format!("{} minutes after its last use, {} at the longer price", provider.minutes, provider.long_minutes),
+        ),
+        filled(
+            "Thinking that left: ",
+            if provider.reads_past_thinking { "the prefix is read all the same" } else { "the prefix ends where it stood" },
         ),
         filled("Source:             ", provider.source),
     ]

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakRow {
     pub policy: String,
-    /// The layer's id; none where no edit of a layer is to blame.
-    #[serde(default)]
-    pub layer: Option<String>,
+    /// The layer's id.
+    pub layer: String,
     pub breaks: u64,
     /// Tokens written that were not new: what had been sent before, and what the edits put in.
     pub rebilled: u64,
@@ -34,8 +33,7 @@ pub struct DearBreak {
     pub call: usize,
     /// The line of its response.
     pub line: u32,
-    #[serde(default)]
-    pub layer: Option<String>,
+    pub layer: String,
     pub rebilled: u64,
     pub freed: i64,
     /// What writing again cost more than reading would have, in tokens at the price of input.

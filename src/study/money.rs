@@ -163,9 +163,9 @@ fn why(check: &Check) -> String {
     )
 }
 
-/// What the layers of one policy broke, by index; `None` where no layer is to blame.
+/// What the layers of one policy broke, by index.
 #[derive(Debug, Clone, Default)]
-pub struct Breaks(BTreeMap<Option<usize>, Vec<PricedBreak>>);
+pub struct Breaks(BTreeMap<usize, Vec<PricedBreak>>);
 
 impl Breaks {
     pub fn add_cost(&mut self, cost: &Cost) {
@@ -188,7 +188,7 @@ impl Breaks {
             let paid = |one: &&PricedBreak| one.break_even.is_some_and(|calls| calls <= one.followed as f64);
             BreakRow {
                 policy: policy.name.clone(),
-                layer: layer_id(policy, *layer),
+                layer: policy.layers[*layer].id.clone(),
                 breaks: broken.len() as u64,
                 rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
                 freed: broken.iter().map(|one| one.what.freed).sum(),
@@ -200,10 +200,6 @@ impl Breaks {
     }
 }
 
-fn layer_id(policy: &Policy, layer: Option<usize>) -> Option<String> {
-    Some(policy.layers.get(layer?)?.id.clone())
-}
-
 /// The dearest breaks of one conversation, those that cost most beyond what they saved until the next.
 pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<DearBreak> {
     let row = |broken: &PricedBreak| DearBreak {
@@ -212,7 +208,7 @@ pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), poli
         conversation: conversation.name.clone(),
         call: broken.call + 1,
         line: conversation.messages[conversation.calls[broken.call].response].line,
-        layer: layer_id(policy, broken.what.layer),
+        layer: policy.layers[broken.what.layer].id.clone(),
         rebilled: broken.what.rebilled,
         freed: broken.what.freed,
         tokens: broken.tokens,

@@ -86,7 +86,7 @@ fn an_edit_is_paid_with_everything_behind_it() {
     assert_eq!(reads(&served), [[2_997, 0, 0], [7_000, 2_997, 2_997], [4_013, 3_000, 2_997]]);
     let broken = served[2].broken.expect("the prefix was alive");
     // What had been sent before and is written again is the placeholder; the second tool_use and its result are new.
-    assert_eq!((broken.layer, broken.rebilled, broken.freed), (Some(0), 10, 3_990));
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 10, 3_990));
     assert_eq!(served[2].ready, 7_000);
 }
 
@@ -122,7 +122,7 @@ fn thinking_that_leaves_was_not_freed_by_an_edit() {
     let served = served(&conversation(&turns), at_turns, "anthropic", 1_024, COLD);
     assert_eq!(served.iter().map(|of_call| of_call.tokens).collect::<Vec<_>>(), [2_997, 7_700, 3_160]);
     let broken = served[2].broken.expect("the prefix was alive");
-    assert_eq!((broken.layer, broken.rebilled, broken.freed), (Some(0), 10, 3_990));
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 10, 3_990));
 }
 
 #[test]
@@ -135,11 +135,15 @@ fn an_edit_on_the_server_breaks_nothing() {
 }
 
 #[test]
-fn thinking_that_leaves_breaks_nothing() {
-    let turns = [(0, Text(2_000)), (0, Thought(700, 300)), (1, Text(50)), (1, Text(10)), (2, Text(40)), (2, Text(10))];
-    let served = served(&conversation(&turns), keep_all(), "anthropic", 1_024, COLD);
-    // The thinking is not sent again in the next turn, and what stands before and behind it is read.
-    assert_eq!(reads(&served), [[3_000, 0, 0], [3_350, 3_000, 3_000], [3_400, 3_350, 3_350]]);
+fn thinking_that_leaves_breaks_the_prefix_with_some() {
+    let turns = [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Text(100)), (2, Text(40)), (2, Text(10))];
+    // Of the third request, 700 shorter for the thinking that left, 2,997 stand before it and 7,000 were sent before.
+    for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_997, 7_000), ("openai", 2_944, 2_944)] {
+        let served = served(&conversation(&turns), keep_all(), provider, 1_024, COLD);
+        let expected = [[2_997, 0, 0], [7_700, second, second], [7_140, third, third]];
+        assert_eq!(reads(&served), expected, "{provider}");
+        assert!(served.iter().all(|of_call| of_call.broken.is_none()), "no layer did it");
+    }
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! What the caches of recorded sessions did: for how long a prefix lived, and what became of it when something left.
 
+use std::collections::BTreeMap;
+
+use recompact::cache::Provider;
 use recompact::context::{Cause, Change, ChangeKind};
 use recompact::conversation::Conversation;
+use recompact::prices::Prices;
 use recompact::replay::NoObserver;
 
 use crate::transcripts::{files, folder_for_long_runs, read};
@@ -29,27 +33,48 @@ struct Caches {
     within: Seen,
     last_minute: Seen,
     beyond: Seen,
-    /// Turns at whose beginning thinking left.
-    thinking_left: Seen,
+    /// Turns at whose beginning thinking left, by model.
+    thinking_left: BTreeMap<String, Seen>,
     /// Requests before which results in the middle were cleared; a prefix was read if more was than the least ever.
     cleared: Seen,
 }
 
 #[test]
 fn recorded_caches_live_as_long_as_was_paid_for() {
-    let Some(folder) = folder_for_long_runs("claude-code") else { return };
-    let mut caches = Caches::default();
-    for path in files(&folder, ".jsonl") {
-        for conversation in &read(&path, "claude-code").conversations {
-            caches.look_at(conversation);
-        }
-    }
-    println!("{caches:#?}");
+    let Some(caches) = caches("claude-code") else { return };
     let Caches { within, last_minute, beyond, thinking_left, cleared } = caches;
+    let thinking_left = sum(thinking_left.values());
     assert!(within.missed * 50 < within.read && last_minute.missed == 0, "prefixes died early");
     assert!(beyond.read * 10 < beyond.missed, "prefixes lived on");
     assert!(thinking_left.missed * 10 < thinking_left.read, "thinking that leaves breaks the prefix");
     assert_eq!(cleared.read, 0, "an end of a request was found in mid-conversation");
+}
+
+#[test]
+fn what_thinking_does_to_the_caches_of_openai() {
+    let Some(caches) = caches("codex") else { return };
+    for (model, seen) in caches.thinking_left {
+        assert_eq!(seen.read > seen.missed, provider(&model).reads_past_thinking, "{model}");
+    }
+}
+
+fn provider(model: &str) -> &'static Provider {
+    Prices::built_in().quote(Some(model), None).provider
+}
+
+fn caches(format: &str) -> Option<Caches> {
+    let mut caches = Caches::default();
+    for path in files(&folder_for_long_runs(format)?, ".jsonl") {
+        for conversation in &read(&path, format).conversations {
+            caches.look_at(conversation);
+        }
+    }
+    println!("{format}: {caches:#?}");
+    Some(caches)
+}
+
+fn sum<'a>(all: impl Iterator<Item = &'a Seen>) -> Seen {
+    all.fold(Seen::default(), |sum, seen| Seen { read: sum.read + seen.read, missed: sum.missed + seen.missed })
 }
 
 impl Caches {
@@ -57,7 +82,8 @@ impl Caches {
         let journal = Trial::of(preset_with("recorded", &[])).replay(conversation, &mut NoObserver);
         let usages = || conversation.calls.iter().filter_map(|call| call.usage);
         let (short, long) = usages().fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
-        let lifetime = if long > short { 60 * MINUTE } else { 5 * MINUTE };
+        let model = conversation.calls.iter().find_map(|call| call.model.as_deref()).unwrap_or_default();
+        let lifetime = (provider(model).lifetime(long > short) * MINUTE as f64) as i64;
         let least = usages().skip(1).map(|usage| usage.cache_read).filter(|read| *read > 0).min().unwrap_or_default();
         for pair in journal.requests.windows(2) {
             let (before, call) = (&conversation.calls[pair[0].call], &conversation.calls[pair[1].call]);
@@ -79,7 +105,7 @@ impl Caches {
                         self.last_minute.add(read);
                     }
                     if !changes.is_empty() {
-                        self.thinking_left.add(read);
+                        self.thinking_left.entry(before.model.clone().unwrap_or_default()).or_default().add(read);
                     }
                 }
             }

@@ -108,11 +108,13 @@ impl Slow<'_> {
     }
 }
 
-/// The size of the blocks of a request that another one begins with, and of the thinking among and right behind them.
+/// The size of the blocks of a request that another one begins with, and of the thinking among them.
 fn common(request: &[Sent], earlier: &[Sent]) -> u64 {
     let mut theirs = earlier.iter().filter(|(_, holds, _)| holds.is_some());
     let same = |(opens, holds, _): &&Sent| {
         holds.is_none() || theirs.next().is_some_and(|(other, held, _)| (other, held) == (opens, holds))
     };
-    request.iter().take_while(same).map(|(.., size)| size).sum()
+    let mut alike: Vec<_> = request.iter().take_while(same).collect();
+    while alike.pop_if(|(_, holds, _)| holds.is_none()).is_some() {}
+    alike.iter().map(|(.., size)| size).sum()
 }

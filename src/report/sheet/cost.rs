@@ -14,7 +14,7 @@ pub fn breaks(results: &Results) -> Sheet {
     let row = |row: &BreakRow| {
         vec![
             row.policy.clone(),
-            layer(row.layer.as_deref()),
+            super::cut(&row.layer),
             count(row.breaks as f64),
             count(row.rebilled as f64),
             count(row.freed as f64),
@@ -42,7 +42,7 @@ pub fn dearest(results: &Results) -> Sheet {
             broken.policy.clone(),
             format!("{}:{}", &broken.transcript[folder.len()..], broken.line),
             count(broken.call as f64),
-            layer(broken.layer.as_deref()),
+            super::cut(&broken.layer),
             count(broken.rebilled as f64),
             count(broken.freed as f64),
             shown::value(Unit::Usd, broken.usd),
@@ -124,10 +124,6 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         check.worst_call.map_or(String::new(), |call| count(call as f64)),
         check.why.clone().unwrap_or_default(),
     ]
-}
-
-fn layer(id: Option<&str>) -> String {
-    id.map_or(shown::MISSING.to_owned(), super::cut)
 }
 
 fn count(number: f64) -> String {
