@@ -174,14 +174,15 @@ fn provider_page(provider: &Provider) -> String {
         Some(blocks) => format!("where an earlier request was marked, within {blocks} blocks"),
         None => "wherever two requests part".to_owned(),
     };
+    let lives = match provider.long_minutes == provider.minutes {
+        true => format!("{} minutes after its last use", provider.minutes),
+        false => format!("{} minutes after its last use, {} at the longer price", provider.minutes, provider.long_minutes),
+    };
     [
         filled("", &format!("{}: {}", provider.name, provider.about)),
         filled("A prefix is found:  ", &looks_back),
         filled("It is read:         ", &format!("in steps of {}", recompact::text::many(provider.step as usize, "token"))),
-        filled(
-            "It lives:           ",
-            &format!("{} minutes after its last use, {} at the longer price", provider.minutes, provider.long_minutes),
-        ),
+        filled("It lives:           ", &lives),
         filled(
             "Thinking that left: ",
             if provider.reads_past_thinking { "the prefix is read all the same" } else { "the prefix ends where it stood" },
