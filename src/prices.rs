@@ -10,6 +10,7 @@ mod names;
 mod page;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use jiff::civil::Date;
 
@@ -80,10 +81,12 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The list that comes with the program.
+    /// The list that comes with the program. It is read once.
     pub fn built_in() -> Self {
         // That it can be read is tested.
-        Self::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default()
+        static LIST: LazyLock<Prices> =
+            LazyLock::new(|| Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default());
+        LIST.clone()
     }
 
     /// What a model costs at a time (milliseconds since 1970; without one: at the latest). Before its first period, a model
