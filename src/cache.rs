@@ -28,7 +28,7 @@ mod prefixes;
 mod provider;
 
 use crate::context::Cause;
-use crate::conversation::{BlockId, Conversation};
+use crate::conversation::{BlockId, Conversation, MINUTE};
 use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
 
@@ -74,12 +74,7 @@ impl Before {
     /// As the record tells: what the first call read, and the least that any later call read. Where it tells nothing, all of
     /// `overhead` is stable and none of it was there.
     pub fn of(conversation: &Conversation, overhead: u64) -> Self {
-        let mut reads = conversation
-            .calls
-            .iter()
-            .filter_map(|call| call.usage)
-            .filter(|usage| usage.request() > 0)
-            .map(|usage| usage.cache_read);
+        let mut reads = conversation.calls.iter().filter_map(|call| call.billed()).map(|usage| usage.cache_read);
         let warm = reads.next().unwrap_or_default();
         let least = reads.filter(|read| *read > 0).min();
         Self { warm, stable: least.map_or(overhead, |least| least.min(overhead)) }
@@ -149,9 +144,6 @@ struct Last {
     answered: Option<i64>,
 }
 
-/// Milliseconds in a minute.
-const MINUTE: f64 = 60_000.0;
-
 impl Cache<'_> {
     fn serve(&mut self, request: &Request) -> Served {
         let is_first = self.sent.is_empty();
@@ -174,7 +166,7 @@ impl Cache<'_> {
     fn serve_by(&self, model: &mut OfModel, terms: &Terms, request: &Request, is_first: bool) -> Served {
         let conversation = self.setup.conversation;
         let asked = conversation.asked(request.call);
-        let lifetime = (terms.provider.lifetime(terms.long) * MINUTE) as i64;
+        let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
         // Without a clock every prefix is as young as the request.
         let oldest = asked.map_or(i64::MIN, |asked| asked - lifetime);
         let last = model.last.take();

@@ -192,6 +192,13 @@ pub struct Call {
     pub time: Option<i64>,
 }
 
+impl Call {
+    /// Its usage, where that tells what the model read: harnesses write down zeros for calls that failed.
+    pub fn billed(&self) -> Option<Usage> {
+        self.usage.filter(|usage| usage.request() > 0)
+    }
+}
+
 /// What a tool_use and its tool_result have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolPair {
@@ -317,8 +324,11 @@ impl Conversation {
     }
 }
 
-/// Milliseconds a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs, ten minutes.
-const LONGEST_ANSWER: i64 = 600_000;
+/// Milliseconds in a minute: times of records are in milliseconds.
+pub const MINUTE: i64 = 60_000;
+
+/// How long a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs.
+const LONGEST_ANSWER: i64 = 10 * MINUTE;
 
 /// No request and no answer has as many tokens: a record that says more cannot make a sum run over.
 const MOST_TOKENS: u64 = u32::MAX as u64;

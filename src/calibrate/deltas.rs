@@ -61,7 +61,7 @@ fn thinking_leaves(conversation: &Conversation, call: usize, held: &mut bool) ->
 
 fn delta(conversation: &Conversation, call: usize) -> Option<Delta> {
     let [before, this] = [call - 1, call].map(|call| &conversation.calls[call]);
-    let tokens = requested(this.usage)?.checked_sub(requested(before.usage)?).filter(|tokens| *tokens > 0)?;
+    let tokens = this.billed()?.request().checked_sub(before.billed()?.request()).filter(|tokens| *tokens > 0)?;
     if this.model != before.model {
         return None;
     }
@@ -74,8 +74,4 @@ fn delta(conversation: &Conversation, call: usize) -> Option<Delta> {
         characters[Class::of(block) as usize] += Measure::Chars.block(block, false);
     }
     Some(Delta { call, characters, tokens })
-}
-
-fn requested(usage: Option<crate::conversation::Usage>) -> Option<u64> {
-    usage.map(|usage| usage.request()).filter(|tokens| *tokens > 0)
 }

@@ -54,7 +54,7 @@ pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     let mut check = Check { in_usd: tariff.is_known(), ..Check::default() };
     let (mut largest, mut last_request) = (0.0, 0);
     for (request, served) in setup.journal.requests.iter().zip(serve(setup)) {
-        let Some(usage) = setup.conversation.calls[served.call].usage.filter(|usage| usage.request() > 0) else { continue };
+        let Some(usage) = setup.conversation.calls[served.call].billed() else { continue };
         let read = served.read_at_ends;
         let simulated = tariff.usage(read, served.tokens - read, served.is_cached, usage.output);
         let recorded_cost = tariff.cost(served.call, &usage);

@@ -1,10 +1,8 @@
 //! Which layers are due before a request.
 
 use super::Setup;
+use crate::conversation::MINUTE;
 use crate::layer::When;
-
-/// Milliseconds in a minute.
-const MINUTE: f64 = 60_000.0;
 
 /// Whether a layer is due before the request of `call`, the `turn`-th turn's, which typed text entered for if `typed`. An
 /// error where the record cannot tell.
@@ -25,7 +23,7 @@ pub fn due(setup: &Setup, when: &When, call: usize, turn: usize, typed: bool) ->
 fn idle(setup: &Setup, call: usize) -> Result<f64, &'static str> {
     let conversation = setup.conversation;
     match (conversation.calls[call - 1].time, conversation.asked(call)) {
-        (Some(before), Some(now)) => Ok((now - before) as f64 / MINUTE),
+        (Some(before), Some(now)) => Ok((now - before) as f64 / MINUTE as f64),
         _ => Err("the record has no clock"),
     }
 }

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use recompact::cache::Provider;
 use recompact::context::{Cause, Change, ChangeKind};
-use recompact::conversation::Conversation;
+use recompact::conversation::{Conversation, MINUTE};
+use recompact::cost::Tariff;
 use recompact::prices::Prices;
 use recompact::replay::NoObserver;
 
 use crate::transcripts::{files, folder_for_long_runs, read};
 use crate::trial::{Trial, preset_with};
-
-/// Milliseconds in a minute.
-const MINUTE: i64 = 60_000;
 
 /// How often the request before was read again, and how often it was not.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -80,11 +78,11 @@ fn sum<'a>(all: impl Iterator<Item = &'a Seen>) -> Seen {
 impl Caches {
     fn look_at(&mut self, conversation: &Conversation) {
         let journal = Trial::of(preset_with("recorded", &[])).replay(conversation, &mut NoObserver);
-        let usages = || conversation.calls.iter().filter_map(|call| call.usage);
-        let (short, long) = usages().fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
-        let model = conversation.calls.iter().find_map(|call| call.model.as_deref()).unwrap_or_default();
-        let lifetime = (provider(model).lifetime(long > short) * MINUTE as f64) as i64;
-        let least = usages().skip(1).map(|usage| usage.cache_read).filter(|read| *read > 0).min().unwrap_or_default();
+        let tariff = Tariff::new(conversation, &Prices::built_in(), None);
+        let Some(terms) = tariff.terms().first() else { return };
+        let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
+        let usages = conversation.calls.iter().filter_map(|call| call.usage);
+        let least = usages.skip(1).map(|usage| usage.cache_read).filter(|read| *read > 0).min().unwrap_or_default();
         for pair in journal.requests.windows(2) {
             let (before, call) = (&conversation.calls[pair[0].call], &conversation.calls[pair[1].call]);
             let (Some(had), Some(has)) = (before.usage, call.usage) else { continue };

@@ -2,16 +2,13 @@
 
 use recompact::cache::{Before, Provider, Served, Setup, Terms, serve};
 use recompact::context::Context;
-use recompact::conversation::{BlockId, Conversation, Kind, Role, Thinking};
+use recompact::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
 use recompact::journal::Request;
 use recompact::meter::Measure;
 use recompact::replay::Observer;
 
 use crate::generate;
 use crate::trial::trials;
-
-/// Milliseconds in a minute.
-const MINUTE: i64 = 60_000;
 
 #[test]
 fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {

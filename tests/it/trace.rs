@@ -1,11 +1,8 @@
 //! Conversations so small that a person can reckon what they cost: sizes are characters, and every response comes at once.
 
-use recompact::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking};
+use recompact::conversation::{BlockId, Builder, Call, Conversation, MINUTE, Message, Origin, Role, Thinking};
 use recompact::policy::Policy;
 use serde_json::{Value, json};
-
-/// Milliseconds in a minute.
-const MINUTE: i64 = 60_000;
 
 /// What a message holds.
 #[derive(Clone, Copy)]
