@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use recompact::cache::{self, Before};
 use recompact::calibrate::Calibration;
+use recompact::context::sizes_of;
 use recompact::conversation::BlockId;
 use recompact::cost::{Setup, Tariff, cost};
 use recompact::kept::look_up;
@@ -92,9 +93,8 @@ impl Session {
     fn time(&self, policy: &Policy) -> (Duration, usize) {
         let Prepared { conversation, sizes, counter, .. } = &self.prepared;
         let journal = self.prepared.replay(policy);
-        let made = |block: BlockId| block.index().checked_sub(sizes.len()).map(|place| &journal.made[place]);
         let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
-        let size = |block: BlockId| made(block).map_or_else(|| sizes.size(block, counter.measure), |made| made.sizes()[slot]);
+        let size = |block: BlockId| sizes_of(conversation, sizes, &journal.made, block)[slot];
         let kept = look_up(conversation, &self.references, &journal, &size);
         let before = Before::of(conversation, journal.overhead);
         let cache = cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };

@@ -5,7 +5,7 @@ use recompact::conversation::Conversation;
 use recompact::journal::Journal;
 use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy};
-use recompact::replay::{NoObserver, RecordedRequests, Setup, replay};
+use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
 use recompact::sizes::Sizes;
 use recompact::summarizer::Extract;
 
@@ -28,7 +28,8 @@ impl Prepared {
         let measures = policies().into_iter().flat_map(|policy| policy.measures());
         let sizes = Sizes::new(&conversation, measures.chain([counter.measure]));
         let policy = &policies()[0];
-        let recorded = RecordedRequests::of(&setup(&conversation, &sizes, policy, counter, None));
+        let base = setup(&conversation, &sizes, policy, counter, None);
+        let recorded = RecordedRequests::of(&base, &Record::replay(&base).expect("the policy `recorded`"));
         Self { conversation, sizes, recorded, counter }
     }
 

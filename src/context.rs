@@ -19,7 +19,7 @@ use crate::sizes::Sizes;
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-pub use sent::{Made, Sent};
+pub use sent::{Made, Sent, block_of, sizes_of};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
@@ -304,10 +304,7 @@ impl<'a> Context<'a> {
     }
 
     fn sizes_of(&self, id: BlockId) -> &[u64] {
-        match id.index().checked_sub(self.conversation.blocks.len()) {
-            None => self.sizes.of(id),
-            Some(made) => &self.made[made].sizes,
-        }
+        sizes_of(self.conversation, self.sizes, &self.made, id)
     }
 
     fn slot(&self, measure: Measure) -> Option<usize> {
@@ -338,12 +335,5 @@ impl<'a> Context<'a> {
                 self.faults.use_leaves(pair);
             }
         }
-    }
-}
-
-fn block_of<'b>(conversation: &'b Conversation, made: &'b [Made], id: BlockId) -> &'b Block {
-    match id.index().checked_sub(conversation.blocks.len()) {
-        None => conversation.block(id),
-        Some(index) => &made[index].block,
     }
 }

@@ -1,6 +1,6 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
-use crate::context::{Change, Fault, Made};
+use crate::context::{Change, Fault, Made, block_of};
 use crate::conversation::{Block, BlockId, Conversation, Role};
 
 /// What was sent for one recorded call.
@@ -114,7 +114,6 @@ pub struct Journal {
 impl Journal {
     /// A block of the replayed conversation, or one that a layer wrote.
     pub fn block<'a>(&'a self, conversation: &'a Conversation, id: BlockId) -> &'a Block {
-        let recorded = &conversation.blocks;
-        recorded.get(id.index()).unwrap_or_else(|| &self.made[id.index() - recorded.len()].block)
+        block_of(conversation, &self.made, id)
     }
 }

@@ -20,7 +20,7 @@ use crate::policy::Policy;
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 
-pub use estimate::RecordedRequests;
+pub use estimate::{Record, RecordedRequests};
 
 use clerk::Clerk;
 use send::LastMessages;

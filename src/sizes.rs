@@ -25,15 +25,6 @@ impl Sizes {
         Self { measures, sizes }
     }
 
-    /// How many blocks there are.
-    pub fn len(&self) -> usize {
-        if self.measures.is_empty() { 0 } else { self.sizes.len() / self.measures.len() }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Puts others in place of the sizes by one measure, a size a block.
     pub fn with(mut self, measure: Measure, sizes: &[u64]) -> Self {
         if let Some(slot) = self.slot(measure) {
@@ -68,8 +59,8 @@ impl Sizes {
 /// Tokens of system prompt and tools: what the first recorded usage holds beyond the messages of its request, else the system
 /// prompt, where the transcript has it.
 pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u64 {
-    let known = conversation.calls.iter().filter_map(|call| Some((call.response, call.usage?.request())));
-    match known.into_iter().find(|(_, usage)| *usage > 0) {
+    let mut known = conversation.calls.iter().filter_map(|call| Some((call.response, call.billed()?.request())));
+    match known.next() {
         Some((response, usage)) => {
             let blocks = conversation.messages[..response].iter().flat_map(|message| &message.blocks);
             let counted = blocks.map(|block| sizes.size(*block, counter.measure)).sum();

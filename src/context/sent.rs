@@ -1,6 +1,7 @@
 //! What a context holds.
 
-use crate::conversation::{Block, BlockId, Role};
+use crate::conversation::{Block, BlockId, Conversation, Role};
+use crate::sizes::Sizes;
 
 /// A message of the context.
 #[derive(Debug, Clone)]
@@ -22,9 +23,18 @@ pub struct Made {
     pub(super) sizes: Box<[u64]>,
 }
 
-impl Made {
-    /// Its sizes, by each measure of the [`crate::sizes::Sizes`] it was made under.
-    pub fn sizes(&self) -> &[u64] {
-        &self.sizes
+/// A block of a conversation, or one that a layer wrote.
+pub fn block_of<'b>(conversation: &'b Conversation, made: &'b [Made], id: BlockId) -> &'b Block {
+    match id.index().checked_sub(conversation.blocks.len()) {
+        None => conversation.block(id),
+        Some(index) => &made[index].block,
+    }
+}
+
+/// The sizes of such a block, in the order of [`Sizes::measures`].
+pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, made: &'b [Made], id: BlockId) -> &'b [u64] {
+    match id.index().checked_sub(conversation.blocks.len()) {
+        None => sizes.of(id),
+        Some(index) => &made[index].sizes,
     }
 }

@@ -3,8 +3,9 @@
 use super::clerk::Clerk;
 use super::{Setup, replay};
 use crate::context::Context;
+use crate::journal::Journal;
 use crate::meter::Meter;
-use crate::policy::preset;
+use crate::policy::{Policy, preset};
 
 /// What the record says of the requests that the recorded agent sent, one a call.
 #[derive(Debug, Clone)]
@@ -20,15 +21,28 @@ struct Recorded {
     scale: f64,
 }
 
+/// The record, replayed with its own compactions.
+pub struct Record {
+    pub policy: Policy,
+    pub journal: Journal,
+}
+
+impl Record {
+    pub fn replay(setup: &Setup) -> Option<Self> {
+        let policy = preset("recorded")?.policy(&[]).ok()?;
+        let journal = replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver);
+        Some(Self { policy, journal })
+    }
+}
+
 impl RecordedRequests {
-    /// Replays the recorded compactions to count what was sent.
-    pub fn of(setup: &Setup) -> Self {
+    /// By the requests of the replayed record, which count what was sent.
+    pub fn of(setup: &Setup, record: &Record) -> Self {
         let calls = &setup.conversation.calls;
         let mut recorded = vec![None; calls.len()];
-        let Some(policy) = preset("recorded").and_then(|preset| preset.policy(&[]).ok()) else { return Self(recorded) };
         let (mut largest, mut scale) = (0, 1.0);
-        for request in replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver).requests {
-            let Some(usage) = calls[request.call].usage.map(|usage| usage.request()).filter(|usage| *usage > 0) else { continue };
+        for request in &record.journal.requests {
+            let Some(usage) = calls[request.call].billed().map(|usage| usage.request()) else { continue };
             let counted = request.tokens - setup.overhead;
             if counted > largest {
                 (largest, scale) = (counted, usage.saturating_sub(setup.overhead) as f64 / counted as f64);

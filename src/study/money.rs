@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::cache::{Before, Setup};
-use crate::context::Made;
+use crate::context::sizes_of;
 use crate::conversation::{BlockId, Call, Conversation};
 use crate::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
 use crate::journal::Journal;
 use crate::kept::Kept;
-use crate::meter::Meter;
-use crate::policy::{Policy, preset};
-use crate::replay::{self, NoObserver, replay};
+use crate::meter::Measure;
+use crate::policy::Policy;
+use crate::replay::{self, Record};
 use crate::results::{BreakRow, CheckRow, DearBreak, ResultNote};
-use crate::sizes::Sizes;
 
 use super::Study;
 
@@ -28,13 +27,13 @@ pub struct Money {
 }
 
 impl Money {
-    /// Replays the record to see whether the simulation reproduces what was billed, which was at the recorded models' prices.
-    pub fn new(setup: &replay::Setup, study: &Study) -> Self {
+    /// `record`, where anything was billed, shows whether the simulation reproduces that, at the recorded models' prices.
+    pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
         let conversation = setup.conversation;
         let before = Before::of(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
-        let check = billed(conversation).then(|| replayed(setup, before, own.as_ref().unwrap_or(&tariff))).flatten();
+        let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
         let off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
         Self { refused: off.map(why), tariff, before, outputs: outputs(setup), check }
     }
@@ -44,7 +43,7 @@ impl Money {
         if self.refused.is_some() {
             return None;
         }
-        let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
+        let size = size(setup, journal);
         let terms = self.tariff.terms();
         let cache =
             Setup { conversation: setup.conversation, policy: setup.policy, journal, terms, before: self.before, size: &size };
@@ -88,19 +87,13 @@ impl Money {
     }
 }
 
-/// Whether a provider said what it read.
-fn billed(conversation: &Conversation) -> bool {
-    conversation.calls.iter().any(|call| call.usage.is_some_and(|usage| usage.request() > 0))
-}
-
-/// The record, replayed with its own compactions.
-fn replayed(setup: &replay::Setup, before: Before, tariff: &Tariff) -> Option<Check> {
-    let (conversation, policy) = (setup.conversation, preset("recorded")?.policy(&[]).ok()?);
-    let mut journal = replay(&replay::Setup { policy: &policy, ..*setup }, &mut NoObserver);
+/// The replayed record against the bill.
+fn replayed(setup: &replay::Setup, record: Record, before: Before, tariff: &Tariff) -> Check {
+    let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
-    let size = |id| size(setup.sizes, setup.counter, &journal.made, id);
+    let size = size(setup, &journal);
     let cache = Setup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
-    Some(Check { counted, ..check(&cache, tariff) })
+    Check { counted, ..check(&cache, tariff) }
 }
 
 /// Puts the recorded size of each request in place of the counted one; gives the sum of those it replaced.
@@ -110,10 +103,9 @@ fn replayed(setup: &replay::Setup, before: Before, tariff: &Tariff) -> Option<Ch
 fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u64 {
     let mut counted = 0;
     for request in &mut journal.requests {
-        let usage = conversation.calls[request.call].usage.map(|usage| usage.request()).filter(|tokens| *tokens > 0);
-        if let Some(tokens) = usage {
+        if let Some(usage) = conversation.calls[request.call].billed() {
             counted += request.tokens;
-            request.tokens = tokens;
+            request.tokens = usage.request();
         }
     }
     counted
@@ -128,8 +120,12 @@ fn outputs(setup: &replay::Setup) -> Vec<u64> {
         if recorded * PLACEHOLDER > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
             return recorded;
         }
-        // Not its size in a request: there what the harness added unseen counts, too.
-        let counted = counter.apply(blocks().map(|id| counter.measure.block(conversation.block(*id), false)).sum());
+        // A calibrated size in a request holds what the harness added unseen, too. A count by a vocabulary is the same, and dear.
+        let alone = |id: &BlockId| match counter.measure {
+            Measure::O200k | Measure::Cl100k => sizes.size(*id, counter.measure),
+            measure => measure.block(conversation.block(*id), false),
+        };
+        let counted = counter.apply(blocks().map(alone).sum());
         recorded.max(counted + FRAME)
     };
     conversation.calls.iter().map(of_call).collect()
@@ -142,12 +138,10 @@ const PLACEHOLDER: u64 = 4;
 /// no placeholder come to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
 const FRAME: u64 = 57;
 
-/// The size of a block of the conversation, or of one that a layer wrote.
-fn size(sizes: &Sizes, counter: Meter, made: &[Made], id: BlockId) -> u64 {
-    match id.index().checked_sub(sizes.len()) {
-        None => sizes.size(id, counter.measure),
-        Some(place) => sizes.slot(counter.measure).map_or(0, |slot| made[place].sizes()[slot]),
-    }
+/// The size of a block of the conversation, or of one that a layer wrote, by the report's counter.
+fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
+    let slot = setup.sizes.slot(setup.counter.measure);
+    move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
 }
 
 fn why(check: &Check) -> String {
@@ -200,7 +194,7 @@ impl Breaks {
     }
 }
 
-/// The dearest breaks of one conversation, those that cost most beyond what they saved until the next.
+/// The dearest breaks of one conversation.
 pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<DearBreak> {
     let row = |broken: &PricedBreak| DearBreak {
         policy: policy.name.clone(),

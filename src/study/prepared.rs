@@ -7,7 +7,7 @@ use crate::kept::bound::Problem;
 use crate::meter::Meter;
 use crate::policy::Policy;
 use crate::references::References;
-use crate::replay::{RecordedRequests, Setup};
+use crate::replay::{Record, RecordedRequests, Setup};
 use crate::sizes::{Sizes, overhead};
 
 use super::counter::Counting;
@@ -34,8 +34,11 @@ impl<'a> Prepared<'a> {
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
         let setup = setup(study, conversation, &sizes, counter, overhead);
-        let recorded = study.policies.iter().any(Policy::goes_by_usage).then(|| RecordedRequests::of(&setup));
-        let money = Money::new(&setup, study);
+        let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
+        let record = is_billed.then(|| Record::replay(&setup)).flatten();
+        let goes_by_usage = study.policies.iter().any(Policy::goes_by_usage);
+        let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
+        let money = Money::new(&setup, study, record);
         Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money }
     }
 

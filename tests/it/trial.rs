@@ -5,7 +5,7 @@ use recompact::conversation::{Conversation, Thinking};
 use recompact::journal::{Journal, Request};
 use recompact::meter::{Measure, Meter};
 use recompact::policy::{PRESETS, Policy, preset};
-use recompact::replay::{Observer, RecordedRequests, Setup, replay};
+use recompact::replay::{Observer, Record, RecordedRequests, Setup, replay};
 use recompact::sizes::Sizes;
 use recompact::summarizer::{Fixed, Summarizer};
 use serde_json::Value;
@@ -51,7 +51,8 @@ impl Trial {
             recorded: None,
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
-        let recorded = by_usage.then(|| RecordedRequests::of(&setup));
+        let record = by_usage.then(|| Record::replay(&setup)).flatten();
+        let recorded = record.map(|record| RecordedRequests::of(&setup, &record));
         replay(&Setup { recorded: recorded.as_ref(), ..setup }, observer)
     }
 
