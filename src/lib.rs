@@ -40,7 +40,7 @@
 //!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
 //! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
 //!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
-//! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`inspect`]; [`report`].
+//! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
 //!
 //! # Invariants
 //!
@@ -52,7 +52,7 @@
 //! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
 //!    the bounds look ahead, and what is read off the usage of the whole session: how it counts tokens, and how much of a
 //!    system prompt stays cached.
-//! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, no random number.
+//! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, and no random number without a seed.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
 //! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]). A session whose record the simulation of the
 //!    cache does not reproduce is not priced.
@@ -87,6 +87,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 pub mod sizes;
+pub mod stats;
 pub mod study;
 pub mod summarizer;
 pub mod template;

@@ -2,8 +2,13 @@
 //! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
 
 mod calibration;
+mod comparison;
 mod cost;
 mod kept;
+mod session;
+mod sweep;
+mod total;
+mod trace;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,8 +20,13 @@ use crate::format::jsonl::replace_lone_surrogates;
 pub use crate::column::{Better, Column, Combine, Id, Unit};
 pub use crate::values::{ById, Intervals, Values};
 pub use calibration::CalibrationRow;
+pub use comparison::{ComparisonRow, Statistics};
 pub use cost::{BreakRow, CheckRow, DearBreak};
 pub use kept::{KeptRow, MissRow};
+pub use session::Session;
+pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
+pub use total::Added;
+pub use trace::{EventMark, TraceLine, TraceRow};
 
 /// The version this program writes and reads.
 pub const VERSION: u64 = 1;
@@ -29,6 +39,15 @@ pub struct Results {
     pub rows: Vec<Row>,
     /// One a policy, in the order of the policies.
     pub summary: Vec<Summary>,
+    /// How the intervals of the summary and the comparisons were drawn; none where there are too few sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
+    /// Every policy against the baseline, by policy and column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<ComparisonRow>,
+    /// What a sweep found; the rows are then of the policies on its front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,6 +66,9 @@ pub struct Results {
     /// By transcript, then conversation: those whose tokens were counted as recorded usage tells them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibrations: Vec<CalibrationRow>,
+    /// Tokens per call, one a conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TraceRow>,
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]
@@ -223,36 +245,9 @@ fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
         policy: first.policy.clone(),
         bound_of: first.bound_of.clone(),
         transcripts: transcripts.len(),
-        values: columns.iter().map(|column| (column.id.clone(), total(column, rows))).collect(),
+        values: columns.iter().map(|column| (column.id.clone(), column.total(rows.iter().map(|row| &row.values)))).collect(),
         intervals: Intervals::default(),
     })
-}
-
-/// One column over several rows, as its [`Combine`] says.
-fn total(column: &Column, rows: &[&Row]) -> Option<f64> {
-    let values = || rows.iter().filter_map(|row| row.values.get(&column.id));
-    match &column.combine {
-        Combine::Nothing => None,
-        Combine::Sum => values().reduce(|a, b| a + b),
-        Combine::Max => values().reduce(f64::max),
-        Combine::Mean => {
-            let mean = values().reduce(|a, b| a + b)? / values().count() as f64;
-            Some(if column.unit.is_whole() { mean.round() } else { mean })
-        }
-        Combine::Ratio { over, under } => ratio_of_sums(over, under, rows),
-        Combine::Saving { over, under } => ratio_of_sums(over, under, rows).map(|ratio| 1.0 - ratio),
-        Combine::Weighted { by } => {
-            let weighted = || rows.iter().filter_map(|row| Some((row.values.get(&column.id)?, row.values.get(by)?)));
-            let weight: f64 = weighted().map(|(_, weight)| weight).sum();
-            (weight != 0.0).then(|| weighted().map(|(value, weight)| value * weight).sum::<f64>() / weight)
-        }
-    }
-}
-
-fn ratio_of_sums(over: &str, under: &str, rows: &[&Row]) -> Option<f64> {
-    let both = rows.iter().filter_map(|row| Some((row.values.get(over)?, row.values.get(under)?)));
-    let (over, under) = both.fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
-    (under != 0.0).then(|| over / under)
 }
 
 #[cfg(test)]

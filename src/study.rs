@@ -3,6 +3,7 @@
 //! Sizes are computed once for all policies of a conversation. Results come in the order of the input, whatever thread made
 //! them, and hold nothing of the machine.
 
+mod against;
 mod counter;
 mod gaps;
 mod kept;
@@ -10,6 +11,7 @@ mod layers;
 mod money;
 mod part;
 mod prepared;
+mod trace;
 
 use rayon::prelude::*;
 
@@ -22,11 +24,13 @@ use crate::policy::{Policy, preset};
 use crate::prices::Prices;
 use crate::replay::{NoObserver, Observer, Setup, replay};
 use crate::results::Results;
+use crate::stats::SEED;
 use crate::summarizer::{Extract, Summarizer};
 
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
 
+use against::{Against, Replayed};
 use gaps::Gap;
 use kept::Compared;
 use prepared::Prepared;
@@ -61,6 +65,8 @@ pub struct Study {
     pub max_residual: f64,
     /// How many of the dearest breaks of the cached prefix are listed for each policy.
     pub breaks: usize,
+    /// Of the draws of sessions.
+    pub seed: u64,
 }
 
 /// Gives an observer for each replay. With observers, replays run one after another.
@@ -99,6 +105,7 @@ impl Study {
             priced_as: None,
             max_residual: MAX_RESIDUAL,
             breaks: 0,
+            seed: SEED,
         }
     }
 
@@ -109,17 +116,26 @@ impl Study {
         for (conversation, counting) in reading.conversations.iter().zip(&countings) {
             let prepared = Prepared::new(self, conversation, counting);
             part.calibrations.extend(counting.row(name, conversation));
-            let outcomes: Vec<Outcome> = match &mut observers {
-                None => self.policies.par_iter().map(|policy| self.replay(&prepared, policy, &mut NoObserver)).collect(),
+            // All are compared with the baseline and become rows one by one, so that few journals are held at a time.
+            let baseline = self.replay(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let against = Against { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
+            let replayed: Vec<Replayed> = match &mut observers {
+                None => {
+                    let replayed = |(index, policy)| match index == self.baseline {
+                        true => against.replayed(policy, &baseline),
+                        false => against.replayed(policy, &self.replay(&prepared, policy, &mut NoObserver)),
+                    };
+                    self.policies.par_iter().enumerate().map(replayed).collect()
+                }
                 Some(observers) => {
                     let observed = |policy| {
                         let mut observer = observers.observe(name, conversation, policy);
-                        self.replay(&prepared, policy, &mut *observer)
+                        against.replayed(policy, &self.replay(&prepared, policy, &mut *observer))
                     };
                     self.policies.iter().map(observed).collect()
                 }
             };
-            part.add(self, name, &prepared, &outcomes);
+            part.add(&against, replayed);
             part.checks.extend(prepared.money.row(name, &conversation.name));
             part.notes.extend(prepared.money.refusal(name, conversation));
             part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Gap::Price, model.clone())));
@@ -134,10 +150,18 @@ impl Study {
         part::results(self, parts)
     }
 
+    fn window_of(&self, conversation: &Conversation, policy: &Policy) -> u64 {
+        self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW)
+    }
+
     fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
         let conversation = prepared.conversation;
-        let window = self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW);
-        let setup = Setup { policy, window, recorded: prepared.recorded.as_ref(), ..prepared.setup(self) };
+        let setup = Setup {
+            policy,
+            window: self.window_of(conversation, policy),
+            recorded: prepared.recorded.as_ref(),
+            ..prepared.setup(self)
+        };
         let journal = replay(&setup, observer);
         let tokens = |block| prepared.counter.apply(prepared.sizes.size(block, prepared.counter.measure));
         let kept = look_up(conversation, &prepared.references, &journal, &tokens);

@@ -10,7 +10,7 @@ use crate::kept::{Bounds, GAPS, GENERATIONS, Grain, Kept, Missed, Share};
 use crate::measure::{self, CHANCE, Replayed};
 use crate::policy::Policy;
 use crate::references::{Placebo, Provenance, References};
-use crate::results::{KeptRow, MissRow, Row};
+use crate::results::{KeptRow, MissRow, Row, Session};
 
 /// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
 const PLACEBOS: usize = 9;
@@ -131,39 +131,27 @@ pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) 
 #[derive(Debug)]
 pub struct Compared {
     transcript: String,
-    /// How much of the transcript's path names the session. Every conversation is held against every other: it is found once.
-    session: usize,
     conversation: String,
     placebo: Placebo,
 }
 
 impl Compared {
     pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
-        let session = session(transcript).len();
-        Self { transcript: transcript.to_owned(), session, conversation: conversation.to_owned(), placebo }
+        Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), placebo }
     }
 
-    /// Whether the other is another session: not a sub-agent of this one, nor the one it is a sub-agent of. Conversations in
-    /// one list (`17`, `18`) are sessions of their own.
-    fn is_unrelated(&self, other: &Compared) -> bool {
-        let in_a_list = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
-        self.transcript[..self.session] != other.transcript[..other.session]
-            || (self.conversation != other.conversation && in_a_list(&self.conversation) && in_a_list(&other.conversation))
+    fn session(&self) -> Session<'_> {
+        Session::of(&self.transcript, &self.conversation)
     }
-}
-
-/// A sub-agent's file lies in a folder named after its session.
-fn session(transcript: &str) -> &str {
-    let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
-    file.strip_suffix(".jsonl").unwrap_or(file)
 }
 
 /// Fills in what chance would find: each conversation's uses in the whole of other sessions.
 pub fn fill_in_chance(rows: &mut [Row], compared: &[Compared]) {
+    let sessions: Vec<Session> = compared.iter().map(Compared::session).collect();
     let mut rows = rows.iter_mut().peekable();
     for (place, one) in compared.iter().enumerate() {
-        let others = compared[place + 1..].iter().chain(&compared[..place]).filter(|other| one.is_unrelated(other));
-        let others: Vec<_> = others.collect();
+        let after = (place + 1..compared.len()).chain(0..place);
+        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[place]).map(|other| &compared[other]).collect();
         let step = others.len().div_ceil(PLACEBOS).max(1);
         let mut chances: Vec<f64> = others.iter().step_by(step).filter_map(|other| one.placebo.chance(&other.placebo)).collect();
         chances.sort_by(f64::total_cmp);

@@ -5,23 +5,26 @@ use crate::conversation::Conversation;
 use crate::format::{Note, Reading};
 use crate::journal::Journal;
 use crate::kept::Kept;
-use crate::measure::{self, Replayed};
+use crate::measure;
 use crate::policy::Policy;
-use crate::results::{CalibrationRow, CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, VERSION, summarise};
+use crate::results::{
+    CalibrationRow, CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, summarise,
+};
 use crate::text::many;
 
+use super::against::{Against, Replayed};
 use super::gaps::{Gap, Gaps};
 use super::kept::{self, Compared};
 use super::layers::LayerWork;
 use super::money::{self, Breaks};
-use super::prepared::Prepared;
-use super::{BOUNDS, Outcome, Study};
+use super::{Study, trace};
 
 /// What one transcript gave.
 #[derive(Debug, Default)]
 pub struct Part {
     transcript: String,
     rows: Vec<Row>,
+    traces: Vec<TraceRow>,
     pub(super) notes: Vec<ResultNote>,
     /// In the order of the policies.
     policies: Vec<OfPolicy>,
@@ -34,18 +37,18 @@ pub struct Part {
 
 /// What one policy did over the conversations of a transcript, or of all.
 #[derive(Debug, Clone, Default)]
-struct OfPolicy {
-    layers: LayerWork,
-    kept: Kept,
-    misses: Vec<MissRow>,
-    breaks: Breaks,
-    dear: Vec<DearBreak>,
+pub(super) struct OfPolicy {
+    pub layers: LayerWork,
+    pub kept: Kept,
+    pub misses: Vec<MissRow>,
+    pub breaks: Breaks,
+    pub dear: Vec<DearBreak>,
 }
 
 /// Puts the parts together, in the order of the transcripts.
 pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
     let columns = measure::columns();
-    let (mut rows, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
     let mut policies = vec![OfPolicy::default(); study.policies.len()];
     let mut gaps = Gaps::default();
@@ -54,6 +57,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
             gaps.add(*gap, model, &part.transcript);
         }
         rows.extend(part.rows);
+        traces.extend(part.traces);
         notes.extend(part.notes);
         compared.extend(part.compared);
         checks.extend(part.checks);
@@ -72,6 +76,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         rows,
         checks,
         calibrations,
+        traces,
         policies: study.policies.iter().map(text).collect(),
         notes,
         ..Results::default()
@@ -93,51 +98,21 @@ impl Part {
         Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, study: &Study, transcript: &str, prepared: &Prepared, outcomes: &[Outcome]) {
-        let (conversation, baseline) = (prepared.conversation, &outcomes[study.baseline]);
-        self.policies.resize_with(study.policies.len(), OfPolicy::default);
-        for ((policy, outcome), sum) in study.policies.iter().zip(outcomes).zip(&mut self.policies) {
-            let Outcome { journal, kept, grain, bounds, cost } = outcome;
-            if journal.requests.is_empty() {
-                continue;
-            }
-            let replayed = Replayed {
-                conversation,
-                journal,
-                baseline: &baseline.journal,
-                kept,
-                cost: cost.as_ref(),
-                baseline_cost: baseline.cost.as_ref(),
-                bound: Some(bounds.weight),
-            };
-            let row = Row {
-                transcript: transcript.to_owned(),
-                conversation: conversation.name.clone(),
-                policy: policy.name.clone(),
-                bound_of: None,
-                values: measure::values(&replayed),
-            };
-            let is_bound = BOUNDS.contains(&policy.name.as_str());
-            sum.layers.add_journal(journal);
-            sum.kept.add_shares(kept);
-            if !is_bound {
-                let of = (transcript, conversation);
-                sum.misses.extend(kept::misses(study.misses, of, policy, &prepared.references, kept));
-            }
-            if let Some(cost) = cost.as_ref().filter(|_| !is_bound) {
-                sum.breaks.add_cost(cost);
-                sum.dear.extend(money::dear(study.breaks, (transcript, conversation), policy, cost));
-            }
-            self.rows.push(row.clone());
-            if !is_bound {
-                self.rows.extend(kept::bounds_of(&row, &replayed, bounds, *grain));
-                if study.exact && bounds.upper.is_none() {
-                    let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
-                    self.notes.push(ResultNote { path: transcript.to_owned(), line: None, what });
-                }
-            }
+    /// What the replays of one conversation gave, in the order of the policies.
+    pub(super) fn add(&mut self, against: &Against, replayed: Vec<Replayed>) {
+        let conversation = against.prepared.conversation;
+        self.policies.resize_with(replayed.len(), OfPolicy::default);
+        let mut lines = Vec::new();
+        for (Replayed { rows, notes, trace, sums }, sum) in replayed.into_iter().zip(&mut self.policies) {
+            self.rows.extend(rows);
+            self.notes.extend(notes);
+            lines.extend(trace);
+            sum.add(sums);
         }
-        self.notes.extend(broken_in_the_record(transcript, conversation, &baseline.journal));
+        if !lines.is_empty() {
+            self.traces.push(trace::row(&self.transcript, conversation, against.window(), lines));
+        }
+        self.notes.extend(broken_in_the_record(&self.transcript, conversation, &against.baseline.journal));
     }
 }
 

@@ -1,0 +1,43 @@
+//! Which rows are of one session: the unit of all statistics.
+
+use super::Row;
+
+/// One piece of work of one agent and its sub-agents. Sessions do not depend on each other; the conversations of one do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Session<'a> {
+    /// The transcript, without its ending; of a sub-agent's, the part that names the session.
+    transcript: &'a str,
+    /// Conversations in one list (`17`, `18`) are sessions of their own. Several trials of one task (`17`, `17-trial1`) are one.
+    in_list: Option<&'a str>,
+}
+
+impl<'a> Session<'a> {
+    /// The session of a conversation. A sub-agent's file lies in a folder named after its session.
+    pub fn of(transcript: &'a str, conversation: &'a str) -> Self {
+        let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
+        let number = conversation.find(|c: char| !c.is_ascii_digit()).map_or(conversation, |end| &conversation[..end]);
+        Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), in_list: Some(number).filter(|n| !n.is_empty()) }
+    }
+}
+
+impl Row {
+    /// The session this conversation is a part of.
+    pub fn session(&self) -> Session<'_> {
+        Session::of(&self.transcript, &self.conversation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_agents_and_trials_are_of_one_session_and_conversations_of_a_list_are_not() {
+        let same = |one: (&str, &str), other: (&str, &str)| Session::of(one.0, one.1) == Session::of(other.0, other.1);
+        assert!(same(("a/s.jsonl", "main"), ("a/s/subagents/agent-1.jsonl", "agent-1")));
+        assert!(same(("a/s.jsonl", "main"), ("a/s.jsonl", "agent-1")));
+        assert!(!same(("a/s.jsonl", "main"), ("a/t.jsonl", "main")));
+        assert!(!same(("list.json", "17"), ("list.json", "18")));
+        assert!(same(("list.json", "17"), ("list.json", "17-trial1")));
+    }
+}

@@ -1,0 +1,53 @@
+//! How the rows of a column add up: what each row adds, and the total of what was added.
+
+use crate::column::{Column, Combine};
+use crate::values::Values;
+
+/// What rows add to the total of a column, summed: rows of one session, or of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Added {
+    /// What is divided, or the sum itself; the largest value where the largest counts.
+    pub over: f64,
+    /// What it is divided by: another column's sum, the sum of the weights, how many rows.
+    pub under: f64,
+}
+
+impl Column {
+    /// What one row adds; `None` where it has no value, or the column has no total.
+    pub fn adds(&self, values: &Values) -> Option<Added> {
+        let of = |over: f64, under: f64| Added { over, under };
+        match &self.combine {
+            Combine::Nothing => None,
+            Combine::Sum | Combine::Max | Combine::Mean => Some(of(values.get(&self.id)?, 1.0)),
+            Combine::Ratio { over, under } | Combine::Saving { over, under } => Some(of(values.get(over)?, values.get(under)?)),
+            Combine::Weighted { by } => {
+                let (value, weight) = (values.get(&self.id)?, values.get(by)?);
+                Some(of(value * weight, weight))
+            }
+        }
+    }
+
+    /// Two parts together.
+    pub fn add(&self, one: Added, other: Added) -> Added {
+        let over = if self.combine == Combine::Max { one.over.max(other.over) } else { one.over + other.over };
+        Added { over, under: one.under + other.under }
+    }
+
+    /// The total of all that was added; `None` where that is divided by nothing.
+    pub fn total_of(&self, Added { over, under }: Added) -> Option<f64> {
+        match &self.combine {
+            Combine::Nothing => None,
+            _ if under == 0.0 => None,
+            Combine::Sum | Combine::Max => Some(over),
+            Combine::Mean if self.unit.is_whole() => Some((over / under).round()),
+            Combine::Mean | Combine::Ratio { .. } | Combine::Weighted { .. } => Some(over / under),
+            Combine::Saving { .. } => Some(1.0 - over / under),
+        }
+    }
+
+    /// The total of several rows.
+    pub fn total<'a>(&self, rows: impl Iterator<Item = &'a Values>) -> Option<f64> {
+        let sum = rows.filter_map(|values| self.adds(values)).reduce(|sum, one| self.add(sum, one))?;
+        self.total_of(sum)
+    }
+}

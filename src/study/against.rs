@@ -1,0 +1,77 @@
+//! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
+
+use crate::measure;
+use crate::policy::Policy;
+use crate::results::{ResultNote, Row, TraceLine};
+
+use super::part::OfPolicy;
+use super::prepared::Prepared;
+use super::{BOUNDS, Outcome, Study, kept, money, trace};
+
+/// What the replays of one conversation are held against.
+pub(super) struct Against<'a> {
+    pub study: &'a Study,
+    pub transcript: &'a str,
+    pub prepared: &'a Prepared<'a>,
+    pub baseline: &'a Outcome,
+}
+
+/// What one replay gave.
+#[derive(Debug, Default)]
+pub(super) struct Replayed {
+    /// Its row, and those of its bounds; none where the conversation holds no call.
+    pub rows: Vec<Row>,
+    pub notes: Vec<ResultNote>,
+    pub trace: Option<TraceLine>,
+    pub sums: OfPolicy,
+}
+
+impl Against<'_> {
+    pub fn replayed(&self, policy: &Policy, outcome: &Outcome) -> Replayed {
+        let Outcome { journal, kept, grain, bounds, cost } = outcome;
+        let (study, conversation) = (self.study, self.prepared.conversation);
+        if journal.requests.is_empty() {
+            return Replayed::default();
+        }
+        let measured = measure::Replayed {
+            conversation,
+            journal,
+            baseline: &self.baseline.journal,
+            kept,
+            cost: cost.as_ref(),
+            baseline_cost: self.baseline.cost.as_ref(),
+            bound: Some(bounds.weight),
+        };
+        let row = Row {
+            transcript: self.transcript.to_owned(),
+            conversation: conversation.name.clone(),
+            policy: policy.name.clone(),
+            bound_of: None,
+            values: measure::values(&measured),
+        };
+        let mut sums = OfPolicy::default();
+        sums.layers.add_journal(journal);
+        sums.kept.add_shares(kept);
+        let mut replayed = Replayed { trace: Some(trace::line(policy, journal)), ..Replayed::default() };
+        if !BOUNDS.contains(&policy.name.as_str()) {
+            let of = (self.transcript, conversation);
+            sums.misses = kept::misses(study.misses, of, policy, &self.prepared.references, kept);
+            if let Some(cost) = cost {
+                sums.breaks.add_cost(cost);
+                sums.dear = money::dear(study.breaks, of, policy, cost);
+            }
+            replayed.rows = kept::bounds_of(&row, &measured, bounds, *grain);
+            if study.exact && bounds.upper.is_none() {
+                let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
+                replayed.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
+            }
+        }
+        replayed.rows.insert(0, row);
+        Replayed { sums, ..replayed }
+    }
+
+    /// The window of the baseline's replay.
+    pub fn window(&self) -> u64 {
+        self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
+    }
+}
