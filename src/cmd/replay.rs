@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use recompact::conversation::{Conversation, Thinking};
 use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
+use recompact::stats::SEED;
 use recompact::study::{Counter, MAX_RESIDUAL, Observers, Study, with_bounds};
 use recompact::summarizer;
 use recompact::text::one_of;
@@ -60,6 +61,9 @@ pub struct Replay {
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
+    /// What sessions are drawn by, for the intervals and the comparison with the baseline: the same number, the same results
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
     /// Write the exact request of every call there, one JSON object a line
     #[arg(long, value_name = "FILE")]
     contexts: Option<PathBuf>,
@@ -136,6 +140,7 @@ impl Replay {
             exact: self.exact,
             max_residual: self.max_residual,
             breaks: self.breaks,
+            seed: self.seed,
             prices,
             priced_as,
             ..Study::new(policies)
