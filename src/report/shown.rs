@@ -20,10 +20,22 @@ pub fn value(unit: Unit, value: Option<f64>) -> String {
     }
 }
 
-/// The two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`; `None` where they are printed alike.
+/// The two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`, `124k … 185k`; `None` where they are printed alike.
 pub fn interval(unit: Unit, ends: [f64; 2]) -> Option<String> {
-    let [low, high] = ends.map(|end| value(unit, Some(end)));
+    let [low, high] = ends.map(|end| match unit {
+        Unit::Tokens | Unit::Count => thousands(end),
+        _ => value(unit, Some(end)),
+    });
     (low != high).then(|| format!("{} … {high}", if unit == Unit::Share { low.trim_end_matches('%') } else { &low }))
+}
+
+/// A whole number no longer than it is known: `9,500`, `124k`, `-1.2M`.
+fn thousands(value: f64) -> String {
+    match value.abs() {
+        size if size >= 999_500.0 => format!("{}M", grouped(value / 1e6, 1)),
+        size if size >= 9_999.5 => format!("{}k", grouped(value / 1e3, 0)),
+        _ => grouped(value, 0),
+    }
 }
 
 /// A difference, with its sign: `+1,234`, `-0.405`; of shares in percentage points, without a unit.
@@ -111,6 +123,8 @@ mod tests {
         }
         assert_eq!(interval(Unit::Share, [-0.1, 0.412]).as_deref(), Some("-10.0 … 41.2%"));
         assert_eq!(interval(Unit::Tokens, [1_000.0, 2_000.0]).as_deref(), Some("1,000 … 2,000"));
+        assert_eq!(interval(Unit::Tokens, [-12_499.6, 999_500.0]).as_deref(), Some("-12k … 1.0M"));
+        assert_eq!(interval(Unit::Tokens, [9_999.4, 9_999.5]).as_deref(), Some("9,999 … 10k"));
         assert_eq!(interval(Unit::Ratio, [1.0, 1.000_01]), None);
         assert_eq!((value(Unit::Share, None), value(Unit::Usd, Some(f64::NAN))), ("–".to_owned(), "–".to_owned()));
     }

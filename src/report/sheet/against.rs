@@ -18,13 +18,16 @@ const UNSURE: &str = "?";
 /// that go into detail, are left out. Empty where nothing can be said.
 pub fn against(results: &Results) -> Sheet {
     let (Some(how), Some(first)) = (&results.statistics, results.comparisons.first()) else {
-        return Sheet { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
+        return nothing();
     };
     let rows: HashMap<(&str, &str), &ComparisonRow> =
         results.comparisons.iter().map(|row| ((row.policy.as_str(), &*row.column), row)).collect();
     let differs = |column: &Column| results.comparisons.iter().any(|row| row.column == column.id && !is_same(row));
     let is_shown = |column: &&Column| !column.detail && column.combine != Combine::Mean && differs(column);
     let columns: Vec<&Column> = results.columns.iter().filter(is_shown).collect();
+    if columns.is_empty() {
+        return nothing();
+    }
     let mut heads = vec![Head::names("policy")];
     heads.extend(columns.iter().map(|column| Head::numbers(&title(column))));
     let mut policies: Vec<&str> = results.comparisons.iter().map(|row| row.policy.as_str()).collect();
@@ -36,8 +39,12 @@ pub fn against(results: &Results) -> Sheet {
         std::iter::once((*policy).to_owned()).chain(columns.iter().map(of)).collect()
     });
     let title = format!("Against the baseline, {}", many(how.sessions, "session"));
-    let below = below(results, how, &columns, policies.len());
+    let below = below(results, how, &columns);
     Sheet { title, measure: first.against.clone(), heads, rows: cells.collect(), below }
+}
+
+fn nothing() -> Sheet {
+    Sheet { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] }
 }
 
 /// No draw of sessions and no swap makes any difference.
@@ -77,18 +84,13 @@ fn verdict(column: &Column, row: &ComparisonRow, how: &Statistics) -> &'static s
     }
 }
 
-fn below(results: &Results, how: &Statistics, columns: &[&Column], policies: usize) -> Vec<String> {
+fn below(results: &Results, how: &Statistics, columns: &[&Column]) -> Vec<String> {
     let level = shown::grouped(how.level * 100.0, 0);
     let mut lines = vec![
+        format!("policy less baseline, {level} % interval by {} paired draws of sessions", shown::grouped(how.draws as f64, 0)),
         format!(
-            "policy less baseline, {level} % interval by {} paired draws of sessions (seed {})",
-            shown::grouped(how.draws as f64, 0),
-            how.seed
-        ),
-        format!(
-            "p: how often swapping the two within sessions by chance ({} draws, or all ways) differs as much; after Holm, {}",
-            shown::grouped(FLIPS as f64, 0),
-            many(policies, "policy").replace("policys", "policies")
+            "p: how often swapping the two within sessions by chance ({} draws, or all ways) differs as much; adjusted after Holm",
+            shown::grouped(FLIPS as f64, 0)
         ),
         format!("better, worse: the interval is on one side of 0 and p ≤ {:.2}; {UNSURE}: it cannot be told", 1.0 - how.level),
     ];

@@ -1,7 +1,7 @@
 //! In words: how sure the numbers are, and where nothing can be said.
 
 use crate::results::Results;
-use crate::stats::{FEW, FEWEST, Samples};
+use crate::stats::{COVERAGE, FEW, FEWEST, Samples};
 use crate::text::many;
 
 use super::super::shown::grouped;
@@ -16,8 +16,13 @@ pub fn of_intervals(results: &Results) -> Vec<String> {
         grouped(how.draws as f64, 0),
         how.seed
     )];
-    if how.sessions < FEW {
-        lines.push(format!("so few sessions make intervals too narrow: from {FEWEST} they cover about 80 % of the time"));
+    let measured = COVERAGE.iter().rev().find(|(sessions, ..)| *sessions <= how.sessions);
+    if let Some((sessions, total, difference)) = measured.filter(|_| how.sessions < FEW) {
+        let [total, difference] = [total, difference].map(|share| grouped(share * 100.0, 0));
+        lines.push(format!(
+            "so few sessions make them too narrow: in simulated studies of {sessions}, {total} % held the true total, and {difference} % \
+             the true difference"
+        ));
     }
     lines
 }

@@ -40,9 +40,11 @@ fn name(summary: &Summary) -> String {
     own.map_or_else(|| summary.policy.clone(), |own| format!("└ {own}"))
 }
 
+/// Nobody chooses a bound, so its interval is in JSON only.
 fn with_interval(column: &Column, summary: &Summary) -> String {
     let value = shown::value(column.unit, summary.values.get(&column.id));
-    match summary.intervals.entry(&column.id).and_then(|ends| shown::interval(column.unit, *ends)) {
+    let ends = summary.intervals.entry(&column.id).filter(|_| summary.bound_of.is_none());
+    match ends.and_then(|ends| shown::interval(column.unit, *ends)) {
         Some(ends) => format!("{value} ({ends})"),
         None => value,
     }
