@@ -179,6 +179,37 @@ mod tests {
         assert_ne!(Flips::new(15, 10, 1), Flips::new(15, 10, 2));
     }
 
+    /// Every way tried one by one.
+    fn slow(column: &Column, one: &[Option<Added>], other: &[Option<Added>]) -> f64 {
+        let both: Vec<(Added, Added)> = one.iter().zip(other).filter_map(|(one, other)| one.zip(*other)).collect();
+        let difference = |way: u32| {
+            let mut sums = [Added::default(); 2];
+            for (at, (one, other)) in both.iter().enumerate() {
+                let [first, second] = if way >> at & 1 == 0 { [one, other] } else { [other, one] };
+                sums = [plus(sums[0], *first), plus(sums[1], *second)];
+            }
+            let [one, other] = sums.map(|sum| column.exact_total_of(sum));
+            Some((one? - other?).abs())
+        };
+        let Some(found) = difference(0) else { return 1.0 };
+        let ways = 1 << both.len();
+        (0..ways).filter(|way| difference(*way).is_none_or(|of| of > found - 1e-9)).count() as f64 / f64::from(ways)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_fast_way_equals_the_slow_one(sessions in proptest::collection::vec((0_u8..5, 1_u8..4, 0_u8..5, 1_u8..4, 0_u8..8), 0..11)) {
+            let side = |there: bool, over: u8, under: u8| there.then(|| Added { over: 0.1 * f64::from(over), under: 0.3 * f64::from(under) });
+            let one: Vec<_> = sessions.iter().map(|of| side(of.4 != 0, of.0, of.1)).collect();
+            let other: Vec<_> = sessions.iter().map(|of| side(of.4 != 1, of.2, of.3)).collect();
+            for column in [mean(), ratio()] {
+                let (fast, slow) = (p(&column, &one, &other), slow(&column, &one, &other));
+                proptest::prop_assert!((fast - slow).abs() < 1e-12, "{fast} {slow}");
+                proptest::prop_assert_eq!(fast, p(&column, &other, &one));
+            }
+        }
+    }
+
     /// Not one of 1,000 drawn ways is as large as thirty differences of one sign, and still the p-value is not 0.
     #[test]
     fn a_drawn_p_is_never_nothing() {
