@@ -6,11 +6,14 @@ use crate::column::Column;
 use crate::results::{Added, Row, Session};
 use crate::values::Values;
 
+/// A policy, and what it is a bound of.
+type Named<'a> = (&'a str, Option<&'a str>);
+
 /// The rows of every policy and bound, with the session of each.
 #[derive(Debug, Default)]
 pub struct Samples<'a> {
     sessions: usize,
-    rows: HashMap<(&'a str, Option<&'a str>), Vec<(usize, &'a Values)>>,
+    rows: HashMap<Named<'a>, Vec<(usize, &'a Values)>>,
 }
 
 impl<'a> Samples<'a> {
