@@ -62,6 +62,17 @@ pub enum Combine {
     },
 }
 
+impl Combine {
+    /// A ratio, a share or a mean: it does not grow with the number of sessions, so other sessions would give one like it. Sums
+    /// and maxima are of these sessions only.
+    pub fn is_average(&self) -> bool {
+        match self {
+            Self::Mean | Self::Ratio { .. } | Self::Saving { .. } | Self::Weighted { .. } => true,
+            Self::Nothing | Self::Sum | Self::Max => false,
+        }
+    }
+}
+
 /// The id of a column: dotted, lower case, a promise to scripts (`tokens.sent`).
 pub type Id = Cow<'static, str>;
 

@@ -24,7 +24,7 @@ use crate::policy::{Policy, preset};
 use crate::prices::Prices;
 use crate::replay::{NoObserver, Observer, Setup, replay};
 use crate::results::Results;
-use crate::stats::SEED;
+use crate::stats::{SEED, certainty};
 use crate::summarizer::{Extract, Summarizer};
 
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
@@ -145,9 +145,13 @@ impl Study {
         part
     }
 
-    /// Puts the parts together, in the order of the transcripts.
+    /// Puts the parts together, in the order of the transcripts, and says how sure the totals are.
     pub fn results(&self, parts: Vec<Part>) -> Results {
-        part::results(self, parts)
+        let mut results = part::results(self, parts);
+        let names = self.policies.iter().map(|policy| policy.name.as_str());
+        let asked: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
+        certainty(&mut results, &self.policies[self.baseline].name, &asked, self.seed);
+        results
     }
 
     fn window_of(&self, conversation: &Conversation, policy: &Policy) -> u64 {

@@ -8,6 +8,7 @@ use recompact::conversation::{Conversation, Thinking};
 use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::replay::Observer;
 use recompact::results::Results;
+use recompact::stats::SEED;
 use recompact::study::{Counter, MAX_RESIDUAL, Observers, Study, with_bounds};
 use recompact::summarizer;
 use recompact::text::one_of;
@@ -62,6 +63,9 @@ pub struct Replay {
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
+    /// What sessions are drawn by, for the intervals and the comparison with the baseline: the same number, the same results
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
     /// Write the exact request of every call there, one JSON object a line
     #[arg(long, value_name = "FILE")]
     contexts: Option<PathBuf>,
@@ -163,6 +167,7 @@ impl Replay {
             exact: self.exact,
             max_residual: self.max_residual,
             breaks: self.breaks,
+            seed: self.seed,
             prices,
             priced_as,
             ..Study::new(policies)
@@ -184,6 +189,7 @@ impl Replay {
             ("--breaks", self.breaks.to_string()),
             ("--max-residual", self.max_residual.to_string()),
             ("--exact", self.exact.to_string()),
+            ("--seed", self.seed.to_string()),
         ];
         let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
         own.chain(self.transcripts.question()).chain([self.priced.question()]).collect()

@@ -1,6 +1,8 @@
 //! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
 
+mod against;
 mod calibration;
+mod certainty;
 mod compare;
 mod cost;
 mod growth;
@@ -49,6 +51,7 @@ const LONGEST: usize = 60;
 pub fn sheets(results: &Results) -> Vec<Sheet> {
     let sheets = [
         compare::summary(results),
+        against::against(results),
         compare::conversations(results),
         growth::growth(results),
         cost::breaks(results),

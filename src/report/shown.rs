@@ -20,6 +20,35 @@ pub fn value(unit: Unit, value: Option<f64>) -> String {
     }
 }
 
+/// The two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`, `124k … 185k`; `None` where they are printed alike.
+pub fn interval(unit: Unit, ends: [f64; 2]) -> Option<String> {
+    let [low, high] = ends.map(|end| match unit {
+        Unit::Tokens | Unit::Count => thousands(end),
+        _ => value(unit, Some(end)),
+    });
+    (low != high).then(|| format!("{} … {high}", if unit == Unit::Share { low.trim_end_matches('%') } else { &low }))
+}
+
+/// A whole number no longer than it is known: `9,500`, `124k`, `-1.2M`.
+fn thousands(value: f64) -> String {
+    match value.abs() {
+        size if size >= 999_500.0 => format!("{}M", grouped(value / 1e6, 1)),
+        size if size >= 9_999.5 => format!("{}k", grouped(value / 1e3, 0)),
+        _ => grouped(value, 0),
+    }
+}
+
+/// A difference, with its sign: `+1,234`, `-0.405`; of shares in percentage points, without a unit.
+pub fn difference(unit: Unit, value: f64) -> String {
+    let text = match unit {
+        Unit::Share => grouped(value * 100.0, 1),
+        _ => self::value(unit, Some(value)),
+    };
+    // What rounds to nothing has no sign.
+    let is_positive = value > 0.0 && text.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
+    if is_positive { format!("+{text}") } else { text }
+}
+
 /// Bytes in powers of 1,000, as harnesses write their limits; exact below 10 KB.
 fn bytes(value: f64) -> String {
     for (size, unit) in [(1e9, "GB"), (1e6, "MB"), (1e3, "KB")] {
@@ -83,6 +112,20 @@ mod tests {
         for (unit, number, expected) in cases {
             assert_eq!(value(unit, Some(number)), expected, "{number} {unit:?}");
         }
+        let differences = [
+            (Unit::Share, 0.315, "+31.5"),
+            (Unit::Share, -0.0001, "0.0"),
+            (Unit::Ratio, -0.405, "-0.405"),
+            (Unit::Usd, 0.5, "+$0.5000"),
+        ];
+        for (unit, number, expected) in differences {
+            assert_eq!(difference(unit, number), expected, "{number} {unit:?}");
+        }
+        assert_eq!(interval(Unit::Share, [-0.1, 0.412]).as_deref(), Some("-10.0 … 41.2%"));
+        assert_eq!(interval(Unit::Tokens, [1_000.0, 2_000.0]).as_deref(), Some("1,000 … 2,000"));
+        assert_eq!(interval(Unit::Tokens, [-12_499.6, 999_500.0]).as_deref(), Some("-12k … 1.0M"));
+        assert_eq!(interval(Unit::Tokens, [9_999.4, 9_999.5]).as_deref(), Some("9,999 … 10k"));
+        assert_eq!(interval(Unit::Ratio, [1.0, 1.000_01]), None);
         assert_eq!((value(Unit::Share, None), value(Unit::Usd, Some(f64::NAN))), ("–".to_owned(), "–".to_owned()));
     }
 }

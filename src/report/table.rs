@@ -169,10 +169,10 @@ fn broken(text: &str, after: &[char], limit: usize) -> String {
     lines.join("\n")
 }
 
-/// A number's interval stands below it.
+/// A number's interval stands below it, and its p-value below that.
 fn cell_text(head: &Head, text: &str) -> String {
     let text = escape::terminal(text);
-    if head.holds == Holds::Numbers { text.replacen(" (", "\n(", 1) } else { text.into_owned() }
+    if head.holds == Holds::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
 }
 
 /// Widths are bounded by the style's, which is far below this type's end.

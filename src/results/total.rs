@@ -33,13 +33,19 @@ impl Column {
         Added { over, under: one.under + other.under }
     }
 
-    /// The total of all that was added; `None` where that is divided by nothing.
-    pub fn total_of(&self, Added { over, under }: Added) -> Option<f64> {
+    /// The total of all that was added; `None` where that is divided by nothing. A mean of whole numbers is rounded.
+    pub fn total_of(&self, added: Added) -> Option<f64> {
+        let total = self.exact_total_of(added)?;
+        let rounded = self.combine == Combine::Mean && self.unit.is_whole();
+        Some(if rounded { total.round() } else { total })
+    }
+
+    /// The same, not rounded.
+    pub fn exact_total_of(&self, Added { over, under }: Added) -> Option<f64> {
         match &self.combine {
             Combine::Nothing => None,
             _ if under == 0.0 => None,
             Combine::Sum | Combine::Max => Some(over),
-            Combine::Mean if self.unit.is_whole() => Some((over / under).round()),
             Combine::Mean | Combine::Ratio { .. } | Combine::Weighted { .. } => Some(over / under),
             Combine::Saving { .. } => Some(1.0 - over / under),
         }

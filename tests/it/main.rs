@@ -7,6 +7,7 @@ mod cache_slow;
 mod calibration;
 mod cases;
 mod ccusage;
+mod certainty;
 mod claude_code_files;
 mod cli;
 mod cli_bad_input;

@@ -3,8 +3,8 @@
 use comfy_table::Table;
 use recompact::report::{self, REPORTS, Style};
 use recompact::results::{
-    Better, CalibrationRow, Column, Combine, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote, Results, Row,
-    Unit, VERSION, Values, summarise,
+    Better, CalibrationRow, Column, Combine, ComparisonRow, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote,
+    Results, Row, Statistics, Unit, VERSION, Values, summarise,
 };
 
 const BASELINE: Id = Id::Borrowed("tokens.baseline");
@@ -65,6 +65,7 @@ fn hostile() -> Results {
         .collect();
     let mut summary = summarise(&columns(), &rows);
     summary[0].intervals = Intervals::from_iter([("tokens.saved", [0.4987, 0.55])]);
+    summary[0].intervals.set("kept.efficiency", [0.5, 0.5]);
     let layer = |policy: &str, layer: &str, fired, freed| LayerRow {
         policy: policy.into(),
         layer: layer.into(),
@@ -98,6 +99,8 @@ fn hostile() -> Results {
         columns: columns(),
         rows,
         summary,
+        statistics: Some(Statistics { sessions: 12, draws: 2_000, level: 0.95, seed: 1 }),
+        comparisons: comparisons(policies[0]),
         kept: policies.iter().flat_map(|policy| kept_rows(policy)).collect(),
         misses: misses(policies[0]),
         layers: vec![layer(policies[0], "micro", 1_204, 2_339_000), idle, layer(policies[0], "restore", 2, -5_200)],
@@ -120,6 +123,26 @@ fn hostile() -> Results {
         ],
         ..Results::default()
     }
+}
+
+/// Better, and not to be told; of a mean, which only programs are told; of a column nobody described.
+fn comparisons(policy: &str) -> Vec<ComparisonRow> {
+    let of = |column: &'static str, sessions, difference, interval, p| ComparisonRow {
+        policy: policy.into(),
+        against: "keep-all\u{1b}[7m|`".into(),
+        column: column.into(),
+        sessions,
+        difference,
+        interval,
+        p,
+        p_holm: p.map(|p: f64| (2.0 * p).min(1.0)),
+    };
+    vec![
+        of("tokens.saved", 12, 0.527, Some([0.4987, 0.55]), Some(0.000_2)),
+        of("kept.hit", 3, -0.52, None, None),
+        of("kept.efficiency", 12, 0.25, Some([0.1, 0.3]), Some(0.01)),
+        of("unknown", 12, 0.25, Some([0.1, 0.3]), Some(0.01)),
+    ]
 }
 
 /// Ten uses on each side: two of three weights hit where the policy keeps anything.
@@ -274,6 +297,8 @@ fn nine_policies() -> Results {
         rows,
         kept: kept.concat(),
         misses: misses.concat(),
+        statistics: hostile().statistics,
+        comparisons: names.map(comparisons).concat(),
         layers: layers.into(),
         policies: quirks.into(),
         notes: notes.collect(),
@@ -298,10 +323,40 @@ fn no_line_is_wider_than_the_terminal() {
     }
 }
 
+/// A word needs both: an interval on one side of nothing, and a p-value up to .05.
+#[test]
+fn better_and_worse_are_said_only_where_both_agree() {
+    let said = |column: &str, interval: [f64; 2], p: f64| {
+        let row = ComparisonRow {
+            policy: "p".into(),
+            against: "keep-all".into(),
+            column: column.to_owned().into(),
+            sessions: 12,
+            difference: (interval[0] + interval[1]) / 2.0,
+            interval: Some(interval),
+            p: Some(p),
+            p_holm: Some(p),
+        };
+        let results = Results { comparisons: vec![row], statistics: hostile().statistics, ..nothing() };
+        let table = rendered("table", &results, &Style::default());
+        table.lines().find_map(|line| line.strip_prefix("p "))?.split_whitespace().next().map(str::to_owned)
+    };
+    let some = |word: &str| Some(word.to_owned());
+    assert_eq!(said("tokens.saved", [0.1, 0.2], 0.05), some("better"));
+    assert_eq!(said("tokens.saved", [-0.2, -0.1], 0.01), some("worse"));
+    assert_eq!(said("tokens.saved", [0.1, 0.2], 0.06), some("?"));
+    assert_eq!(said("tokens.saved", [-0.1, 0.4], 0.01), some("?"));
+    assert_eq!(said("tokens.saved", [-0.1, 0.1], 0.5), some("?"));
+    assert_eq!(said("tokens.saved", [0.0, 0.0], 1.0), None, "where nothing differs there is no table");
+    assert_eq!(said("persisted.bytes", [1.0, 2.0], 0.01), some("?"), "no way is better");
+}
+
 fn nothing() -> Results {
     Results {
         rows: vec![],
         summary: vec![],
+        statistics: None,
+        comparisons: vec![],
         kept: vec![],
         misses: vec![],
         layers: vec![],

@@ -6,7 +6,7 @@ use crate::results::{Column, Results, Row, Summary, Unit};
 use crate::text::many;
 
 use super::super::shown;
-use super::{Head, SHOWN, Sheet, common_folder, left_out};
+use super::{Head, SHOWN, Sheet, certainty, common_folder, left_out};
 
 /// The policy every comparison begins with: nothing is compacted.
 pub const KEEP_ALL: &str = "keep-all";
@@ -33,6 +33,7 @@ pub fn summary(results: &Results) -> Sheet {
     if results.summary.iter().any(|s| columns.iter().any(|column| s.values.get(&column.id).is_none())) {
         below.push(format!("{} does not apply", shown::MISSING));
     }
+    below.extend(certainty::of_intervals(results));
     let title = format!("Summary: {}, {}", many(transcripts, "transcript"), many(conversations, "conversation"));
     Sheet { title, measure: String::new(), heads, rows: rows.collect(), below }
 }
@@ -43,13 +44,12 @@ fn name(summary: &Summary) -> String {
     own.map_or_else(|| summary.policy.clone(), |own| format!("└ {own}"))
 }
 
+/// Nobody chooses a bound, so its interval is in JSON only.
 fn with_interval(column: &Column, summary: &Summary) -> String {
     let value = shown::value(column.unit, summary.values.get(&column.id));
-    match summary.intervals.entry(&column.id) {
-        Some(ends) => {
-            let [low, high] = ends.map(|end| shown::value(column.unit, Some(end)));
-            format!("{value} ({low} … {high})")
-        }
+    let ends = summary.intervals.entry(&column.id).filter(|_| summary.bound_of.is_none());
+    match ends.and_then(|ends| shown::interval(column.unit, *ends)) {
+        Some(ends) => format!("{value} ({ends})"),
         None => value,
     }
 }
@@ -120,6 +120,7 @@ fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
     first.into_iter().chain(others)
 }
 
-fn title(column: &Column) -> String {
+/// A column's id, marked where it is an estimate.
+pub fn title(column: &Column) -> String {
     format!("{}{}", if column.estimated { "~" } else { "" }, column.id)
 }
