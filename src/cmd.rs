@@ -9,6 +9,8 @@ mod present;
 mod priced;
 mod replay;
 mod report;
+mod studied;
+mod sweep;
 
 use clap::{Parser, Subcommand};
 
@@ -27,6 +29,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Transcripts × policies → one comparison: tokens saved, bytes written, information kept, requests broken
     Replay(Box<replay::Replay>),
+    /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
+    Sweep(Box<sweep::Sweep>),
     /// Saved results → another report
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, measures, reports, prices and providers, with their pages
@@ -38,6 +42,7 @@ impl Cli {
         match self.command {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
+            Command::Sweep(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
         }
@@ -54,6 +59,8 @@ pub enum Failure {
     Input(Vec<String>),
     #[error(transparent)]
     File(#[from] recompact::places::FileError),
+    #[error(transparent)]
+    Sweep(#[from] recompact::sweep::SweepError),
     #[error(transparent)]
     Output(#[from] crate::output::OutputError),
 }
