@@ -34,8 +34,8 @@ pub fn compromise(objectives: &[Objective], members: &[Member]) -> Option<(usize
                 .to_owned()
         }
         Some(worst) => format!(
-            "The compromise of the {} on the front: its largest shortfall from the best, in {}, is {:.0} % of the front's range; \
-             every other member has a larger one in some objective.",
+            "The compromise of the {} on the front: its largest shortfall from the best, in {}, is {:.0} % of the front's range, and \
+             no other member's largest is smaller.",
             members.len(),
             objectives[worst].column,
             largest(best) * 100.0
