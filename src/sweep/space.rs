@@ -160,7 +160,8 @@ impl Space {
         let written: Vec<_> = settings.iter().map(|setting| setting.written.as_str()).collect();
         let about = format!("{} with {}", self.plain.name, written.join(", "));
         let name = format!("{}-{number}", self.plain.name);
-        let policy = Policy { name, about, ..policy };
+        // Quirks are told once, of the policy as it is, which stands in every comparison.
+        let policy = Policy { name, about, quirks: Vec::new(), ..policy };
         Ok(Candidate { policy, of: self.plain.name.clone(), settings: self.settings(choice), as_it_is: false })
     }
 }

@@ -43,7 +43,7 @@ pub fn recommended(results: &Results) -> Option<Sheet> {
     heads.extend(columns.iter().map(|column| found.head(column)));
     heads.push(Head::prose("settings"));
     let part = |row: &ConfigurationRow, next: Option<&Neighbour>| match next {
-        _ if row.policy == *name && sweep.recommended.is_none() => "nearest to the conditions".to_owned(),
+        _ if row.policy == *name && sweep.recommended.is_none() => "comes nearest".to_owned(),
         _ if row.policy == *name => "take this".to_owned(),
         Some(next) => format!("better {}", next.by),
         None => "as it is".to_owned(),
