@@ -82,7 +82,7 @@ pub struct ConfigurationRow {
     /// differ by no more than the tolerances, one.
     pub front: bool,
     /// For those on the front: the share of bootstrap draws in which another allowed configuration is at least as good in all
-    /// objectives, and better in one by more than its tolerance.
+    /// objectives, and better in one by more than its tolerance. None where there are too few sessions.
     #[serde(default)]
     pub dominated: Option<f64>,
 }

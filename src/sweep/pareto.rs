@@ -66,19 +66,20 @@ pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
 /// neighbours on both sides, in parts of the range; without end at the ends.
 pub fn crowding(losses: &[Vec<f64>], of: &[usize]) -> Vec<f64> {
     let mut distances = vec![0.0; of.len()];
-    for objective in 0..losses.first().map_or(0, Vec::len) {
-        let loss = |place: usize| losses[of[place]][objective];
+    let objectives = of.first().map_or(0, |at| losses[*at].len());
+    for objective in 0..objectives {
+        let own: Vec<f64> = of.iter().map(|at| losses[*at][objective]).collect();
         let mut order: Vec<usize> = (0..of.len()).collect();
-        order.sort_by(|a, b| loss(*a).total_cmp(&loss(*b)).then(of[*a].cmp(&of[*b])));
+        order.sort_by(|a, b| own[*a].total_cmp(&own[*b]).then(of[*a].cmp(&of[*b])));
         let (Some(first), Some(last)) = (order.first().copied(), order.last().copied()) else { continue };
-        let range = loss(last) - loss(first);
+        let range = own[last] - own[first];
         if range.is_nan() || range <= 0.0 {
             continue;
         }
         distances[first] = f64::INFINITY;
         distances[last] = f64::INFINITY;
         for three in order.windows(3) {
-            let gap = (loss(three[2]) - loss(three[0])) / range;
+            let gap = (own[three[2]] - own[three[0]]) / range;
             // Beside a loss without end the gap is none that could be told.
             distances[three[1]] += if gap.is_nan() { 0.0 } else { gap };
         }

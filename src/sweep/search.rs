@@ -196,7 +196,7 @@ impl Search {
                 values: self.values(&totals[at]),
                 allowed: missed[at] == 0.0,
                 front: place.is_some(),
-                dominated: place.map(|place| doubts[place]),
+                dominated: place.and_then(|place| doubts[place]),
             }
         };
         let compared = self.compared(&front, recommended.as_ref().map(|(at, _)| *at), nearest, &totals);
@@ -227,7 +227,7 @@ impl Search {
     }
 
     /// For each member of the front how often it is dominated.
-    fn doubts(&self, allowed: &[usize], places: &[usize]) -> Vec<f64> {
+    fn doubts(&self, allowed: &[usize], places: &[usize]) -> Vec<Option<f64>> {
         let objectives = &self.wishes.objectives;
         let by_session = |at: &usize| -> BySession {
             let of_objective = |column: usize| self.added[*at].iter().map(|session| session[column]).collect();

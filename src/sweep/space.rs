@@ -236,9 +236,9 @@ pub fn candidates(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<
         points.push(Point { space, choice, candidate });
     }
     // A policy of one's own may be named as a configuration of another would be.
-    for at in spaces.len()..candidates.len() {
-        while spaces.iter().any(|space| space.plain.name == candidates[at].policy.name) {
-            candidates[at].policy.name.push('+');
+    for made in &mut candidates[spaces.len()..] {
+        while spaces.iter().any(|space| space.plain.name == made.policy.name) {
+            made.policy.name.push('+');
         }
     }
     Ok((candidates, points))

@@ -24,7 +24,8 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// Minimised and maximised columns, in the order they were given; the [usual ones](USUAL) where there are none.
+    /// Minimised and maximised columns, in the order they were given; the usual ones (cost, kept, rules kept)
+    /// where there are none.
     ///
     /// # Errors
     ///
