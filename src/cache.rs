@@ -27,6 +27,8 @@ mod blocks;
 mod prefixes;
 mod provider;
 
+use serde::{Deserialize, Serialize};
+
 use crate::context::Cause;
 use crate::conversation::{BlockId, Conversation, MINUTE};
 use crate::journal::{Journal, Request, SentBlock};
@@ -101,7 +103,7 @@ pub struct Served {
 }
 
 /// A prefix that was alive, and that a layer's edit made unreadable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Break {
     /// The layer that touched the first message that differs, by its index in the policy.
     pub layer: usize,

@@ -7,8 +7,11 @@ mod inspect;
 mod materialize;
 mod present;
 mod priced;
+mod progress;
 mod replay;
 mod report;
+mod resume;
+mod stop;
 mod studied;
 mod sweep;
 
@@ -49,7 +52,7 @@ impl Cli {
     }
 }
 
-/// Why a command failed. All of these are exit code 2: wrong use, unreadable input, or nothing could be analysed.
+/// Why a command failed: wrong use, unreadable input, or nothing could be analysed; or somebody stopped it.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("{0}")]
@@ -57,6 +60,9 @@ pub enum Failure {
     /// Some input could not be used; what could be was reported.
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
+    /// What was finished was reported.
+    #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_go_on { "; --resume goes on" } else { "" })]
+    Stopped { done: usize, transcripts: usize, can_go_on: bool },
     #[error(transparent)]
     File(#[from] recompact::places::FileError),
     #[error(transparent)]
@@ -67,6 +73,9 @@ pub enum Failure {
 
 impl Failure {
     pub fn exit_code(&self) -> u8 {
-        2
+        match self {
+            Failure::Stopped { .. } => stop::INTERRUPTED,
+            _ => 2,
+        }
     }
 }

@@ -7,6 +7,8 @@
 mod check;
 mod tariff;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cache::{self, Break, Served, serve};
 use crate::journal::Summary;
 use crate::kept::{Kept, Reread};
@@ -53,7 +55,7 @@ pub struct Cost {
 }
 
 /// A prefix that an edit made unreadable, and when that will have paid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PricedBreak {
     pub call: usize,
     pub what: Break,

@@ -18,6 +18,8 @@ mod tally;
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::conversation::{BlockId, Conversation};
 use crate::facts::FactKind;
 use crate::journal::Journal;
@@ -29,9 +31,11 @@ use sight::Sight;
 pub use tally::{GAPS, GENERATIONS, Share};
 
 /// What a policy kept of what one conversation went on to use.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Saved without its lists: those are of one conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// What became of each of the references' uses; hard for those whose call sent nothing.
+    #[serde(skip)]
     pub outcomes: Vec<Outcome>,
     pub all: Share,
     /// By calls since the fact was last seen: see [`GAPS`].
@@ -46,8 +50,10 @@ pub struct Kept {
     pub rules: u64,
     pub rules_held: u64,
     /// What is predicted to be fetched again, for soft misses.
+    #[serde(skip)]
     pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
+    #[serde(skip)]
     pub missed: Vec<Missed>,
 }
 

@@ -9,6 +9,7 @@ mod session;
 mod sweep;
 mod total;
 mod trace;
+mod unfinished;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -27,6 +28,7 @@ pub use session::Session;
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Added;
 pub use trace::{EventMark, TraceLine, TraceRow};
+pub use unfinished::{Finished, Unfinished};
 
 /// The version this program writes and reads.
 pub const VERSION: u64 = 1;
@@ -73,6 +75,9 @@ pub struct Results {
     pub policies: Vec<PolicyText>,
     #[serde(default)]
     pub notes: Vec<ResultNote>,
+    /// None where the study came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
 }
 
 /// One conversation under one policy.

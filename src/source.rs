@@ -80,6 +80,11 @@ pub fn read(input: &Input) -> Result<Vec<u8>, SourceError> {
 }
 
 impl Input {
+    /// Its bytes on disk, as far as they are known before it is read.
+    pub fn size(&self) -> u64 {
+        if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }
+    }
+
     fn new(path: PathBuf, explicit: bool) -> Self {
         Self { name: shown(&path), explicit, path }
     }

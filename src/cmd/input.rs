@@ -2,17 +2,19 @@
 
 mod again;
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use recompact::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
 use recompact::report::escape;
 use recompact::text::many;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::Failure;
+use super::progress::Progress;
+use super::stop;
 use crate::source::{self, Input};
 
 const MOST_THREADS: usize = 256;
@@ -58,10 +60,23 @@ fn at_least_one(number: &str) -> Result<usize, String> {
     number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 on is needed".to_owned())
 }
 
+/// A transcript that is being worked on.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub name: &'a str,
+    /// Of its bytes: another one has another.
+    pub hash: u128,
+    pub progress: &'a Progress,
+}
+
 /// What became of the transcripts.
 pub struct Done<T> {
     /// Of those that were read, in the order of the paths.
     pub parts: Vec<T>,
+    /// All that were found.
+    pub transcripts: usize,
+    /// Those that were not begun when somebody stopped the program.
+    pub left: usize,
     /// What went wrong with the others.
     errors: Vec<String>,
 }
@@ -69,7 +84,11 @@ pub struct Done<T> {
 impl<T> Done<T> {
     /// The parts, or why there are none. What went wrong with some is given back for the end of the run.
     pub fn analysed(self) -> Result<(Vec<T>, Result<(), Failure>), Failure> {
-        let end = if self.errors.is_empty() { Ok(()) } else { Err(Failure::Input(self.errors)) };
+        let end = match (self.left, self.errors.is_empty()) {
+            (0, true) => Ok(()),
+            (0, false) => Err(Failure::Input(self.errors)),
+            (left, _) => Err(Failure::Stopped { done: self.transcripts - left, transcripts: self.transcripts, can_go_on: false }),
+        };
         match (self.parts.is_empty(), end) {
             (true, Err(failure)) => Err(failure),
             (true, Ok(())) => Err(Failure::Usage("nothing could be analysed: no conversation was found".to_owned())),
@@ -81,6 +100,10 @@ impl<T> Done<T> {
 /// One transcript's reading, or why there is none.
 enum Outcome {
     Read(Reading),
+    /// It was worked on before.
+    Finished,
+    /// Somebody stopped the program.
+    Left,
     /// Named by itself: the user meant it to be read.
     Unreadable(String),
     /// Found in a folder: it may well be something else.
@@ -94,30 +117,35 @@ impl Transcripts {
         &self,
         writes: &[Option<&Path>],
         in_order: bool,
-        mut ordered: impl FnMut(&str, &Reading) -> T,
-        parallel: impl Fn(&str, &Reading) -> T + Sync,
+        mut ordered: impl FnMut(Source, &Reading) -> T,
+        parallel: impl Fn(Source, &Reading) -> T + Sync,
+        finished: impl Fn(Source) -> Option<T> + Sync,
     ) -> Result<Done<T>, Failure> {
         let (inputs, errors) = source::find(&self.paths);
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
-        let bar = self.progress(inputs.len());
-        let step = |input: &Input| {
-            let outcome = self.read(input);
-            bar.inc(1);
-            outcome
+        stop::listen(self.quiet);
+        let progress = Progress::new(inputs.iter().map(Input::size).sum(), !self.quiet && inputs.len() > 1);
+        let step = |input: &Input, work: &mut dyn FnMut(Source, &Reading) -> T| {
+            let done = self.step(input, &progress, work, &finished);
+            progress.read(input.size());
+            done
         };
         let outcomes: Vec<(Outcome, Option<T>)> = if in_order {
-            inputs.iter().map(|input| step(input).worked(|reading| ordered(&input.name, reading))).collect()
+            inputs.iter().map(|input| step(input, &mut ordered)).collect()
         } else {
-            let work = |input: &Input| step(input).worked(|reading| parallel(&input.name, reading));
+            let work = |input: &Input| step(input, &mut |source, reading| parallel(source, reading));
             self.pool()?.install(|| inputs.par_iter().map(work).collect())
         };
-        bar.finish_and_clear();
-        let mut done = Done { parts: Vec::new(), errors: errors.iter().map(ToString::to_string).collect() };
+        progress.finish();
+        let errors = errors.iter().map(ToString::to_string).collect();
+        let mut done = Done { parts: Vec::new(), transcripts: inputs.len(), left: 0, errors };
         let (mut skipped, mut passed_over) = (Vec::new(), Vec::new());
         for (input, (outcome, part)) in inputs.iter().zip(outcomes) {
             done.parts.extend(part);
             match outcome {
                 Outcome::Read(reading) => skipped.extend(skipped_lines(&input.name, &reading)),
+                Outcome::Finished => {}
+                Outcome::Left => done.left += 1,
                 Outcome::Unreadable(why) => done.errors.push(why),
                 Outcome::PassedOver(why) => passed_over.push(why),
             }
@@ -130,6 +158,13 @@ impl Transcripts {
         Ok(done)
     }
 
+    /// How they are read, for a study that is gone on with.
+    pub fn question(&self) -> [(String, String); 2] {
+        let format = self.format.map_or("any", |format| format.name);
+        let branches = if matches!(self.branches, Branches::All) { "all" } else { "last" };
+        [("--format", format), ("--branches", branches)].map(|(option, value)| (option.to_owned(), value.to_owned()))
+    }
+
     fn pool(&self) -> Result<rayon::ThreadPool, Failure> {
         // More threads than this would only wait for each other. 0 is rayon's word for as many as there are processors.
         let threads = self.jobs.map_or(0, |jobs| jobs.min(MOST_THREADS));
@@ -137,31 +172,41 @@ impl Transcripts {
         pool.map_err(|error| Failure::Usage(format!("no threads could be started: {error}")))
     }
 
-    fn progress(&self, transcripts: usize) -> ProgressBar {
-        if self.quiet || !std::io::stderr().is_terminal() || transcripts < 2 {
-            return ProgressBar::hidden();
+    /// Reads one transcript and does the work on it, unless that was done before.
+    fn step<T>(
+        &self,
+        input: &Input,
+        progress: &Progress,
+        work: &mut dyn FnMut(Source, &Reading) -> T,
+        finished: &dyn Fn(Source) -> Option<T>,
+    ) -> (Outcome, Option<T>) {
+        if stop::requested() {
+            return (Outcome::Left, None);
         }
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} transcripts, {per_sec}, {eta} left");
-        ProgressBar::new(transcripts as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    }
-
-    fn read(&self, input: &Input) -> Outcome {
-        let failed = |why: String| if input.explicit { Outcome::Unreadable(why) } else { Outcome::PassedOver(why) };
         let bytes = match source::read(input) {
             Ok(bytes) => bytes,
-            Err(error) => return failed(error.to_string()),
+            Err(error) => return (failed(input, error.to_string()), None),
         };
+        let source = Source { name: &input.name, hash: xxh3_128(&bytes), progress };
+        match finished(source) {
+            Some(part) => (Outcome::Finished, Some(part)),
+            None => self.read(input, &bytes).worked(|reading| work(source, reading)),
+        }
+    }
+
+    fn read(&self, input: &Input, bytes: &[u8]) -> Outcome {
+        let failed = |why| failed(input, why);
         if bytes.trim_ascii().is_empty() {
             return failed(format!("{}: the file is empty", input.name));
         }
-        let Some(format) = self.format.or_else(|| format::sniff(&bytes)) else {
-            return failed(format!("{}: {}", input.name, unknown_format(&bytes, input.explicit)));
+        let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
+            return failed(format!("{}: {}", input.name, unknown_format(bytes, input.explicit)));
         };
         let branches = match self.branches {
             Branches::Last => format::Branches::Last,
             Branches::All => format::Branches::All,
         };
-        let reading = (format.read)(&bytes, &ReadOptions { branches });
+        let reading = (format.read)(bytes, &ReadOptions { branches });
         match reading.conversations.is_empty() {
             false => Outcome::Read(reading),
             true => {
@@ -180,6 +225,11 @@ impl Transcripts {
             eprintln!("{}", escape::terminal(line));
         }
     }
+}
+
+/// A file that was named must be readable; one found in a folder may be something else.
+fn failed(input: &Input, why: String) -> Outcome {
+    if input.explicit { Outcome::Unreadable(why) } else { Outcome::PassedOver(why) }
 }
 
 /// Nothing that was given to be read is changed, whatever the command line says.

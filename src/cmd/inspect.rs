@@ -7,7 +7,7 @@ use recompact::report::inspection;
 use recompact::study::Counter;
 
 use super::Failure;
-use super::input::Transcripts;
+use super::input::{Source, Transcripts};
 use super::present::Present;
 use super::priced::Priced;
 
@@ -29,11 +29,11 @@ pub struct Inspect {
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
         let (prices, priced_as) = self.priced.load()?;
-        let look = |name: &str, reading: &recompact::format::Reading| {
+        let look = |source: Source, reading: &recompact::format::Reading| {
             let ledger = Ledger::new(&prices, priced_as.as_deref());
-            Inspection::all(name, reading, self.tokenizer, ledger)
+            Inspection::all(source.name, reading, self.tokenizer, ledger)
         };
-        let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look)?.analysed()?;
+        let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look, |_| None)?.analysed()?;
         let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();
         self.present.write(&inspection::render(self.present.report().name, &inspections, &self.present.style()))?;
         end

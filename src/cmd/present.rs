@@ -36,6 +36,11 @@ impl Present {
         self.output
     }
 
+    /// Whether what is written can be read again: with all that results hold.
+    pub fn saves(&self) -> bool {
+        self.output.name == "json"
+    }
+
     /// The file that will be written.
     pub fn out(&self) -> Option<&Path> {
         self.out.as_deref()

@@ -3,6 +3,7 @@
 use clap::Args;
 use recompact::prices::Prices;
 use recompact::text::one_of;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::Failure;
 
@@ -28,5 +29,12 @@ impl Priced {
             Failure::Usage(format!("--prices {given}: {what}"))
         })?;
         Ok((Prices::parse(&text, given)?, None))
+    }
+
+    /// What decides prices, for a study that is gone on with: a file may have been changed since.
+    pub fn question(&self) -> (String, String) {
+        let given = self.prices.as_deref().unwrap_or_default();
+        let written = std::fs::read(given).map_or(String::new(), |bytes| format!(" ({:032x})", xxh3_128(&bytes)));
+        ("--prices".to_owned(), format!("{given:?}{written}"))
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use recompact::conversation::Conversation;
 use recompact::policy::{Policy, Setting};
 use recompact::replay::Observer;
+use recompact::results::Results;
 use recompact::study::{Observers, Study, with_bounds};
 use recompact::text::one_of;
 
@@ -15,6 +16,7 @@ use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
+use super::resume::{Resumed, Worked, unfinished};
 use super::studied::Studied;
 
 #[derive(Args)]
@@ -41,6 +43,9 @@ pub struct Replay {
     /// Really write what the policies would persist and archive: into this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     materialize: Option<PathBuf>,
+    /// Go on with a study that was stopped by Ctrl-C: its results, saved with -o json
+    #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     present: Present,
 }
@@ -48,6 +53,8 @@ pub struct Replay {
 impl Replay {
     pub fn run(self) -> Result<(), Failure> {
         let study = self.study()?;
+        let question = self.question(&study);
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
         let asked: Vec<String> = self.asked()?.into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
@@ -56,22 +63,51 @@ impl Replay {
         let done = self.transcripts.for_each(
             &[self.present.out(), self.contexts.as_deref()],
             in_order,
-            |name, reading| study.transcript(name, reading, Some(&mut witnesses)),
-            |name, reading| study.transcript(name, reading, None),
+            |source, reading| Worked::new(source, study.transcript(source.name, reading, Some(&mut witnesses))),
+            |source, reading| {
+                let part = study.transcript(source.name, reading, None);
+                let calls = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
+                source.progress.replayed(calls, study.policies.len());
+                Worked::new(source, part)
+            },
+            |source| resumed.as_ref()?.part(source),
         )?;
-        let (parts, end) = done.analysed()?;
-        let results = study.results(parts);
+        let (left, transcripts) = (done.left, done.transcripts);
+        let (worked, end) = done.analysed()?;
+        let unfinished = (left > 0).then(|| unfinished(&worked, transcripts, question)).transpose()?;
+        let results = study.results(worked.into_iter().map(|worked| worked.part).collect());
+        let results = Results { unfinished, ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
-        witnesses.finish()?;
+        if results.unfinished.is_none() {
+            witnesses.finish()?;
+        }
         self.present.results(&results)?;
-        end
+        end.map_err(|failure| match failure {
+            Failure::Stopped { done, transcripts, .. } if self.present.saves() => {
+                Failure::Stopped { done, transcripts, can_go_on: true }
+            }
+            other => other,
+        })
     }
 
     fn study(&self) -> Result<Study, Failure> {
         let study = self.studied.study(with_bounds(self.asked()?))?;
         Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, ..study })
+    }
+
+    /// Whatever decides the results, so that a stopped study goes on with nothing else.
+    fn question(&self, study: &Study) -> Vec<(String, String)> {
+        let policies: Vec<String> = study.policies.iter().map(Policy::to_toml).collect();
+        let options = [
+            ("policies", policies.join("\n")),
+            ("--misses", self.misses.to_string()),
+            ("--breaks", self.breaks.to_string()),
+            ("--exact", self.exact.to_string()),
+        ];
+        let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
+        own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
     }
 
     /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.

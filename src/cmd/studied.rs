@@ -81,11 +81,7 @@ impl Studied {
             counter: self.tokenizer,
             window: self.window,
             overhead: self.overhead,
-            thinking: self.thinking.map(|thinking| match thinking {
-                ThinkingFor::Turn => Thinking::Turn,
-                ThinkingFor::All => Thinking::All,
-                ThinkingFor::None => Thinking::None,
-            }),
+            thinking: self.thinking(),
             summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
             max_residual: self.max_residual,
             prices,
@@ -93,6 +89,33 @@ impl Studied {
             ..Study::new(policies)
         })
     }
+
+    fn thinking(&self) -> Option<Thinking> {
+        self.thinking.map(|thinking| match thinking {
+            ThinkingFor::Turn => Thinking::Turn,
+            ThinkingFor::All => Thinking::All,
+            ThinkingFor::None => Thinking::None,
+        })
+    }
+
+    /// Whatever decides the results, but for the policies, so that a stopped study goes on with nothing else.
+    pub fn question(&self) -> Vec<(String, String)> {
+        let options = [
+            ("--baseline", self.baseline.clone()),
+            ("--summarizer", self.summarizer.clone()),
+            ("--window", or_as_it_is(self.window)),
+            ("--overhead", or_as_it_is(self.overhead)),
+            ("--tokenizer", format!("{:?}", self.tokenizer)),
+            ("--thinking", self.thinking().map_or("as it is".to_owned(), |thinking| format!("{thinking:?}"))),
+            ("--max-residual", self.max_residual.to_string()),
+        ];
+        let options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
+        options.chain([self.priced.question()]).collect()
+    }
+}
+
+fn or_as_it_is(tokens: Option<u64>) -> String {
+    tokens.map_or("as it is".to_owned(), |tokens| tokens.to_string())
 }
 
 /// A preset by its name, or the policy in a file.

@@ -11,7 +11,7 @@ use recompact::study::{Study, with_bounds};
 use recompact::sweep::{Condition, Found, Parameter, Roster, Round, Search, Seen, Split, Wishes, candidates, spaces};
 
 use super::Failure;
-use super::input::Transcripts;
+use super::input::{Source, Transcripts};
 use super::present::Present;
 use super::studied::Studied;
 use crate::output;
@@ -86,14 +86,14 @@ impl Sweep {
 
     /// Which sessions there are. What went wrong with some transcripts is given back for the end of the run.
     fn first_look(&self) -> Result<(Roster, Result<(), Failure>), Failure> {
-        let look = |name: &str, reading: &Reading| {
+        let look = |source: Source, reading: &Reading| {
             let seen = |conversation: &recompact::conversation::Conversation| Seen {
                 conversation: conversation.name.clone(),
                 calls: conversation.calls.len() as u64,
             };
-            (name.to_owned(), reading.conversations.iter().map(seen).collect::<Vec<_>>())
+            (source.name.to_owned(), reading.conversations.iter().map(seen).collect::<Vec<_>>())
         };
-        let done = self.transcripts.for_each(&[self.present.out(), self.save.as_deref()], false, look, look)?;
+        let done = self.transcripts.for_each(&[self.present.out(), self.save.as_deref()], false, look, look, |_| None)?;
         let (seen, end) = done.analysed()?;
         let roster = Roster::new(&seen);
         if roster.sessions() == 0 {
@@ -105,7 +105,7 @@ impl Sweep {
     /// Rung by rung. The study comes back as it was given.
     fn search(&self, mut study: Study, mut search: Search, roster: &Roster) -> Result<(Found, Study), Failure> {
         let baseline = study.policies.clone();
-        let bar = self.transcripts.bar(search.policy_calls(roster), "policy·calls");
+        let progress = self.transcripts.replaying(search.policy_calls(roster));
         while let Some(Round { sessions, policies }) = search.round() {
             study.policies = [&baseline[..], &policies].concat();
             study.baseline = 0;
@@ -114,7 +114,7 @@ impl Sweep {
                 let reading = only(reading, |conversation| {
                     roster.session(name, conversation).is_some_and(|session| sessions.contains(&session))
                 });
-                let tallies = study.tallies(&reading, columns, &|calls| bar.inc(calls)).into_iter();
+                let tallies = study.tallies(&reading, columns, &|calls| progress.called(calls)).into_iter();
                 let known = tallies.filter_map(|tally| Some((roster.session(name, &tally.conversation)?, tally.added)));
                 known.collect::<Vec<(usize, Vec<Vec<Option<Added>>>)>>()
             };
@@ -122,7 +122,7 @@ impl Sweep {
             let tallies = self.transcripts.again(is_wanted, work)?;
             search.take(roster, tallies.into_iter().flatten());
         }
-        bar.finish_and_clear();
+        progress.finish();
         study.policies = baseline;
         Ok((self.transcripts.install(|| search.found())?, study))
     }
@@ -138,16 +138,20 @@ impl Sweep {
         }
         let sessions = if split.held_out.is_empty() { &split.develop } else { &split.held_out };
         let is_wanted = |name: &str| roster.holds(name, |session| sessions.contains(&session));
-        let transcripts = self.transcripts.bar(0, "transcripts");
+        let policies = study.policies.len() as u64;
+        let calls: u64 = sessions.iter().map(|session| roster.calls(*session)).sum();
+        let progress = self.transcripts.replaying(calls * policies);
         let work = |name: &str, reading| {
             let reading = only(reading, |conversation| {
                 roster.session(name, conversation).is_some_and(|session| sessions.contains(&session))
             });
             let part = study.transcript(name, &reading, None);
-            transcripts.inc(1);
+            let calls: usize = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
+            progress.called(calls as u64 * policies);
             part
         };
         let parts = self.transcripts.again(is_wanted, work)?;
+        progress.finish();
         Ok(Results { sweep: Some(found.sweep), ..study.results(parts) })
     }
 

@@ -6,11 +6,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::change::Cause;
 use super::sent::Sent;
 use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FaultKind {
     /// A tool_result without its tool_use before it.
     OrphanResult,

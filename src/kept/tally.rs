@@ -1,5 +1,7 @@
 //! Adding up what became of the uses, by every side there is to look at them from.
 
+use serde::{Deserialize, Serialize};
+
 use crate::references::{References, Use};
 
 use super::{Kept, Outcome};
@@ -11,7 +13,7 @@ pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11)
 pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
 
 /// Weights of uses, by what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     pub uses: u64,
     pub weight: f64,

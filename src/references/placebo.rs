@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::facts;
 
 use super::{Fact, Use};
@@ -10,14 +12,14 @@ use super::{Fact, Use};
 const MOST: usize = 4096;
 
 /// What is needed of a conversation to compare it with others: what it used, and a sample of what it holds.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Placebo {
     used: Vec<Used>,
     sample: Sample,
 }
 
 /// A fact that was used, with the weight of all its uses.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Used {
     key: u64,
     /// What it must stand beside; nothing for most facts.
@@ -55,7 +57,7 @@ impl Placebo {
 
 /// The facts with the smallest keys (a bottom-k sample): it tells exactly which facts with keys up to its limit a conversation
 /// holds, and two conversations are compared on the keys both cover.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sample {
     /// Keys, and for those that are bound the key of what stood beside each; else 0.
     seen: BTreeSet<(u64, u64)>,

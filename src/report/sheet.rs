@@ -3,6 +3,7 @@
 mod calibration;
 mod compare;
 mod cost;
+mod growth;
 mod kept;
 mod sweep;
 
@@ -59,6 +60,7 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
     let sheets = [
         compare::summary(results),
         compare::conversations(results),
+        growth::growth(results),
         cost::breaks(results),
         cost::dearest(results),
         cost::checks(results),

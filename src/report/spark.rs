@@ -4,7 +4,12 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// At most `width` bars, each the largest of its share of the values, the tallest the largest of all.
 pub fn line(values: &[u64], width: usize) -> String {
-    let most = values.iter().copied().max().unwrap_or(0).max(1);
+    line_to(values, width, values.iter().copied().max().unwrap_or(0))
+}
+
+/// The same to a scale whose tallest bar is `most`, at least as large as any value.
+pub fn line_to(values: &[u64], width: usize, most: u64) -> String {
+    let most = most.max(1);
     let bars = values.len().min(width);
     let share = |bar: usize| &values[bar * values.len() / bars..(bar + 1) * values.len() / bars];
     let bar = |bar: usize| share(bar).iter().copied().max().unwrap_or(0);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::calibrate::FEWEST;
 use crate::prices::RATIOS;
 use crate::results::ResultNote;
@@ -10,7 +12,7 @@ use crate::text::many;
 use super::counter::DEFAULT_COUNTER;
 
 /// Something that is not known of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Gap {
     Price,
     Tokenizer,

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use serde::{Deserialize, Serialize};
+
 use crate::conversation::{Conversation, Kind};
 use crate::facts::FactKind;
 use crate::journal::{Journal, Request};
@@ -128,7 +130,7 @@ pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) 
 }
 
 /// A conversation of a study, to be compared with the others.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Compared {
     transcript: String,
     conversation: String,

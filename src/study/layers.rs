@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::context::{Cause, FaultKind};
 use crate::journal::{Happened, Journal};
 use crate::policy::Policy;
@@ -9,10 +11,10 @@ use crate::results::LayerRow;
 use crate::text::many;
 
 /// The work of one policy's layers, by index.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LayerWork(BTreeMap<usize, Work>);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Work {
     fired: u64,
     skipped: u64,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cache::{Before, Setup};
 use crate::context::sizes_of;
 use crate::conversation::{BlockId, Call, Conversation};
@@ -158,7 +160,7 @@ fn why(check: &Check) -> String {
 }
 
 /// What the layers of one policy broke, by index.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Breaks(BTreeMap<usize, Vec<PricedBreak>>);
 
 impl Breaks {

@@ -1,5 +1,7 @@
 //! What the replays of one transcript gave, and how the parts become results.
 
+use serde::{Deserialize, Serialize};
+
 use crate::context::Cause;
 use crate::conversation::Conversation;
 use crate::format::{Note, Reading};
@@ -19,8 +21,8 @@ use super::layers::LayerWork;
 use super::money::{self, Breaks};
 use super::{Study, trace};
 
-/// What one transcript gave.
-#[derive(Debug, Default)]
+/// What one transcript gave. It is saved where a study was stopped, and read again to go on.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Part {
     transcript: String,
     rows: Vec<Row>,
@@ -36,7 +38,7 @@ pub struct Part {
 }
 
 /// What one policy did over the conversations of a transcript, or of all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct OfPolicy {
     pub layers: LayerWork,
     pub kept: Kept,

@@ -67,8 +67,8 @@ pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
 pub fn crowding(losses: &[Vec<f64>], of: &[usize]) -> Vec<f64> {
     let mut distances = vec![0.0; of.len()];
     let objectives = of.first().map_or(0, |at| losses[*at].len());
-    for objective in 0..objectives {
-        let own: Vec<f64> = of.iter().map(|at| losses[*at][objective]).collect();
+    let columns = (0..objectives).map(|objective| of.iter().map(|at| losses[*at][objective]).collect::<Vec<f64>>());
+    for own in columns {
         let mut order: Vec<usize> = (0..of.len()).collect();
         order.sort_by(|a, b| own[*a].total_cmp(&own[*b]).then(of[*a].cmp(&of[*b])));
         let (Some(first), Some(last)) = (order.first().copied(), order.last().copied()) else { continue };

@@ -13,6 +13,7 @@ mod cli_bad_input;
 mod cli_contexts;
 mod cli_materialize;
 mod cli_prices;
+mod cli_resume;
 mod codex_files;
 mod cost_laws;
 mod cost_recordings;

@@ -1,15 +1,15 @@
 //! Further looks at transcripts that were read before. What is wrong with them was said at the first look.
 
-use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use recompact::format::Reading;
 
 use super::{Outcome, Transcripts};
-use crate::cmd::Failure;
-use crate::source;
+use crate::cmd::progress::Progress;
+use crate::cmd::{Failure, stop};
+use crate::source::{self, Input};
 
 impl Transcripts {
     /// Sees to it that everything can be read more than once.
@@ -32,10 +32,22 @@ impl Transcripts {
     ) -> Result<Vec<T>, Failure> {
         let (mut inputs, _) = source::find(&self.paths);
         inputs.retain(|input| is_wanted(&input.name));
-        let one = |input: &source::Input| match self.read(input) {
-            Outcome::Read(reading) => Ok(work(&input.name, reading)),
-            Outcome::Unreadable(why) | Outcome::PassedOver(why) => {
-                Err(Failure::Input(vec![format!("{why} (it was read before)")]))
+        let done = AtomicUsize::new(0);
+        let stopped = || Failure::Stopped { done: done.load(Ordering::Relaxed), transcripts: inputs.len(), can_go_on: false };
+        let one = |input: &Input| {
+            if stop::requested() {
+                return Err(stopped());
+            }
+            let again = |why: String| Failure::Input(vec![format!("{why} (it was read before)")]);
+            let bytes = source::read(input).map_err(|error| again(error.to_string()))?;
+            match self.read(input, &bytes) {
+                Outcome::Read(reading) => {
+                    let worked = work(&input.name, reading);
+                    done.fetch_add(1, Ordering::Relaxed);
+                    Ok(worked)
+                }
+                Outcome::Unreadable(why) | Outcome::PassedOver(why) => Err(again(why)),
+                Outcome::Finished | Outcome::Left => Err(stopped()),
             }
         };
         self.install(|| inputs.par_iter().map(one).collect())?
@@ -46,13 +58,8 @@ impl Transcripts {
         Ok(self.pool()?.install(work))
     }
 
-    /// A bar of so many of something, with their rate and the time left; hidden where nobody would see it.
-    pub fn bar(&self, length: u64, what: &str) -> ProgressBar {
-        if self.quiet || !std::io::stderr().is_terminal() {
-            return ProgressBar::hidden();
-        }
-        let template = format!("{{bar:30}} {{human_pos}}/{{human_len}} {what}, {{per_sec}}, {{eta}} left");
-        let style = ProgressStyle::with_template(&template);
-        ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    /// How far so many recorded calls times policies are.
+    pub fn replaying(&self, policy_calls: u64) -> Progress {
+        Progress::of_calls(policy_calls, !self.quiet)
     }
 }

@@ -23,6 +23,10 @@ pub fn summary(results: &Results) -> Sheet {
         std::iter::once(name(summary)).chain(values).collect()
     });
     let mut below = Vec::new();
+    if let Some(unfinished) = &results.unfinished {
+        let all = many(unfinished.transcripts, "transcript");
+        below.push(format!("stopped: {} of {all} done; --resume goes on from what -o json saved", unfinished.done.len()));
+    }
     if columns.iter().any(|column| column.estimated) {
         below.push("~ estimated, not counted".to_owned());
     }

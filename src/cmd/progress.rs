@@ -1,0 +1,64 @@
+//! How far a study is: bytes of transcripts, the rate of what is replayed, the time left. On standard error, and only where
+//! that is a terminal.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+/// A bar of bytes; work on them is counted beside it.
+pub struct Progress {
+    bar: ProgressBar,
+    /// Recorded calls times policies.
+    replayed: Arc<AtomicU64>,
+}
+
+const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} left, {per_sec}";
+const BAR: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
+
+impl Progress {
+    /// Over so many bytes; nothing is shown where nobody would see it, or there is next to nothing to wait for.
+    pub fn new(bytes: u64, shown: bool) -> Self {
+        let replayed = Arc::new(AtomicU64::new(0));
+        if !shown || !std::io::stderr().is_terminal() {
+            return Self { bar: ProgressBar::hidden(), replayed };
+        }
+        let counted = Arc::clone(&replayed);
+        let rate = move |state: &ProgressState, out: &mut dyn Write| {
+            let replayed = counted.load(Ordering::Relaxed) as f64;
+            if replayed > 0.0 {
+                let _ = write!(out, ", {:.0} policy·calls/s", replayed / state.elapsed().as_secs_f64().max(1e-3));
+            }
+        };
+        let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate);
+        Self { bar: ProgressBar::new(bytes).with_style(style), replayed }
+    }
+
+    /// Over so many recorded calls times policies, where these are known before.
+    pub fn of_calls(policy_calls: u64, shown: bool) -> Self {
+        let progress = Self::new(policy_calls, shown);
+        progress.bar.set_style(ProgressStyle::with_template(CALLS).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        progress
+    }
+
+    /// So many of those calls are done.
+    pub fn called(&self, policy_calls: u64) {
+        self.bar.inc(policy_calls);
+    }
+
+    /// A transcript of so many bytes is done.
+    pub fn read(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
+    /// So many recorded calls were replayed through so many policies.
+    pub fn replayed(&self, calls: usize, policies: usize) {
+        self.replayed.fetch_add((calls * policies) as u64, Ordering::Relaxed);
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

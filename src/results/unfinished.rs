@@ -1,0 +1,23 @@
+//! A study that was stopped, as it is saved: what it takes to go on with it.
+
+use serde::{Deserialize, Serialize};
+
+/// What is done of a study, and what it was asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// All transcripts of the study, done or not.
+    pub transcripts: usize,
+    /// Whatever decides the results, by the name of its option. What another question found cannot be gone on with.
+    pub question: Vec<(String, String)>,
+    pub done: Vec<Finished>,
+}
+
+/// A transcript that was replayed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    pub transcript: String,
+    /// Of its bytes, XXH3 in hexadecimal: a file that was changed since is replayed again.
+    pub hash: String,
+    /// What the study keeps of it; only the program that wrote it reads it again.
+    pub part: serde_json::Value,
+}
