@@ -12,6 +12,8 @@ mod replay;
 mod report;
 mod resume;
 mod stop;
+mod studied;
+mod sweep;
 
 use clap::{Parser, Subcommand};
 
@@ -30,6 +32,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Transcripts × policies → one comparison: tokens saved, bytes written, information kept, requests broken
     Replay(Box<replay::Replay>),
+    /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
+    Sweep(Box<sweep::Sweep>),
     /// Saved results → another report
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, measures, reports, prices and providers, with their pages
@@ -41,6 +45,7 @@ impl Cli {
         match self.command {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
+            Command::Sweep(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
         }
@@ -60,6 +65,8 @@ pub enum Failure {
     Stopped { done: usize, transcripts: usize, can_go_on: bool },
     #[error(transparent)]
     File(#[from] recompact::places::FileError),
+    #[error(transparent)]
+    Sweep(#[from] recompact::sweep::SweepError),
     #[error(transparent)]
     Output(#[from] crate::output::OutputError),
 }

@@ -25,7 +25,8 @@
 //!                   Results ──report──▶ terminal table · JSON · CSV · Markdown
 //! ```
 //!
-//! [`study`] runs many transcripts through many policies; the command line calls it and adds no second way.
+//! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to
+//! take. The command line calls them and adds no second way.
 //!
 //! # The modules, in reading order
 //!
@@ -90,6 +91,7 @@ pub mod sizes;
 pub mod stats;
 pub mod study;
 pub mod summarizer;
+pub mod sweep;
 pub mod template;
 pub mod text;
 pub mod values;

@@ -11,6 +11,7 @@ mod layers;
 mod money;
 mod part;
 mod prepared;
+mod tallies;
 mod trace;
 
 use rayon::prelude::*;
@@ -19,6 +20,7 @@ use crate::conversation::{Conversation, Thinking};
 use crate::cost::Cost;
 use crate::format::Reading;
 use crate::journal::Journal;
+use crate::kept::bound::Problem;
 use crate::kept::{Bounds, Grain, Kept, bounds, look_up, wishes};
 use crate::policy::{Policy, preset};
 use crate::prices::Prices;
@@ -29,6 +31,7 @@ use crate::summarizer::{Extract, Summarizer};
 
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
+pub use tallies::Tally;
 
 use against::{Against, Replayed};
 use gaps::Gap;
@@ -159,6 +162,14 @@ impl Study {
     }
 
     fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
+        let (journal, kept, cost) = self.replayed(prepared, policy, observer);
+        let (grain, wishes) = self.wishes(prepared, policy);
+        let bounds = bounds(wishes, &journal, self.exact);
+        Outcome { journal, kept, grain, bounds, cost }
+    }
+
+    /// A replay without its bounds.
+    fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Kept, Option<Cost>) {
         let conversation = prepared.conversation;
         let setup = Setup {
             policy,
@@ -167,13 +178,16 @@ impl Study {
             ..prepared.setup(self)
         };
         let journal = replay(&setup, observer);
-        let tokens = |block| prepared.counter.apply(prepared.sizes.size(block, prepared.counter.measure));
-        let kept = look_up(conversation, &prepared.references, &journal, &tokens);
-        let grain = kept::grain(policy);
-        let wishes = prepared.wishes[grain as usize].get_or_init(|| wishes(conversation, &prepared.references, grain, &tokens));
-        let bounds = bounds(wishes, &journal, self.exact);
+        let kept = look_up(conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
         let cost = prepared.money.cost(&setup, &journal, &kept);
-        Outcome { journal, kept, grain, bounds, cost }
+        (journal, kept, cost)
+    }
+
+    /// What the clairvoyant that a policy is compared with chooses from.
+    fn wishes<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Problem) {
+        let grain = kept::grain(policy);
+        let make = || wishes(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
+        (grain, prepared.wishes[grain as usize].get_or_init(make))
     }
 }
 

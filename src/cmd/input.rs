@@ -1,5 +1,7 @@
 //! Transcripts as the commands take them: paths, format, strictness, and how many at a time.
 
+mod again;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};

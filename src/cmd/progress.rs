@@ -15,6 +15,7 @@ pub struct Progress {
     replayed: Arc<AtomicU64>,
 }
 
+const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} left, {per_sec}";
 const BAR: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
 
 impl Progress {
@@ -33,6 +34,18 @@ impl Progress {
         };
         let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate);
         Self { bar: ProgressBar::new(bytes).with_style(style), replayed }
+    }
+
+    /// Over so many recorded calls times policies, where these are known before.
+    pub fn of_calls(policy_calls: u64, shown: bool) -> Self {
+        let progress = Self::new(policy_calls, shown);
+        progress.bar.set_style(ProgressStyle::with_template(CALLS).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        progress
+    }
+
+    /// So many of those calls are done.
+    pub fn called(&self, policy_calls: u64) {
+        self.bar.inc(policy_calls);
     }
 
     /// A transcript of so many bytes is done.

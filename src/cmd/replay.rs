@@ -1,16 +1,14 @@
 //! `recompact replay`: transcripts × policies → one comparison.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use recompact::conversation::{Conversation, Thinking};
-use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
+use clap::Args;
+use recompact::conversation::Conversation;
+use recompact::policy::{Policy, Setting};
 use recompact::replay::Observer;
 use recompact::results::Results;
-use recompact::stats::SEED;
-use recompact::study::{Counter, MAX_RESIDUAL, Observers, Study, with_bounds};
-use recompact::summarizer;
+use recompact::study::{Observers, Study, with_bounds};
 use recompact::text::one_of;
 
 use super::Failure;
@@ -18,54 +16,27 @@ use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
-use super::priced::Priced;
 use super::resume::{Resumed, Worked, unfinished};
+use super::studied::Studied;
 
 #[derive(Args)]
 pub struct Replay {
     #[command(flatten)]
     transcripts: Transcripts,
-    /// A preset's name (see `recompact catalog policies`) or a TOML file; may be given several times
-    #[arg(short, long = "policy", value_name = "POLICY", required = true)]
-    policies: Vec<String>,
+    #[command(flatten)]
+    studied: Studied,
     /// Change one value of the policies by its layer's id: --set micro.keep_recent=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
     settings: Vec<Setting>,
-    /// The policy that tokens.saved and cost.ratio compare with
-    #[arg(long, value_name = "POLICY", default_value = "keep-all")]
-    baseline: String,
-    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing (see `recompact catalog summarizers`)
-    #[arg(long, value_name = "NAME[:ARGUMENT]", default_value = "extract")]
-    summarizer: String,
-    /// The context window [default: the transcript's, else the policy's, else 200000]
-    #[arg(long, value_name = "TOKENS")]
-    window: Option<u64>,
-    /// System prompt and tools, in every request [default: from the first recorded usage]
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
-    overhead: Option<u64>,
-    /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
-    /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
-    /// meters`)
-    #[arg(long, value_name = "NAME", default_value = "own")]
-    tokenizer: Counter,
-    /// For how long thinking is sent again [default: as the format's provider does it]
-    #[arg(long, value_enum)]
-    thinking: Option<ThinkingFor>,
     /// How many of the worst hard misses to name for each policy asked for: facts the agent used again that were gone for good
     #[arg(long, value_name = "N", default_value_t = 3)]
     misses: usize,
     /// How many of the dearest breaks of the cached prefix to name for each policy
     #[arg(long, value_name = "N", default_value_t = 3)]
     breaks: usize,
-    /// Do not price a conversation whose replayed record costs more or less than was billed by more than this share
-    #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
-    max_residual: f64,
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
-    /// What sessions are drawn by, for the intervals and the comparison with the baseline: the same number, the same results
-    #[arg(long, value_name = "N", default_value_t = SEED)]
-    seed: u64,
     /// Write the exact request of every call there, one JSON object a line
     #[arg(long, value_name = "FILE")]
     contexts: Option<PathBuf>,
@@ -76,28 +47,7 @@ pub struct Replay {
     #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    priced: Priced,
-    #[command(flatten)]
     present: Present,
-}
-
-fn or_as_it_is(tokens: Option<u64>) -> String {
-    tokens.map_or("as it is".to_owned(), |tokens| tokens.to_string())
-}
-
-fn share(written: &str) -> Result<f64, String> {
-    let share = written.parse().ok().filter(|share: &f64| *share >= 0.0);
-    share.ok_or_else(|| "a share is needed, such as 0.15 for 15 %".to_owned())
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum ThinkingFor {
-    /// Until the next typed message
-    Turn,
-    /// Always
-    All,
-    /// Never
-    None,
 }
 
 impl Replay {
@@ -143,35 +93,8 @@ impl Replay {
     }
 
     fn study(&self) -> Result<Study, Failure> {
-        let mut policies = with_bounds(self.asked()?);
-        let baseline = match policies.iter().position(|policy| policy.name == self.baseline) {
-            Some(index) => index,
-            None => {
-                policies.push(load(&self.baseline, &[])?);
-                policies.len() - 1
-            }
-        };
-        let (prices, priced_as) = self.priced.load()?;
-        Ok(Study {
-            baseline,
-            counter: self.tokenizer,
-            window: self.window,
-            overhead: self.overhead,
-            thinking: self.thinking.map(|thinking| match thinking {
-                ThinkingFor::Turn => Thinking::Turn,
-                ThinkingFor::All => Thinking::All,
-                ThinkingFor::None => Thinking::None,
-            }),
-            summarizer: summarizer::by_name(&self.summarizer).map_err(Failure::Usage)?,
-            misses: self.misses,
-            exact: self.exact,
-            max_residual: self.max_residual,
-            breaks: self.breaks,
-            seed: self.seed,
-            prices,
-            priced_as,
-            ..Study::new(policies)
-        })
+        let study = self.studied.study(with_bounds(self.asked()?))?;
+        Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, ..study })
     }
 
     /// Whatever decides the results, so that a stopped study goes on with nothing else.
@@ -179,31 +102,23 @@ impl Replay {
         let policies: Vec<String> = study.policies.iter().map(Policy::to_toml).collect();
         let options = [
             ("policies", policies.join("\n")),
-            ("--baseline", self.baseline.clone()),
-            ("--summarizer", self.summarizer.clone()),
-            ("--window", or_as_it_is(self.window)),
-            ("--overhead", or_as_it_is(self.overhead)),
-            ("--tokenizer", format!("{:?}", self.tokenizer)),
-            ("--thinking", study.thinking.map_or("as it is".to_owned(), |thinking| format!("{thinking:?}"))),
             ("--misses", self.misses.to_string()),
             ("--breaks", self.breaks.to_string()),
-            ("--max-residual", self.max_residual.to_string()),
             ("--exact", self.exact.to_string()),
-            ("--seed", self.seed.to_string()),
         ];
         let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        own.chain(self.transcripts.question()).chain([self.priced.question()]).collect()
+        own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
     }
 
     /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
     fn asked(&self) -> Result<Vec<Policy>, Failure> {
         let mut policies = Vec::new();
-        for name in &self.policies {
-            let plain = load(name, &[])?;
+        for source in self.studied.sources()? {
+            let plain = source.policy(&[])?;
             let fits =
                 |setting: &&Setting| setting.layer.as_ref().is_none_or(|id| plain.layers.iter().any(|layer| layer.id == *id));
             let settings: Vec<_> = self.settings.iter().filter(fits).cloned().collect();
-            let policy = load(name, &settings)?;
+            let policy = source.policy(&settings)?;
             if policies.iter().any(|known: &Policy| known.name == policy.name) {
                 return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
             }
@@ -220,19 +135,6 @@ impl Replay {
         }
         Ok(policies)
     }
-}
-
-/// A preset by its name, or the policy in a file.
-pub fn load(name: &str, settings: &[Setting]) -> Result<Policy, Failure> {
-    if let Some(preset) = preset(name) {
-        return Ok(preset.policy(settings)?);
-    }
-    let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
-        let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        let what = format!("neither a TOML file that can be read ({error}) nor a preset{}", one_of(name, &known));
-        PolicyError { origin: name.to_owned(), line: None, what }
-    })?;
-    Ok(Policy::parse(&text, name, settings)?)
 }
 
 /// Those who look on: at the policies that were asked for, not at the bounds.

@@ -22,6 +22,9 @@ fn sheet(sheet: &Sheet) -> String {
         "" => format!("### {}\n\n", sheet.title),
         measure => format!("### {}: {}\n\n", sheet.title, escape::markdown(measure)),
     };
+    if sheet.is_verbatim() {
+        return out + &fenced(sheet.rows.iter().flatten()) + &below(sheet);
+    }
     // Heads over numbers are ids and names of policies; the others are ours.
     let heads = sheet.heads.iter();
     out += &row(heads.map(|head| if head.holds == Holds::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
@@ -32,10 +35,19 @@ fn sheet(sheet: &Sheet) -> String {
         out +=
             &row(cells.map(|(head, text)| if head.holds == Holds::Numbers { text.to_owned() } else { escape::markdown(text) }));
     }
-    for line in &sheet.below {
-        out += &format!("\n{line}\n");
-    }
-    out
+    out + &below(sheet)
+}
+
+fn below(sheet: &Sheet) -> String {
+    sheet.below.iter().map(|line| format!("\n{line}\n")).collect()
+}
+
+/// Lines as they are, in a fence that is longer than any run of backticks in them.
+fn fenced<'a>(lines: impl Iterator<Item = &'a String>) -> String {
+    let lines: String = lines.map(|line| format!("{}\n", escape::terminal(line))).collect();
+    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{lines}{fence}\n")
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {

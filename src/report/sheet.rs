@@ -7,6 +7,7 @@ mod compare;
 mod cost;
 mod growth;
 mod kept;
+mod sweep;
 
 use std::collections::HashSet;
 
@@ -40,6 +41,8 @@ pub enum Holds {
     Words,
     /// Text of any length, wrapped where the width is limited.
     Prose,
+    /// Lines that stay as they are, one a row. No other column stands beside it.
+    Verbatim,
 }
 
 /// Transcripts and notes shown before the rest is only counted.
@@ -49,6 +52,13 @@ const LONGEST: usize = 60;
 
 /// Every sheet that has something to show.
 pub fn sheets(results: &Results) -> Vec<Sheet> {
+    let found = [
+        sweep::recommended(results),
+        sweep::front(results),
+        sweep::plot(results),
+        sweep::sensitivity(results),
+        sweep::chosen(results),
+    ];
     let sheets = [
         compare::summary(results),
         against::against(results),
@@ -65,7 +75,8 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         quirks(results),
         notes(results),
     ];
-    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+    let all = found.into_iter().flatten().chain(sheets).chain(sweep::toml(results));
+    all.filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
 /// What every layer did.
@@ -128,6 +139,18 @@ pub fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),
         Some(_) => text.chars().take(LONGEST - 1).chain(['…']).collect(),
+    }
+}
+
+impl Sheet {
+    /// Lines as they are.
+    pub fn verbatim(title: String, measure: String, lines: impl IntoIterator<Item = String>, below: Vec<String>) -> Self {
+        let heads = vec![Head { text: String::new(), holds: Holds::Verbatim }];
+        Self { title, measure, heads, rows: lines.into_iter().map(|line| vec![line]).collect(), below }
+    }
+
+    pub fn is_verbatim(&self) -> bool {
+        self.heads.iter().any(|head| head.holds == Holds::Verbatim)
     }
 }
 

@@ -37,9 +37,12 @@ fn lay_out(sheet: &Sheet, style: &Style) -> String {
         "" => sheet.title.clone(),
         measure => format!("{}: {}", sheet.title, escape::terminal(measure)),
     };
-    let widths = widths(sheet, style);
-    let tables = stack(&sheet.heads, &widths, style.width).into_iter().map(|columns| draw(sheet, &columns, &widths, style));
-    let tables: Vec<String> = tables.collect();
+    let tables: Vec<String> = if sheet.is_verbatim() {
+        vec![sheet.rows.iter().flatten().map(|line| format!("{}\n", escape::terminal(line))).collect()]
+    } else {
+        let widths = widths(sheet, style);
+        stack(&sheet.heads, &widths, style.width).into_iter().map(|columns| draw(sheet, &columns, &widths, style)).collect()
+    };
     let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
     for line in &sheet.below {
         out += &filled("", line, style.width);
@@ -63,7 +66,7 @@ fn widths(sheet: &Sheet, style: &Style) -> Vec<usize> {
         let width = match head.holds {
             Holds::Names => names.next().unwrap_or(width),
             Holds::Numbers | Holds::Words => width.min(NUMBER),
-            Holds::Prose => width.min(left.max(NUMBER)),
+            Holds::Prose | Holds::Verbatim => width.min(left.max(NUMBER)),
         };
         left = left.saturating_sub(width + GAP);
         width

@@ -26,6 +26,9 @@ pub struct Sweep {
     /// None where no configuration meets the conditions.
     #[serde(default)]
     pub recommended: Option<Recommendation>,
+    /// The configuration that comes nearest to the conditions, where none meets them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
     /// What each parameter does to each objective.
     pub sensitivity: Vec<SensitivityRow>,
     pub seed: u64,
@@ -40,7 +43,7 @@ pub struct ParameterRow {
     pub of: String,
     /// `micro.keep_recent`
     pub parameter: String,
-    /// As they are written in TOML.
+    /// Those that were tried, as `--set` takes them: `5`, `20k`.
     pub values: Vec<String>,
 }
 
@@ -67,7 +70,7 @@ pub struct ConfigurationRow {
     pub policy: String,
     /// The policy that was varied.
     pub of: String,
-    /// By parameter, as written in TOML: `("micro.keep_recent", "5")`.
+    /// By parameter, as `--set` takes it: `("micro.keep_recent", "5")`. Empty for a policy as it is.
     pub settings: Vec<(String, String)>,
     /// Sessions it was tried on: fewer than others where halving left it behind.
     pub sessions: usize,
@@ -75,9 +78,11 @@ pub struct ConfigurationRow {
     pub values: Values,
     /// Whether it meets all conditions.
     pub allowed: bool,
-    /// No other allowed configuration is better in one objective and no worse in all.
+    /// It is allowed, and no other allowed configuration is at least as good in all objectives and better in one; of those that
+    /// differ by no more than the tolerances, one.
     pub front: bool,
-    /// For those on the front: the share of bootstrap draws in which another one dominates it.
+    /// For those on the front: the share of bootstrap draws in which another allowed configuration is at least as good in all
+    /// objectives, and better in one by more than its tolerance. None where there are too few sessions.
     #[serde(default)]
     pub dominated: Option<f64>,
 }

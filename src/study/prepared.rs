@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::conversation::Conversation;
+use crate::conversation::{BlockId, Conversation};
 use crate::kept::bound::Problem;
 use crate::meter::Meter;
 use crate::policy::Policy;
@@ -40,6 +40,11 @@ impl<'a> Prepared<'a> {
         let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
         let money = Money::new(&setup, study, record);
         Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money }
+    }
+
+    /// The size of a block of the conversation, by the report's counter.
+    pub fn tokens(&self, block: BlockId) -> u64 {
+        self.counter.apply(self.sizes.size(block, self.counter.measure))
     }
 
     pub fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {

@@ -40,6 +40,7 @@ mod python_meters;
 mod reports;
 mod sizes;
 mod slow;
+mod sweeps;
 mod tidy;
 mod trace;
 mod transcripts;

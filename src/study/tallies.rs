@@ -1,0 +1,61 @@
+//! Only what replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
+
+use rayon::prelude::*;
+
+use crate::column::Column;
+use crate::conversation::Conversation;
+use crate::format::Reading;
+use crate::kept::bounds;
+use crate::measure;
+use crate::policy::Policy;
+use crate::replay::NoObserver;
+use crate::results::{Added, Values};
+
+use super::Study;
+use super::prepared::Prepared;
+
+/// What one conversation adds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    pub conversation: String,
+    /// By policy, but for the baseline, then column, as they were given. Empty where the conversation holds no call.
+    pub added: Vec<Vec<Option<Added>>>,
+}
+
+/// Columns that need the clairvoyant, which takes as long as a replay.
+const OF_THE_CLAIRVOYANT: [&str; 2] = ["kept.efficiency", "kept.bound"];
+
+impl Study {
+    /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `done` is told the calls
+    /// of each replay when it has ended.
+    pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<Tally> {
+        let needs_bounds = columns.iter().any(|column| OF_THE_CLAIRVOYANT.contains(&&*column.id));
+        let of = |conversation: &Conversation| {
+            let counting = self.counter.of(conversation);
+            let prepared = Prepared::new(self, conversation, &counting);
+            let (baseline, _, baseline_cost) = self.replayed(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            if baseline.requests.is_empty() {
+                return Tally { conversation: conversation.name.clone(), added: Vec::new() };
+            }
+            let added = |policy: &Policy| {
+                let (journal, kept, cost) = self.replayed(&prepared, policy, &mut NoObserver);
+                let bound = needs_bounds.then(|| bounds(self.wishes(&prepared, policy).1, &journal, false).weight);
+                let values: Values = measure::values(&measure::Replayed {
+                    conversation,
+                    journal: &journal,
+                    baseline: &baseline,
+                    kept: &kept,
+                    cost: cost.as_ref(),
+                    baseline_cost: baseline_cost.as_ref(),
+                    bound,
+                });
+                done(conversation.calls.len() as u64);
+                columns.iter().map(|column| column.adds(&values)).collect()
+            };
+            let policies: Vec<_> = self.policies.iter().enumerate().filter(|(at, _)| *at != self.baseline).collect();
+            let added = policies.into_par_iter().map(|(_, policy)| added(policy)).collect();
+            Tally { conversation: conversation.name.clone(), added }
+        };
+        reading.conversations.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! The Pareto front, and ranks behind it. Everything here is a loss: smaller is better.
+
+use std::cmp::Ordering;
+
+/// Whether one is no worse than another in anything, and better by more than the tolerance in something.
+pub fn dominates(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
+    let no_worse = one.iter().zip(other).all(|(a, b)| a <= b);
+    no_worse && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
+}
+
+/// Whether one is at most the tolerance worse than another in everything: then the other is not needed beside it.
+fn covers(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
+    one.iter().zip(other).zip(epsilons).all(|((a, b), epsilon)| *a <= b + epsilon)
+}
+
+/// The front, thinned: some that nothing is better than, so that whatever there is, one of them is at most the tolerance worse
+/// in everything. Ascending places.
+///
+/// Those with the least sum, counted in tolerances, are taken first. So with two losses no member covers another; with more it
+/// may be left in for one loss in which it is better by more than the tolerance. (Domination within a tolerance can go round in
+/// a circle, so there is no set that is both complete and without any such pair.)
+pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
+    let mut best: Vec<usize> = ranks(losses).into_iter().enumerate().filter(|(_, rank)| *rank == 0).map(|(at, _)| at).collect();
+    let units = |at: usize| -> f64 {
+        let unit = |epsilon: f64| if epsilon > 0.0 { epsilon } else { 1.0 };
+        losses[at].iter().zip(epsilons).map(|(loss, epsilon)| loss / unit(*epsilon)).sum()
+    };
+    best.sort_by(|a, b| units(*a).total_cmp(&units(*b)).then_with(|| in_order(&losses[*a], &losses[*b])).then(a.cmp(b)));
+    let mut front: Vec<usize> = Vec::new();
+    for at in best {
+        if !front.iter().any(|member| covers(&losses[*member], &losses[at], epsilons)) {
+            front.push(at);
+        }
+    }
+    front.sort_unstable();
+    front
+}
+
+fn in_order(one: &[f64], other: &[f64]) -> Ordering {
+    one.iter().zip(other).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Non-dominated sorting (Deb and others 2002, NSGA-II): rank 0 is dominated by nothing, rank 1 only by rank 0, and so on. No
+/// tolerance here, where ranks would run in circles.
+pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
+    let exact = vec![0.0; losses.first().map_or(0, Vec::len)];
+    let mut ranks = vec![0; losses.len()];
+    // Whoever dominates comes before whom it dominates.
+    let mut order: Vec<usize> = (0..losses.len()).collect();
+    order.sort_by(|a, b| in_order(&losses[*a], &losses[*b]).then(a.cmp(b)));
+    let mut fronts: Vec<Vec<usize>> = Vec::new();
+    for at in order {
+        let is_above = |front: &Vec<usize>| front.iter().any(|member| dominates(&losses[*member], &losses[at], &exact));
+        // Dominated by someone of a front is dominated by someone of every earlier one.
+        let rank = fronts.partition_point(is_above);
+        if rank == fronts.len() {
+            fronts.push(Vec::new());
+        }
+        fronts[rank].push(at);
+        ranks[at] = rank;
+    }
+    ranks
+}
+
+/// How lonely each of some points of one rank is (the crowding distance of NSGA-II): the sum over losses of the gap between its
+/// neighbours on both sides, in parts of the range; without end at the ends.
+pub fn crowding(losses: &[Vec<f64>], of: &[usize]) -> Vec<f64> {
+    let mut distances = vec![0.0; of.len()];
+    let objectives = of.first().map_or(0, |at| losses[*at].len());
+    let columns = (0..objectives).map(|objective| of.iter().map(|at| losses[*at][objective]).collect::<Vec<f64>>());
+    for own in columns {
+        let mut order: Vec<usize> = (0..of.len()).collect();
+        order.sort_by(|a, b| own[*a].total_cmp(&own[*b]).then(of[*a].cmp(&of[*b])));
+        let (Some(first), Some(last)) = (order.first().copied(), order.last().copied()) else { continue };
+        let range = own[last] - own[first];
+        if range.is_nan() || range <= 0.0 {
+            continue;
+        }
+        distances[first] = f64::INFINITY;
+        distances[last] = f64::INFINITY;
+        for three in order.windows(3) {
+            let gap = (own[three[2]] - own[three[0]]) / range;
+            // Beside a loss without end the gap is none that could be told.
+            distances[three[1]] += if gap.is_nan() { 0.0 } else { gap };
+        }
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Cost and what is lost, as in a comparison on paper:
+    ///
+    /// ```text
+    /// 0  .60 .30   front
+    /// 1  .605 .22  front: a hundredth dearer at most, and keeps more, so 0 is not needed beside it
+    /// 2  .70 .10   front
+    /// 3  .70 .11   dominated by 2, by no more than the tolerance
+    /// 4  .80 .20   dominated by 3, and so of the third rank
+    /// 5  .90 .095  front of the exact kind; 2 is at most .01 worse in everything
+    /// 6  1.0 .00   front: nothing is lost
+    /// ```
+    const PAPER: [[f64; 2]; 7] =
+        [[0.60, 0.30], [0.605, 0.22], [0.70, 0.10], [0.70, 0.11], [0.80, 0.20], [0.90, 0.095], [1.0, 0.0]];
+
+    fn paper() -> Vec<Vec<f64>> {
+        PAPER.iter().map(|point| point.to_vec()).collect()
+    }
+
+    #[test]
+    fn a_front_that_was_drawn_by_hand() {
+        assert_eq!(ranks(&paper()), [0, 0, 0, 1, 2, 0, 0]);
+        assert_eq!(front(&paper(), &[0.0, 0.0]), [0, 1, 2, 5, 6]);
+        assert_eq!(front(&paper(), &[0.01, 0.01]), [1, 2, 6]);
+        let without = f64::INFINITY;
+        assert_eq!(front(&[vec![1.0, without], vec![2.0, without], vec![3.0, 0.0]], &[0.01, 0.01]), [0, 2]);
+        assert_eq!(front(&[vec![2.0], vec![1.0], vec![1.0], vec![1.005]], &[0.01]), [1], "one objective, one best");
+        assert_eq!(front(&[], &[]), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn domination_is_by_more_than_the_tolerance() {
+        let near = [0.01, 0.01];
+        assert!(dominates(&[0.70, 0.10], &[0.80, 0.20], &near));
+        assert!(!dominates(&[0.70, 0.10], &[0.70, 0.11], &near), "a difference that does not count");
+        assert!(!dominates(&[0.60, 0.30], &[0.70, 0.10], &near));
+        assert!(!dominates(&[0.70, 0.10], &[0.70, 0.10], &[0.0, 0.0]));
+    }
+
+    /// By hand: of four points on a line the inner ones have both neighbours at two thirds of the range in each loss.
+    #[test]
+    fn crowding_as_it_was_published() {
+        let line: Vec<Vec<f64>> = (0..4).map(|x| vec![f64::from(x), f64::from(3 - x)]).collect();
+        let distances = crowding(&line, &[0, 1, 2, 3]);
+        assert!((distances[1] - 4.0 / 3.0).abs() < 1e-12 && (distances[2] - 4.0 / 3.0).abs() < 1e-12);
+        assert_eq!((distances[0], distances[3]), (f64::INFINITY, f64::INFINITY));
+        assert_eq!(crowding(&line, &[2]), [0.0], "alone it has no range");
+    }
+
+    /// The obvious way: take away what nothing dominates, again and again.
+    fn peeled(losses: &[Vec<f64>]) -> Vec<usize> {
+        let exact = vec![0.0; 3];
+        let mut ranks = vec![usize::MAX; losses.len()];
+        for rank in 0.. {
+            let left: Vec<usize> = (0..losses.len()).filter(|at| ranks[*at] == usize::MAX).collect();
+            if left.is_empty() {
+                break;
+            }
+            for at in &left {
+                if !left.iter().any(|other| dominates(&losses[*other], &losses[*at], &exact)) {
+                    ranks[*at] = rank;
+                }
+            }
+        }
+        ranks
+    }
+
+    fn points(dimensions: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+        // A coarse grid, so that ties are many, and now and then no value.
+        let loss = prop_oneof![9 => (0..12_u8).prop_map(|n| f64::from(n) / 4.0), 1 => Just(f64::INFINITY)];
+        prop::collection::vec(prop::collection::vec(loss, dimensions), 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_are_those_of_peeling(losses in points(3)) {
+            prop_assert_eq!(ranks(&losses), peeled(&losses));
+        }
+
+        #[test]
+        fn a_front_is_undominated_and_covers_all(losses in points(3), epsilon in 0.0..1.0_f64) {
+            let epsilons = [epsilon; 3];
+            let front = front(&losses, &epsilons);
+            for member in &front {
+                prop_assert!(!losses.iter().any(|other| dominates(other, &losses[*member], &[0.0; 3])));
+            }
+            for loss in &losses {
+                prop_assert!(front.iter().any(|member| covers(&losses[*member], loss, &epsilons)));
+            }
+        }
+
+        #[test]
+        fn with_two_losses_no_member_covers_another(losses in points(2), epsilon in 0.0..1.0_f64) {
+            let epsilons = [epsilon; 2];
+            let front = front(&losses, &epsilons);
+            for (one, other) in front.iter().flat_map(|one| front.iter().map(move |other| (one, other))) {
+                let finite = losses[*one].iter().chain(&losses[*other]).all(|loss| loss.is_finite());
+                prop_assert!(one == other || !finite || !covers(&losses[*one], &losses[*other], &epsilons));
+            }
+        }
+    }
+}

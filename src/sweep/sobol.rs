@@ -1,0 +1,77 @@
+//! Points that lie evenly in every parameter at once: Owen-scrambled Sobol points, seeded.
+//!
+//! Of the first 2^k points each of the 2^k equal parts of every parameter's range holds exactly one; random points leave gaps
+//! and clusters.
+
+use std::collections::HashSet;
+
+use sobol_burley::{NUM_DIMENSIONS, sample};
+
+/// Points after which the sequence repeats itself.
+const LONGEST: u32 = 1 << 16;
+
+/// At most `wanted` different choices of one value a parameter, in the order of the sequence: fewer where the sequence finds
+/// no more. `counts` are how many values each parameter has.
+pub fn choices(counts: &[u64], wanted: usize, seed: u64) -> Vec<Vec<u64>> {
+    let mut known = HashSet::new();
+    let points = (0..LONGEST).map(|point| choice(counts, point, seed));
+    points.filter(|choice| known.insert(choice.clone())).take(wanted).collect()
+}
+
+fn choice(counts: &[u64], point: u32, seed: u64) -> Vec<u64> {
+    let at = |(dimension, count): (u32, &u64)| {
+        // 24 bits of a point: of a range with more values than that, evenly spaced ones are reached.
+        let u = f64::from(coordinate(point, dimension, seed));
+        ((u * *count as f64) as u64).min(count.saturating_sub(1))
+    };
+    (0..).zip(counts).map(at).collect()
+}
+
+/// In [0, 1). Beyond the dimensions of the sequence another scrambling of its first ones begins.
+fn coordinate(point: u32, dimension: u32, seed: u64) -> f32 {
+    let seed = (seed ^ (seed >> 32)) as u32;
+    sample(point, dimension % NUM_DIMENSIONS, seed.wrapping_add(dimension / NUM_DIMENSIONS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The property that the sequence is published with: its first 2^k points are a (0, k, 1)-net in every dimension.
+    #[test]
+    fn of_two_to_the_k_points_every_part_of_every_dimension_holds_one() {
+        for (seed, dimension) in [(1, 0), (1, 1), (1, 7), (1, 200), (7_000_000_000, 3)] {
+            for k in 0..=12 {
+                let parts = 1_u32 << k;
+                let mut held = vec![0; parts as usize];
+                for point in 0..parts {
+                    held[(coordinate(point, dimension, seed) * parts as f32) as usize] += 1;
+                }
+                assert!(held.iter().all(|held| *held == 1), "seed {seed}, dimension {dimension}, 2^{k}");
+            }
+        }
+    }
+
+    /// Of its first two dimensions even the plane: the first 16 points lie one in each of 16 boxes of any shape.
+    #[test]
+    fn boxes_of_two_dimensions_hold_one_point_each() {
+        for (wide, high) in [(16, 1), (8, 2), (4, 4), (2, 8), (1, 16)] {
+            let boxes: HashSet<Vec<u64>> = (0..16).map(|point| choice(&[wide, high], point, 3)).collect();
+            assert_eq!(boxes.len(), 16, "{wide} × {high}");
+        }
+    }
+
+    #[test]
+    fn choices_differ_and_are_the_same_again() {
+        let counts = [10, 3, 1_000_000];
+        let some = choices(&counts, 64, 1);
+        assert_eq!(some.len(), 64);
+        assert_eq!(some.iter().collect::<HashSet<_>>().len(), 64);
+        assert!(some.iter().all(|choice| choice.iter().zip(counts).all(|(at, count)| *at < count)));
+        assert_eq!(some, choices(&counts, 64, 1));
+        assert_eq!(some[..8], choices(&counts, 8, 1));
+        assert_ne!(some, choices(&counts, 64, 2));
+        assert_eq!(choices(&[2, 3], 100, 1).len(), 6, "there are no more");
+        assert_eq!(choices(&[], 5, 1), [Vec::<u64>::new()]);
+    }
+}
