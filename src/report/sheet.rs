@@ -1,9 +1,9 @@
 //! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
 
 mod calibration;
-mod compare;
+pub mod compare;
 mod cost;
-mod kept;
+pub mod kept;
 
 use std::collections::HashSet;
 

@@ -11,9 +11,12 @@ use crate::measure::{self, CHANCE, Replayed};
 use crate::policy::Policy;
 use crate::references::{Placebo, Provenance, References};
 use crate::results::{KeptRow, MissRow, Row, Session};
+use crate::text::around;
 
 /// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
 const PLACEBOS: usize = 9;
+/// Characters shown around a missed fact.
+const CONTEXT: usize = 240;
 
 /// In what pieces the clairvoyant that a policy is compared with may keep the history.
 pub fn grain(policy: &Policy) -> Grain {
@@ -53,22 +56,41 @@ pub fn misses(
     references: &References,
     kept: &Kept,
 ) -> Vec<MissRow> {
-    let mut rows: Vec<MissRow> = Vec::new();
+    let mut rows: Vec<(MissRow, &Missed)> = Vec::new();
     let mut places = HashMap::new();
     for missed in &kept.missed {
         match places.entry((missed.call, missed.origin)) {
             Entry::Occupied(place) => {
-                let row: &mut MissRow = &mut rows[*place.get()];
+                let (row, _): &mut (MissRow, &Missed) = &mut rows[*place.get()];
                 row.more += 1;
                 row.weight += missed.weight;
             }
             Entry::Vacant(place) => {
                 place.insert(rows.len());
-                rows.push(miss((transcript, conversation), policy, references, missed));
+                rows.push((miss((transcript, conversation), policy, references, missed), missed));
             }
         }
     }
-    worst(most, rows)
+    rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
+    // Only what is listed is looked up in its text, which may be long.
+    let listed = rows.into_iter().take(most);
+    listed.map(|(row, missed)| MissRow { context: context(conversation, references, missed), ..row }).collect()
+}
+
+/// What stands around a missed fact where the agent had it from.
+fn context(conversation: &Conversation, references: &References, missed: &Missed) -> String {
+    let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
+    let text = block.text();
+    // A canonical form need not stand in the text as it is. The lines of a tool's input are counted string by string.
+    let by_line = || {
+        let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
+        let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
+        Some(around(line, 0..0, CONTEXT))
+    };
+    match text.find(fact.as_str()) {
+        Some(at) => around(&text, at..at + fact.len(), CONTEXT),
+        None => by_line().unwrap_or_default(),
+    }
 }
 
 fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Missed) -> MissRow {
@@ -92,6 +114,7 @@ fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, refe
             _ => Provenance::of(origin).name().to_owned(),
         },
         origin_line: origin.line,
+        context: String::new(),
         layer: missed.lost.and_then(|(layer, _)| Some(policy.layers.get(layer)?.id.clone())),
         lost_at: missed.lost.map(|(_, call)| call as usize + 1),
     }

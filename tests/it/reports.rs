@@ -161,6 +161,7 @@ fn misses(policy: &str) -> Vec<MissRow> {
         weight: 40.5,
         origin: origin.into(),
         origin_line: 17,
+        context: String::new(),
         layer: layer.map(str::to_owned),
         lost_at: layer.map(|_| 30),
     };
