@@ -1,7 +1,10 @@
 //! Information kept, over many conversations: the rows by side, the worst misses, the rows of bounds, the placebo.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+use serde_json::Value;
 
 use crate::conversation::{Conversation, Kind};
 use crate::facts::FactKind;
@@ -80,7 +83,13 @@ pub fn misses(
 /// What stands around a missed fact where the agent had it from.
 fn context(conversation: &Conversation, references: &References, missed: &Missed) -> String {
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
-    let text = block.text();
+    let text = match block.kind {
+        // The string it stands in, and not the JSON around it.
+        Kind::ToolUse(_) => {
+            block.field("input").and_then(|input| holding(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
+        }
+        _ => block.text(),
+    };
     // A canonical form need not stand in the text as it is. The lines of a tool's input are counted string by string.
     let by_line = || {
         let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
@@ -90,6 +99,16 @@ fn context(conversation: &Conversation, references: &References, missed: &Missed
     match text.find(fact.as_str()) {
         Some(at) => around(&text, at..at + fact.len(), CONTEXT),
         None => by_line().unwrap_or_default(),
+    }
+}
+
+/// The first string of a value that holds a text.
+fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
+    match value {
+        Value::String(string) => Some(string.as_str()).filter(|string| string.contains(text)),
+        Value::Array(values) => values.iter().find_map(|value| holding(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| holding(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::sheet::{Head, Sheet};
 use super::super::{escape, shown};
-use super::cast::{Cast, Look};
+use super::cast::{Cast, Look, is_end};
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
 use crate::results::{EventMark, TraceLine, TraceRow, Unit};
@@ -67,7 +67,7 @@ pub fn draw(row: &TraceRow, cast: &Cast) -> String {
     if near {
         let y = up.down(window);
         inside += &plot::line("window", (0.0, y), (100.0, y));
-        inside += &format!(r#"<text class="told" x="100%" y="{}%" dy="-6" text-anchor="end">{told}</text>"#, plot::place(y));
+        inside += &format!(r#"<text class="told" x="0" y="{}%" dx="6" dy="-6">{told}</text>"#, plot::place(y));
     } else if window > 0.0 {
         inside += &format!(r#"<text class="told" x="100%" y="0" dy="-6" text-anchor="end">{told}: far above</text>"#);
     }
@@ -96,7 +96,8 @@ fn series(look: &Look, line: &TraceLine, steps: &[Step], across: &Scale, up: &Sc
     let at = |step: &Step| (across.at((step.first + step.last) as f64 / 2.0), up.down(step.tokens as f64));
     let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
     let path = plot::path("stroke", "", steps.iter().map(at));
-    let mut large: Vec<&EventMark> = line.events.iter().filter(|event| share_out(event) >= LARGE).collect();
+    let mut large: Vec<&EventMark> =
+        line.events.iter().filter(|event| share_out(event) >= LARGE && !is_end(look.policy)).collect();
     large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
     let of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
     let mut marked: Vec<&Step> = large.iter().take(MARKS).filter_map(of).collect();

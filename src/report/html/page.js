@@ -90,13 +90,14 @@
       showTip(...place(dot), dot.dataset.name, pairs);
     };
     const toggle = dot => pin(dot.dataset.pin, dot.dataset.name);
+    // Not the drawing itself, which its listeners would make a stop of the keyboard.
     const box = scatter.parentElement;
     box.addEventListener("pointermove", event => { const dot = nearest(event); dot ? tell(dot) : hideTip(); });
     box.addEventListener("pointerleave", hideTip);
     box.addEventListener("click", event => { const dot = nearest(event); if (dot) { tell(dot); toggle(dot); } });
-    scatter.addEventListener("focusin", event => tell(event.target));
-    scatter.addEventListener("focusout", hideTip);
-    scatter.addEventListener("keydown", event => {
+    box.addEventListener("focusin", event => tell(event.target));
+    box.addEventListener("focusout", hideTip);
+    box.addEventListener("keydown", event => {
       const at = dots.indexOf(event.target);
       const steps = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: dots.length - 1 };
       if (event.key === "Enter" || event.key === " ") toggle(event.target);

@@ -5,9 +5,12 @@
 
 use super::super::{escape, shown};
 use crate::results::Unit;
+use crate::text::head;
 
 /// Ticks of an axis, about.
 const TICKS: usize = 5;
+/// Characters of a step's name that there is room for.
+const STEP: usize = 12;
 
 /// From values to percentages of an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,7 +138,7 @@ pub fn level(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
 pub fn steps(names: &[&str], name: &str) -> String {
     let part = |(at, name): (usize, &&str)| {
         let x = place(step_middle(at, names.len()));
-        format!(r#"<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{}</text>"#, escape::html(name))
+        format!(r#"<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{}</text>"#, escape::html(head(name, STEP)))
     };
     let parts: String = names.iter().enumerate().map(part).collect();
     format!(r#"{parts}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))

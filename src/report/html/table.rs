@@ -1,7 +1,5 @@
 //! Tables: any sheet, and the comparison of all policies by all columns.
 
-use std::collections::BTreeSet;
-
 use super::super::sheet::compare::{in_tables, keep_all_first, name, title};
 use super::super::sheet::{Head, Holds, Sheet};
 use super::super::{escape, shown};
@@ -59,8 +57,12 @@ fn row(sheet: &Sheet, cells: &[String], cast: &Cast) -> String {
 /// Policies by columns, with intervals; each policy with its bounds is a body of its own, so that sorting keeps them together.
 pub fn comparison(results: &Results, cast: &Cast) -> String {
     let groups = groups(results);
-    let labels: BTreeSet<&str> = groups.iter().map(|(label, _)| *label).collect();
-    let labels: Vec<&str> = labels.into_iter().collect();
+    let mut labels: Vec<&str> = Vec::new();
+    groups.iter().for_each(|(label, _)| {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+    });
     let number = |label: &str| labels.iter().position(|known| *known == label).unwrap_or(0);
     let above: String = groups
         .iter()
