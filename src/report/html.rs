@@ -221,3 +221,47 @@ fn packed(results: &Results) -> String {
 fn hash(text: &str) -> String {
     STANDARD.encode(sha256::sha256(text.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CSS;
+
+    /// The two colours of a variable of the style, light and dark: their luminance as WCAG defines it.
+    fn luminances(variable: &str) -> [f64; 2] {
+        let begin = format!("  --{variable}: light-dark(");
+        let value = CSS.split(&begin).nth(1).and_then(|rest| rest.split(')').next()).expect("a colour of the style");
+        let [light, dark] = [0, 1].map(|at| value.split(", #").nth(at).expect("two colours").trim_start_matches('#'));
+        [light, dark].map(|colour| {
+            let part = |at: usize| {
+                let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal")) / 255.0;
+                if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+        })
+    }
+
+    #[test]
+    fn texts_and_lines_stand_out_from_what_is_behind_them() {
+        let assert_contrast = |front: &str, back: &str, least: f64| {
+            for (one, other) in luminances(front).into_iter().zip(luminances(back)) {
+                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+                assert!(contrast >= least, "{front} on {back}: {contrast:.2}");
+            }
+        };
+        for back in ["page", "card", "wash", "pin"] {
+            ["ink", "soft", "accent"].into_iter().for_each(|front| assert_contrast(front, back, 4.5));
+        }
+        assert_contrast("warn", "card", 4.5);
+        for line in ["end", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"] {
+            assert_contrast(line, "card", 3.0);
+        }
+    }
+
+    /// A script that puts texts in as markup would undo what is escaped here.
+    #[test]
+    fn the_script_writes_no_markup() {
+        for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "http:", "</script"] {
+            assert!(!super::JS.replace("http://www.w3.org/2000/svg", "").contains(word), "{word}");
+        }
+    }
+}

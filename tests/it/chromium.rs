@@ -154,11 +154,8 @@ impl Browser {
     /// What the page complained of: messages of the console, exceptions, violations of its policy.
     pub fn complaints(&mut self) -> Vec<String> {
         self.eval("0");
-        let is_complaint = |event: &&Value| match event["method"].as_str() {
-            Some("Runtime.exceptionThrown" | "Log.entryAdded" | "Audits.issueAdded") => true,
-            Some("Runtime.consoleAPICalled") => true,
-            _ => false,
-        };
+        let complaints = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];
+        let is_complaint = |event: &&Value| event["method"].as_str().is_some_and(|method| complaints.contains(&method));
         self.events.iter().filter(is_complaint).map(Value::to_string).collect()
     }
 

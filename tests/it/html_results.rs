@@ -41,7 +41,7 @@ pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
     }
     let mut summary = summarise(&columns, &rows);
     for row in summary.iter_mut().filter(|row| row.bound_of.is_none()) {
-        let around = |value: f64| [value - 0.03, value + 0.03];
+        let around = |value: f64| [(value - 0.03).max(0.0), (value + 0.03).min(1.0)];
         let ends = ["cost.ratio", "kept.hit"].map(|id| (id, around(row.values.get(id).unwrap_or_default())));
         row.intervals = Intervals::from_iter(ends);
     }

@@ -86,7 +86,8 @@
     const tell = dot => {
       hideTip();
       dot.classList.add("near");
-      const pairs = dot.dataset.tip.split("\n").filter(line => line).map(line => line.split("\t"));
+      const told = dot.dataset.tip ? dot.dataset.tip.split("\n") : [];
+      const pairs = told.flatMap((term, at) => (at % 2 ? [] : [[term, told[at + 1]]]));
       showTip(...place(dot), dot.dataset.name, pairs);
     };
     const toggle = dot => pin(dot.dataset.pin, dot.dataset.name);
