@@ -89,7 +89,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
         escape::html(&counted(results)),
         tiles(results),
         policies::recommendation(results, &cast),
-        packed(results),
+        pack(&json::write(results)),
     );
     page.into_bytes()
 }
@@ -211,10 +211,10 @@ fn tiles(results: &Results) -> String {
     format!(r#"<dl class="tiles">{tiles}</dl>"#)
 }
 
-/// The saved form of the results, packed into letters that are no markup.
-fn packed(results: &Results) -> String {
+/// Compressed, in letters that are no markup.
+fn pack(bytes: &[u8]) -> String {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    packer.write_all(&json::write(results)).expect(csv::IN_MEMORY);
+    packer.write_all(bytes).expect(csv::IN_MEMORY);
     STANDARD.encode(packer.finish().expect(csv::IN_MEMORY))
 }
 

@@ -1,5 +1,5 @@
-//! One conversation at a time: its calls, its values by policy, its misses and its notes. All but the first wait in inert
-//! templates.
+//! One conversation at a time: its calls, its values by policy, its misses and its notes. All but the longest are packed until
+//! they are chosen: a hundred of them would take the browser a second.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,8 @@ pub fn draw(results: &Results, cast: &Cast) -> String {
         if *at == longest {
             format!(r#"<div id="conversation" data-t="{at}">{inside}</div>"#)
         } else {
-            format!(r#"<template data-t="{at}">{inside}</template>"#)
+            let packed = super::pack(inside.as_bytes());
+            format!(r#"<script type="text/plain" class="panel" data-t="{at}">{packed}</script>"#)
         }
     };
     let panels: String = shown.iter().map(panel).collect();

@@ -164,26 +164,33 @@
     event.preventDefault();
   });
 
-  // One conversation is on the page; the others wait in templates, or where they were left.
+  // What is packed is text, compressed.
+  const unpack = script => {
+    const bytes = Uint8Array.from(atob(script.textContent), letter => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
+
+  // One conversation is on the page; the others wait in their packs, or where they were left.
   const left = new Map();
   const reach = panel => one(".over-time", panel)?.setAttribute("tabindex", "0");
-  const choose = place => {
-    const now = one("#conversation");
-    if (now.dataset.t === place) return;
-    left.set(now.dataset.t, now);
-    let next = left.get(place);
-    if (!next) {
-      next = make("div", "", { id: "conversation" });
+  const choose = async place => {
+    chooser.value = place;
+    if (!left.has(place) && one("#conversation").dataset.t !== place) {
+      const next = make("div", "", { id: "conversation" });
       next.dataset.t = place;
-      next.append(one(`template[data-t="${CSS.escape(place)}"]`).content);
+      const markup = await unpack(one(`.panel[data-t="${CSS.escape(place)}"]`));
+      next.append(...new DOMParser().parseFromString(markup, "text/html").body.childNodes);
       reach(next);
+      left.set(place, next);
     }
+    // Another one may have been chosen meanwhile.
+    const now = one("#conversation");
+    if (chooser.value !== place || now.dataset.t === place) return;
+    left.set(now.dataset.t, now);
     leave();
-    now.replaceWith(next);
-    dress(next);
-    const chosen = one("#choose");
-    chosen.value = place;
-    say(chosen.selectedOptions[0].textContent);
+    now.replaceWith(left.get(place));
+    dress(one("#conversation"));
+    say(chooser.selectedOptions[0].textContent);
   };
   const chooser = one("#choose");
   if (chooser) {
@@ -245,10 +252,6 @@
     const value = cell => cell.dataset.v ?? shown(cell);
     return csv([names, ...[...table.tBodies].flatMap(body => [...body.rows]).map(row => [...row.cells].map(value))]);
   };
-  const unpacked = () => {
-    const bytes = Uint8Array.from(atob(one("#data").textContent), letter => letter.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  };
   const allRows = text => {
     const results = JSON.parse(text), ids = results.columns.map(column => column.id);
     const row = of => [of.transcript, of.conversation, of.policy, ...ids.map(id => of.values[id])];
@@ -274,8 +277,8 @@
     else if (button.classList.contains("pin")) pin(button.dataset.pin, button.dataset.name);
     else if (button.classList.contains("copy")) copy(button);
     else if (button.classList.contains("csv")) save("table.csv", "text/csv", tableCsv(one("table", button.parentElement)));
-    else if (button.id === "save-json") unpacked().then(text => save("results.json", "application/json", text));
-    else if (button.id === "save-csv") unpacked().then(text => save("rows.csv", "text/csv", allRows(text)));
+    else if (button.id === "save-json") unpack(one("#data")).then(text => save("results.json", "application/json", text));
+    else if (button.id === "save-csv") unpack(one("#data")).then(text => save("rows.csv", "text/csv", allRows(text)));
     else if (button.classList.contains("group")) {
       const hidden = one("#comparison").classList.toggle(`hide-${button.dataset.g}`);
       button.setAttribute("aria-pressed", String(!hidden));
