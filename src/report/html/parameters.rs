@@ -7,6 +7,8 @@ use crate::results::Results;
 
 /// Layers that are told; more do not fit beside a point.
 const LAYERS: usize = 8;
+/// A size is written in so many characters or fewer: `0.9 * window - 13000`.
+const SIZE: usize = 40;
 
 /// By layer: what it does and by which values. Empty where the policy's text is not saved or cannot be read.
 pub fn parameters(results: &Results, policy: &str) -> Vec<(String, String)> {
@@ -16,17 +18,22 @@ pub fn parameters(results: &Results, policy: &str) -> Vec<(String, String)> {
     layers.iter().filter_map(Value::as_table).take(LAYERS).map(layer).collect()
 }
 
+/// What it does, and its sizes and limits: switches and wordings are in the policy's text.
 fn layer(layer: &Table) -> (String, String) {
     let text = |key: &str| layer.get(key).and_then(Value::as_str);
     let name = text("id").or(text("do")).unwrap_or_default().to_owned();
+    if layer.get("enabled") == Some(&Value::Boolean(false)) {
+        return (cut(&name), "off".to_owned());
+    }
     let values = layer.iter().filter(|(key, _)| !matches!(key.as_str(), "id" | "do"));
     let values = values.filter_map(|(key, value)| match value {
-        Value::Array(_) | Value::Table(_) => None,
-        Value::String(text) => Some(format!("{key} {}", text.lines().next().unwrap_or_default())),
-        value => Some(format!("{key} {value}")),
+        Value::Integer(0) => None,
+        Value::Integer(_) | Value::Float(_) => Some(format!("{key} {value}")),
+        Value::String(size) if size.len() <= SIZE && size.contains(|c: char| c.is_ascii_digit()) => Some(format!("{key} {size}")),
+        _ => None,
     });
     let told: Vec<String> = text("do").map(str::to_owned).into_iter().chain(values).collect();
-    (cut(&name), cut(&told.join(", ")))
+    (cut(&name), told.join(", "))
 }
 
 #[cfg(test)]
@@ -36,10 +43,12 @@ mod tests {
 
     #[test]
     fn layers_are_told_by_their_values() {
-        let toml = "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\ntools = [\"Read\"]\n";
+        let toml = "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\nkeep_errors = false\nthreshold = \"0.9 * window\"\n\
+                    placeholder = \"[cleared]\"\ntools = [\"Read\"]\n[[layer]]\nid = \"idle\"\ndo = \"clear\"\nenabled = false\n";
         let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), quirks: vec![] };
         let results = Results { policies: vec![policy("p", toml), policy("q", "no = = TOML")], ..Results::default() };
-        assert_eq!(parameters(&results, "p"), [("micro".to_owned(), "clear, keep_recent 5".to_owned())]);
+        let told = [("micro", "clear, keep_recent 5, threshold 0.9 * window"), ("idle", "off")];
+        assert_eq!(parameters(&results, "p"), told.map(|(id, values)| (id.to_owned(), values.to_owned())));
         assert_eq!(parameters(&results, "q"), []);
         assert_eq!(parameters(&results, "r"), []);
     }
