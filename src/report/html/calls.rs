@@ -66,8 +66,10 @@ pub fn draw(row: &TraceRow, cast: &Cast) -> String {
     let told = format!("window {}", shown::value(Unit::Tokens, Some(window)));
     if near {
         let y = up.down(window);
+        // Above the topmost line stands the name of the axis.
+        let dy = if y < 6.0 { 15 } else { -6 };
         inside += &plot::line("window", (0.0, y), (100.0, y));
-        inside += &format!(r#"<text class="told" x="0" y="{}%" dx="6" dy="-6">{told}</text>"#, plot::place(y));
+        inside += &format!(r#"<text class="told" x="0" y="{}%" dx="6" dy="{dy}">{told}</text>"#, plot::place(y));
     } else if window > 0.0 {
         inside += &format!(r#"<text class="told" x="100%" y="0" dy="-6" text-anchor="end">{told}: far above</text>"#);
     }

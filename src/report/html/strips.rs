@@ -6,6 +6,7 @@ use super::cast::{Cast, DIFFERENCES, Look, PARTS, column};
 use super::figure::numbers;
 use super::plot::{self, Scale};
 use crate::results::{Column, ComparisonRow, Results, Unit};
+use crate::text::many;
 
 /// A policy's name, its strip, and what is said at its end.
 fn strip(look: &Look, drawing: &str, said: &str, name: &str) -> String {
@@ -99,7 +100,8 @@ pub fn differences(results: &Results, cast: &Cast) -> Option<String> {
     };
     let drawn = results.statistics.as_ref().map_or(String::new(), |statistics| {
         let level = shown::grouped(statistics.level * 100.0, 0);
-        format!("Whiskers are {level} % intervals over {} sessions, {} draws. ", statistics.sessions, statistics.draws)
+        let draws = shown::grouped(statistics.draws as f64, 0);
+        format!("Whiskers are {level} % intervals over {}, {draws} draws. ", many(statistics.sessions, "session"))
     });
     let caption = format!("{drawn}A whisker that crosses the line at zero tells no difference. {}", cast.left_out(results));
     Some(format!(
