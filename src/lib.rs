@@ -22,7 +22,7 @@
 //!                      │
 //!                   measure                      fn(&Conversation, &Journal, &Kept, &Cost, …) → values of columns
 //!                      ▼
-//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown
+//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML
 //! ```
 //!
 //! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to

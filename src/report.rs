@@ -5,6 +5,7 @@
 
 mod csv;
 pub mod escape;
+mod html;
 pub mod inspection;
 mod json;
 mod markdown;
@@ -61,6 +62,11 @@ pub const REPORTS: &[Report] = &[
         name: "markdown",
         about: "the table's content as GitHub tables, for pull requests and notes",
         render: markdown::render,
+    },
+    Report {
+        name: "html",
+        about: "one page with plots and everything in it, for a browser: loads nothing, and holds the saved form too",
+        render: html::render,
     },
 ];
 

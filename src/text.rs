@@ -58,6 +58,18 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
+/// A part of a text and what stands around it, at most `chars` characters: from the beginning of its line where that is near,
+/// and as far as there is room behind it. What was cut off is marked by `…`.
+pub fn around(text: &str, part: std::ops::Range<usize>, chars: usize) -> String {
+    let inner = text[part.clone()].chars().count();
+    let line = text[..part.start].rfind('\n').map_or(0, |end| end + 1);
+    let begin = part.start - tail(&text[line..part.start], chars.saturating_sub(inner) / 2).len();
+    let whole = text[begin..].trim_end();
+    let shown = head(whole, chars).trim_end();
+    let mark = |cut: bool| if cut { "…" } else { "" };
+    format!("{}{shown}{}", mark(begin > line), mark(shown.len() < whole.len()))
+}
+
 /// `1 file`, `2 files`.
 pub fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -115,6 +127,17 @@ mod tests {
     fn lines_are_filled_below_their_beginning() {
         assert_eq!(filled("- ", "one two  three", 9), "- one two\n  three\n");
         assert_eq!(filled("", "unbreakable a", 4), "unbreakable\na\n");
+    }
+
+    #[test]
+    fn a_part_is_shown_with_what_is_around_it() {
+        let text = "first\n  let größe = pool;\nlast\n";
+        let at = text.find("größe").expect("it is there");
+        let part = at..at + "größe".len();
+        assert_eq!(around(text, part.clone(), 240), "  let größe = pool;\nlast");
+        assert_eq!(around(text, part.clone(), 9), "…t größe =…");
+        assert_eq!(around(text, part, 3), "…grö…");
+        assert_eq!(around("", 0..0, 9), "");
     }
 
     #[test]

@@ -28,6 +28,11 @@ pub struct Inspect {
 
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
+        let report = self.present.report().name;
+        if !inspection::SHOWN_AS.contains(&report) {
+            let known = inspection::SHOWN_AS.join(", ");
+            return Err(Failure::Usage(format!("inspect has no {report} report (it has: {known}); replay and report have one")));
+        }
         let (prices, priced_as) = self.priced.load()?;
         let look = |source: Source, reading: &recompact::format::Reading| {
             let ledger = Ledger::new(&prices, priced_as.as_deref());
@@ -35,7 +40,7 @@ impl Inspect {
         };
         let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look, |_| None)?.analysed()?;
         let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();
-        self.present.write(&inspection::render(self.present.report().name, &inspections, &self.present.style()))?;
+        self.present.write(&inspection::render(report, &inspections, &self.present.style()))?;
         end
     }
 }

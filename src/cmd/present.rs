@@ -12,7 +12,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Present {
-    /// How the results are shown: table, json, csv, markdown
+    /// How the results are shown: table, json, csv, markdown, html
     #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
     output: &'static Report,
     /// Write there instead of standard output; the file is either the old one or the whole new one

@@ -20,6 +20,27 @@ pub fn markdown(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{}`", escape(text, &['|', '`'])) }
 }
 
+/// Text for HTML, in an element or in a quoted attribute: no tag or entity begins and no attribute ends in it.
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in terminal(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Several lines for HTML, each made harmless.
+pub fn html_lines(text: &str) -> String {
+    text.lines().map(html).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether a character is a control, is invisible, or changes how the text around it is shown.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
@@ -69,5 +90,12 @@ mod tests {
         assert_eq!(markdown("a|b`c\n| d"), r"`a\u{7c}b\u{60}c\u{a}\u{7c} d`");
         assert_eq!(markdown("@someone <img src=x> [a](b)"), "`@someone <img src=x> [a](b)`");
         assert_eq!(markdown(""), "");
+    }
+
+    #[test]
+    fn a_tag_cannot_begin() {
+        assert_eq!(html("<b>\"&amp;'\u{202e}\u{1b}[0m\n"), r"&lt;b&gt;&quot;&amp;amp;&#39;\u{202e}\u{1b}[0m\u{a}");
+        assert_eq!(html_lines("a = \"<\"\r\nb\u{2028}\n"), "a = &quot;&lt;&quot;\nb\\u{2028}");
+        assert_eq!(html("größe 大きさ 😀"), "größe 大きさ 😀");
     }
 }

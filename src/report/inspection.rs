@@ -17,6 +17,9 @@ const SHOWN: usize = 20;
 /// Bars of a line of growth.
 const GROWTH: usize = 20;
 
+/// The reports that inspections can be shown as, by their names.
+pub const SHOWN_AS: [&str; 4] = ["table", "json", "csv", "markdown"];
+
 /// Renders inspections as the report with this name does results.
 pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8> {
     match report {

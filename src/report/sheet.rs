@@ -3,10 +3,10 @@
 mod against;
 mod calibration;
 mod certainty;
-mod compare;
+pub mod compare;
 mod cost;
 mod growth;
-mod kept;
+pub mod kept;
 mod sweep;
 
 use std::collections::HashSet;

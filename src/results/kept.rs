@@ -50,6 +50,9 @@ pub struct MissRow {
     /// What it came from: a tool's name, `user`, `self`, `summary`.
     pub origin: String,
     pub origin_line: u32,
+    /// What stands around it there: at most 240 characters of its line and the next ones.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
     /// The layer that took it away.
     #[serde(default)]
     pub layer: Option<String>,

@@ -1,9 +1,11 @@
 //! Information kept, over many conversations: the rows by side, the worst misses, the rows of bounds, the placebo.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::conversation::{Conversation, Kind};
 use crate::facts::FactKind;
@@ -13,9 +15,12 @@ use crate::measure::{self, CHANCE, Replayed};
 use crate::policy::Policy;
 use crate::references::{Placebo, Provenance, References};
 use crate::results::{KeptRow, MissRow, Row, Session};
+use crate::text::around;
 
 /// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
 const PLACEBOS: usize = 9;
+/// Characters shown around a missed fact.
+const CONTEXT: usize = 240;
 
 /// In what pieces the clairvoyant that a policy is compared with may keep the history.
 pub fn grain(policy: &Policy) -> Grain {
@@ -55,22 +60,57 @@ pub fn misses(
     references: &References,
     kept: &Kept,
 ) -> Vec<MissRow> {
-    let mut rows: Vec<MissRow> = Vec::new();
+    let mut rows: Vec<(MissRow, &Missed)> = Vec::new();
     let mut places = HashMap::new();
     for missed in &kept.missed {
         match places.entry((missed.call, missed.origin)) {
             Entry::Occupied(place) => {
-                let row: &mut MissRow = &mut rows[*place.get()];
+                let (row, _): &mut (MissRow, &Missed) = &mut rows[*place.get()];
                 row.more += 1;
                 row.weight += missed.weight;
             }
             Entry::Vacant(place) => {
                 place.insert(rows.len());
-                rows.push(miss((transcript, conversation), policy, references, missed));
+                rows.push((miss((transcript, conversation), policy, references, missed), missed));
             }
         }
     }
-    worst(most, rows)
+    rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
+    // Only what is listed is looked up in its text, which may be long.
+    let listed = rows.into_iter().take(most);
+    listed.map(|(row, missed)| MissRow { context: context(conversation, references, missed), ..row }).collect()
+}
+
+/// What stands around a missed fact where the agent had it from.
+fn context(conversation: &Conversation, references: &References, missed: &Missed) -> String {
+    let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
+    let text = match block.kind {
+        // The string it stands in, and not the JSON around it.
+        Kind::ToolUse(_) => {
+            block.field("input").and_then(|input| holding(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
+        }
+        _ => block.text(),
+    };
+    // A canonical form need not stand in the text as it is. The lines of a tool's input are counted string by string.
+    let by_line = || {
+        let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
+        let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
+        Some(around(line, 0..0, CONTEXT))
+    };
+    match text.find(fact.as_str()) {
+        Some(at) => around(&text, at..at + fact.len(), CONTEXT),
+        None => by_line().unwrap_or_default(),
+    }
+}
+
+/// The first string of a value that holds a text.
+fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
+    match value {
+        Value::String(string) => Some(string.as_str()).filter(|string| string.contains(text)),
+        Value::Array(values) => values.iter().find_map(|value| holding(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| holding(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
 }
 
 fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Missed) -> MissRow {
@@ -94,6 +134,7 @@ fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, refe
             _ => Provenance::of(origin).name().to_owned(),
         },
         origin_line: origin.line,
+        context: String::new(),
         layer: missed.lost.and_then(|(layer, _)| Some(policy.layers.get(layer)?.id.clone())),
         lost_at: missed.lost.map(|(_, call)| call as usize + 1),
     }

@@ -260,7 +260,7 @@ fn options_with_values_that_are_none() {
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': a number from 1 on is needed"),
         (&["--format", "claude"], "there is no such format (known: claude-code, codex, openai-chat, messages)"),
-        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown)"),
+        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown, html)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing)\n"),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
         (
@@ -282,6 +282,8 @@ fn options_with_values_that_are_none() {
     assert_refused(&run(["catalog", "colours"]), "recompact: the catalog has no `colours` (known: formats, ");
     assert_refused(&run(["catalog", "layers", "mop"]), "recompact: no `mop` among the layers (known: clear, ");
     assert_refused(&run(["replay", "messages"]), "--policy <POLICY>");
+    let refused = "recompact: inspect has no html report (it has: table, json, csv, markdown); replay and report have one\n";
+    assert_refused(&run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "html"]), refused);
     let many = run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "csv", "--jobs", "100000000"]);
     many.printed();
 }

@@ -39,7 +39,7 @@ pub fn summary(results: &Results) -> Sheet {
 }
 
 /// A bound stands below its policy, whose name it need not repeat.
-fn name(summary: &Summary) -> String {
+pub fn name(summary: &Summary) -> String {
     let own = summary.bound_of.as_deref().and_then(|policy| summary.policy.strip_prefix(policy)?.strip_prefix(" · "));
     own.map_or_else(|| summary.policy.clone(), |own| format!("└ {own}"))
 }
@@ -91,12 +91,12 @@ pub fn conversations(results: &Results) -> Sheet {
     Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
 }
 
-fn in_tables(results: &Results) -> impl Iterator<Item = &Column> {
+pub fn in_tables(results: &Results) -> impl Iterator<Item = &Column> {
     results.columns.iter().filter(|column| !column.detail)
 }
 
 /// The rows of every conversation, in the order of the results.
-fn conversations_of(rows: &[Row]) -> Vec<Vec<&Row>> {
+pub fn conversations_of(rows: &[Row]) -> Vec<Vec<&Row>> {
     let mut places = HashMap::new();
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
@@ -114,7 +114,7 @@ fn largest(size: &Column, rows: &[&Row]) -> f64 {
 }
 
 /// The policies and their bounds.
-fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
+pub fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
     let is_first = |summary: &&Summary| summary.bound_of.as_ref().unwrap_or(&summary.policy) == KEEP_ALL;
     let (first, others): (Vec<_>, Vec<_>) = results.summary.iter().partition(is_first);
     first.into_iter().chain(others)

@@ -1,0 +1,80 @@
+//! Hard misses, with what stood around the fact where the agent had it from.
+
+use super::super::sheet::common_folder;
+use super::super::{escape, shown};
+use super::cast::Cast;
+use crate::results::{MissRow, Results};
+use crate::text::many;
+
+/// Misses of all policies together, each under its policy.
+pub fn all(results: &Results, cast: &Cast) -> String {
+    let folder = common_folder(results.misses.iter().map(|miss| miss.transcript.as_str()));
+    let mut policies: Vec<&str> = Vec::new();
+    for miss in &results.misses {
+        if !policies.contains(&miss.policy.as_str()) {
+            policies.push(&miss.policy);
+        }
+    }
+    let of = |policy: &&str| {
+        let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
+        let list = list(&own, cast, folder);
+        format!(
+            r#"<details class="missed"{}{}><summary><bdi>{}</bdi> <small>{}</small></summary>{list}</details>"#,
+            cast.tag(policy),
+            if policies.len() <= 4 { " open" } else { "" },
+            escape::html(policy),
+            many(own.len(), "miss").replace("misss", "misses"),
+        )
+    };
+    policies.iter().map(of).collect()
+}
+
+/// `within` is left out of the paths: a folder, or the whole transcript.
+pub fn list(misses: &[&MissRow], cast: &Cast, within: &str) -> String {
+    let items: String = misses.iter().map(|miss| item(miss, cast, within)).collect();
+    format!(r#"<ol class="misses">{items}</ol>"#)
+}
+
+fn item(miss: &MissRow, cast: &Cast, within: &str) -> String {
+    let path = miss.transcript.strip_prefix(within).filter(|path| !path.is_empty());
+    let place = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
+    let stale = if miss.stale { "; its file is in sight, but was written since" } else { "" };
+    let taken = match (&miss.layer, miss.lost_at) {
+        (Some(layer), Some(call)) => format!("taken by {layer} before call {}{stale}", shown::grouped(call as f64, 0)),
+        (Some(layer), None) => format!("taken by {layer}{stale}"),
+        _ => stale.trim_start_matches("; ").to_owned(),
+    };
+    let more = if miss.more > 0 {
+        format!(", with {} of the same origin", many(miss.more as usize, "other fact"))
+    } else {
+        String::new()
+    };
+    let told =
+        format!("needed at call {} ({place}), {}{more}", shown::grouped(miss.call as f64, 0), many(miss.uses as usize, "use"),);
+    let lines: Vec<String> = [told, taken].iter().filter(|line| !line.is_empty()).map(|line| escape::html(line)).collect();
+    let context = match miss.context.as_str() {
+        "" => String::new(),
+        context => format!(r#"<pre tabindex="0">{}</pre>"#, marked(context, &miss.fact)),
+    };
+    format!(
+        r#"<li{}><p class="fact"><bdi><code>{}</code></bdi> <small>{} · {}</small></p>{context}<p class="told"><bdi>{}</bdi></p></li>"#,
+        cast.tag(&miss.policy),
+        escape::html(&miss.fact),
+        escape::html(&miss.kind),
+        escape::html(&format!("from {}, line {}", miss.origin, miss.origin_line)),
+        lines.join("; "),
+    )
+}
+
+/// The context with the fact in it marked.
+fn marked(context: &str, fact: &str) -> String {
+    match context.split_once(fact).filter(|_| !fact.is_empty()) {
+        Some((before, after)) => format!("{}<mark>{}</mark>{}", lines(before), lines(fact), lines(after)),
+        None => lines(context),
+    }
+}
+
+/// Lines of a text; the break at its end is one too.
+fn lines(text: &str) -> String {
+    text.split('\n').map(|line| escape::html(&line.trim_end_matches('\r').replace('\t', "    "))).collect::<Vec<_>>().join("\n")
+}

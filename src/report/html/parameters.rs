@@ -1,0 +1,55 @@
+//! A policy's parameters in a few words, as its point tells them.
+
+use toml::{Table, Value};
+
+use super::super::sheet::cut;
+use crate::results::Results;
+
+/// Layers that are told; more do not fit beside a point.
+const LAYERS: usize = 8;
+/// A size is written in so many characters or fewer: `0.9 * window - 13000`.
+const SIZE: usize = 40;
+
+/// By layer: what it does and by which values. Empty where the policy's text is not saved or cannot be read.
+pub fn parameters(results: &Results, policy: &str) -> Vec<(String, String)> {
+    let text = results.policies.iter().find(|text| text.name == policy).map_or("", |text| &text.toml);
+    let Ok(table) = text.parse::<Table>() else { return Vec::new() };
+    let layers = table.get("layer").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    layers.iter().filter_map(Value::as_table).take(LAYERS).map(layer).collect()
+}
+
+/// What it does, and its sizes and limits: switches and wordings are in the policy's text.
+fn layer(layer: &Table) -> (String, String) {
+    let text = |key: &str| layer.get(key).and_then(Value::as_str);
+    let name = text("id").or(text("do")).unwrap_or_default().to_owned();
+    if layer.get("enabled") == Some(&Value::Boolean(false)) {
+        return (cut(&name), "off".to_owned());
+    }
+    let values = layer.iter().filter(|(key, _)| !matches!(key.as_str(), "id" | "do"));
+    let values = values.filter_map(|(key, value)| match value {
+        Value::Integer(0) => None,
+        Value::Integer(_) | Value::Float(_) => Some(format!("{key} {value}")),
+        Value::String(size) if size.len() <= SIZE && size.contains(|c: char| c.is_ascii_digit()) => Some(format!("{key} {size}")),
+        _ => None,
+    });
+    let told: Vec<String> = text("do").map(str::to_owned).into_iter().chain(values).collect();
+    (cut(&name), told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::PolicyText;
+
+    #[test]
+    fn layers_are_told_by_their_values() {
+        let toml = "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\nkeep_errors = false\nthreshold = \"0.9 * window\"\n\
+                    placeholder = \"[cleared]\"\ntools = [\"Read\"]\n[[layer]]\nid = \"idle\"\ndo = \"clear\"\nenabled = false\n";
+        let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), quirks: vec![] };
+        let results = Results { policies: vec![policy("p", toml), policy("q", "no = = TOML")], ..Results::default() };
+        let told = [("micro", "clear, keep_recent 5, threshold 0.9 * window"), ("idle", "off")];
+        assert_eq!(parameters(&results, "p"), told.map(|(id, values)| (id.to_owned(), values.to_owned())));
+        assert_eq!(parameters(&results, "q"), []);
+        assert_eq!(parameters(&results, "r"), []);
+    }
+}

@@ -1,0 +1,233 @@
+//! The drawing vocabulary of all plots: scales with nice ticks, axes, lines and marks.
+//!
+//! Places are percentages of the plot's own box and texts have a size in pixels, so that a plot is as wide as there is room and
+//! its labels stay readable. What surrounds the box (labels of the axes) is drawn outside it; the style leaves room for it.
+
+use super::super::{escape, shown};
+use crate::results::Unit;
+use crate::text::head;
+
+/// Ticks of an axis, about.
+const TICKS: usize = 5;
+/// Characters of a step's name that there is room for.
+const STEP: usize = 12;
+
+/// From values to percentages of an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    pub low: f64,
+    pub high: f64,
+    /// Ascending, none outside the ends.
+    pub ticks: Vec<f64>,
+}
+
+impl Scale {
+    /// Ends at ticks around all values.
+    pub fn around(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = ends(values);
+        let (mantissa, exponent) = nice_step((high - low) / TICKS as f64);
+        let step = mantissa * 10f64.powi(exponent);
+        let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step - 1e-9).ceil() as i64);
+        let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|at| tick(at, mantissa, exponent)).collect();
+        Self { low: ticks[0], high: ticks[ticks.len() - 1], ticks }
+    }
+
+    /// Ends at the values, with the ticks between them.
+    pub fn exact(low: f64, high: f64) -> Self {
+        let (low, high) = ends([low, high].into_iter());
+        let (mantissa, exponent) = nice_step((high - low) / TICKS as f64);
+        let step = mantissa * 10f64.powi(exponent);
+        let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+        Self { low, high, ticks: (first..=last).map(|at| tick(at, mantissa, exponent)).collect() }
+    }
+
+    /// Percent of the way from the low end to the high one.
+    pub fn at(&self, value: f64) -> f64 {
+        (value - self.low) / (self.high - self.low) * 100.0
+    }
+
+    /// The same, counted from above.
+    pub fn down(&self, value: f64) -> f64 {
+        100.0 - self.at(value)
+    }
+
+    fn step(&self) -> f64 {
+        self.ticks.windows(2).next().map_or(self.high - self.low, |two| two[1] - two[0])
+    }
+
+    /// A tick as it is written at the axis: `20k`, `60%`, `$0.5`, `0.8`.
+    pub fn label(&self, unit: Unit, value: f64) -> String {
+        let step = self.step();
+        let digits = |size: f64| (-(step / size).log10() - 1e-9).ceil().clamp(0.0, 6.0) as usize;
+        let plain = |size: f64| shown::grouped(value / size, digits(size));
+        match unit {
+            Unit::Share => format!("{}%", plain(0.01)),
+            Unit::Usd if value < 0.0 => format!("−${}", shown::grouped(-value, digits(1.0))),
+            Unit::Usd => format!("${}", plain(1.0)),
+            Unit::Ratio => plain(1.0),
+            Unit::Tokens | Unit::Count | Unit::Bytes => {
+                let (size, letter) = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
+                    .into_iter()
+                    .find(|(size, _)| self.high.abs().max(self.low.abs()) >= *size)
+                    .unwrap_or((1.0, ""));
+                if value == 0.0 { "0".to_owned() } else { format!("{}{letter}", plain(size)) }
+            }
+        }
+    }
+}
+
+/// The least and the largest; where there is nothing between them, there is room around them.
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = values
+        .filter(|value| value.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    match high - low {
+        span if span > 1e-12 * high.abs().max(low.abs()) && span.is_finite() => (low, high),
+        _ if low.is_finite() && low.abs() < 1e300 => (low - low.abs().max(1.0) / 2.0, low + low.abs().max(1.0) / 2.0),
+        _ => (0.0, 1.0),
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, the next one from here: the factor and the exponent.
+fn nice_step(about: f64) -> (f64, i32) {
+    let exponent = (about.log10() + 1e-9).floor();
+    let mantissa = about / 10f64.powf(exponent);
+    match [1.0, 2.0, 5.0].into_iter().find(|nice| *nice >= mantissa * (1.0 - 1e-9)) {
+        Some(nice) => (nice, exponent as i32),
+        None => (1.0, exponent as i32 + 1),
+    }
+}
+
+/// A multiple of a step, rounded once: 0.3 and not 0.30000000000000004.
+fn tick(at: i64, mantissa: f64, exponent: i32) -> f64 {
+    let multiple = at as f64 * mantissa;
+    if exponent < 0 { multiple / 10f64.powi(-exponent) } else { multiple * 10f64.powi(exponent) }
+}
+
+/// A number of an attribute: two digits are a hundredth of a percent.
+pub fn place(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Grid and labels of the vertical axis, its name above it.
+pub fn upright(scale: &Scale, unit: Unit, name: &str) -> String {
+    let tick = |value: &f64| {
+        let (y, label) = (place(scale.down(*value)), scale.label(unit, *value));
+        format!(
+            r#"<line class="grid" x1="0" x2="100%" y1="{y}%" y2="{y}%"/><text class="tick" x="-9" y="{y}%" dy=".32em" text-anchor="end">{label}</text>"#
+        )
+    };
+    let ticks: String = scale.ticks.iter().map(tick).collect();
+    format!(r#"{ticks}<text class="axis" x="-50" y="-14">{}</text>"#, escape::html(name))
+}
+
+/// Labels of the horizontal axis, its name below them; `grid` also draws its lines.
+pub fn level(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
+    let tick = |value: &f64| {
+        let (x, label) = (place(scale.at(*value)), scale.label(unit, *value));
+        let line = if grid { format!(r#"<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="100%"/>"#) } else { String::new() };
+        format!(r#"{line}<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{label}</text>"#)
+    };
+    let ticks: String = scale.ticks.iter().map(tick).collect();
+    format!(r#"{ticks}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
+}
+
+/// Names of steps in place of a horizontal scale: each in the middle of its part.
+pub fn steps(names: &[&str], name: &str) -> String {
+    let part = |(at, name): (usize, &&str)| {
+        let x = place(step_middle(at, names.len()));
+        format!(r#"<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{}</text>"#, escape::html(head(name, STEP)))
+    };
+    let parts: String = names.iter().enumerate().map(part).collect();
+    format!(r#"{parts}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
+}
+
+/// The middle of one of several equal parts, in percent.
+pub fn step_middle(at: usize, parts: usize) -> f64 {
+    (at as f64 + 0.5) / parts as f64 * 100.0
+}
+
+/// A straight line between two places.
+pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+    let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(place);
+    format!(r#"<line class="{class}" x1="{x1}%" y1="{y1}%" x2="{x2}%" y2="{y2}%"/>"#)
+}
+
+/// A line through places. Shapes take no percentages, so it has a box of its own that is stretched; its stroke is not.
+pub fn path(class: &str, more: &str, places: impl Iterator<Item = (f64, f64)>) -> String {
+    let points: Vec<String> = places.map(|(x, y)| format!("{},{}", (x * 10.0).round(), (y * 10.0).round())).collect();
+    format!(
+        r#"<svg class="stretched" viewBox="0 0 1000 1000" preserveAspectRatio="none" width="100%" height="100%"><polyline class="{class}" {more} points="{}"/></svg>"#,
+        points.join(" ")
+    )
+}
+
+/// One of the marks that [`marks`] defines.
+pub fn mark(class: &str, shape: usize, (x, y): (f64, f64)) -> String {
+    format!(r##"<use class="mark {class}" href="#m{}" x="{}%" y="{}%"/>"##, shape % MARKS.len(), place(x), place(y))
+}
+
+/// Shapes that are told apart without their colours, about nine pixels wide.
+const MARKS: [&str; 8] = [
+    r#"<circle r="4.5"/>"#,
+    r#"<path d="M-4-4h8v8h-8z"/>"#,
+    r#"<path d="M0-5.2 5 3.6H-5z"/>"#,
+    r#"<path d="M0-5.6 5.6 0 0 5.6-5.6 0z"/>"#,
+    r#"<path d="M0 5.2 5-3.6H-5z"/>"#,
+    r#"<path d="M-1.7-5h3.4v3.3H5v3.4H1.7V5h-3.4V1.7H-5v-3.4h3.3z"/>"#,
+    r#"<path d="M-2.5-4.6h5L5 0 2.5 4.6h-5L-5 0z"/>"#,
+    r#"<path d="M-4.7-2.3-2.3-4.7 0-2.4l2.3-2.3 2.4 2.4L2.4 0l2.3 2.3-2.4 2.4L0 2.4l-2.3 2.3-2.4-2.4L-2.4 0z"/>"#,
+];
+
+/// The marks' shapes, once a page.
+pub fn marks() -> String {
+    let shapes: String = MARKS.iter().enumerate().map(|(at, shape)| format!(r#"<g id="m{at}">{shape}</g>"#)).collect();
+    format!(r#"<svg class="defs" width="0" height="0" aria-hidden="true"><defs>{shapes}</defs></svg>"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        let cases: [(f64, f64, &[f64]); 6] = [
+            (0.0, 1.0, &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+            (0.36, 1.18, &[0.2, 0.4, 0.6, 0.8, 1.0, 1.2]),
+            (0.0, 163_000.0, &[0.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0]),
+            (-0.3, 0.1, &[-0.3, -0.2, -0.1, 0.0, 0.1]),
+            (3.0, 3.0, &[1.0, 2.0, 3.0, 4.0, 5.0]),
+            (7.0, 288.0, &[0.0, 100.0, 200.0, 300.0]),
+        ];
+        for (low, high, ticks) in cases {
+            assert_eq!(Scale::around([low, high].into_iter()).ticks, ticks, "{low} to {high}");
+        }
+        assert_eq!(Scale::exact(1.0, 288.0).ticks, [100.0, 200.0]);
+        assert_eq!(Scale::exact(1.0, 288.0).low, 1.0);
+        assert_eq!(Scale::around(std::iter::empty()).ticks.len(), 6);
+    }
+
+    #[test]
+    fn places_are_shares_of_the_way() {
+        let scale = Scale::around([0.36, 1.18].into_iter());
+        assert_eq!((place(scale.at(0.7)), place(scale.down(0.7)), place(scale.at(0.2))), ("50".into(), "50".into(), "0".into()));
+        assert_eq!((place(33.333), place(-0.001), place(12.5)), ("33.33".into(), "0".into(), "12.5".into()));
+        assert_eq!([0, 1, 2, 3].map(|at| step_middle(at, 4)), [12.5, 37.5, 62.5, 87.5]);
+    }
+
+    #[test]
+    fn labels_are_as_fine_as_the_ticks() {
+        let labels = |unit, low, high| {
+            let scale = Scale::around([low, high].into_iter());
+            scale.ticks.iter().map(|tick| scale.label(unit, *tick)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels(Unit::Share, 0.0, 1.0), "0% 20% 40% 60% 80% 100%");
+        assert_eq!(labels(Unit::Share, 0.99, 1.0), "99.0% 99.2% 99.4% 99.6% 99.8% 100.0%");
+        assert_eq!(labels(Unit::Tokens, 0.0, 163_000.0), "0 50k 100k 150k 200k");
+        assert_eq!(labels(Unit::Tokens, 0.0, 2_300_000.0), "0 0.5M 1.0M 1.5M 2.0M 2.5M");
+        assert_eq!(labels(Unit::Ratio, 0.36, 1.18), "0.2 0.4 0.6 0.8 1.0 1.2");
+        assert_eq!(labels(Unit::Usd, -2.0, 6.0), "−$2 $0 $2 $4 $6");
+    }
+}

@@ -1,0 +1,168 @@
+//! Tables: any sheet, and the comparison of all policies by all columns.
+
+use super::super::sheet::compare::{in_tables, keep_all_first, name, title};
+use super::super::sheet::{Head, Holds, Sheet};
+use super::super::{escape, shown};
+use super::cast::Cast;
+use crate::results::{Better, Column, Results, Summary};
+
+/// A sheet as a table in a box that scrolls sideways by itself. Its title is the caption of the table; `shown` says whether
+/// the caption is seen, or only heard.
+pub fn sheet(sheet: &Sheet, cast: &Cast, shown: bool) -> String {
+    let title = match sheet.measure.as_str() {
+        "" => escape::html(&sheet.title),
+        measure => format!("{}: {}", escape::html(&sheet.title), escape::html(measure)),
+    };
+    let heads: String = sheet.heads.iter().map(|head| head_cell(head, cast)).collect();
+    let rows: String = sheet.rows.iter().map(|cells| row(sheet, cells, cast)).collect();
+    let below: String = sheet.below.iter().map(|line| format!("<p class=\"below\">{}</p>", escape::html(line))).collect();
+    if sheet.is_verbatim() {
+        let lines: Vec<String> = sheet.rows.iter().flatten().map(|line| escape::html(line)).collect();
+        return format!(
+            r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><pre>{}</pre></div>{below}</div>"#,
+            lines.join("\n")
+        );
+    }
+    let hidden = if shown { "" } else { r#" class="heard""# };
+    format!(
+        r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption{hidden}>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{below}</div>"#
+    )
+}
+
+fn head_cell(head: &Head, cast: &Cast) -> String {
+    let text = escape::html(&head.text);
+    match head.holds {
+        Holds::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, cast.tag(&head.text), sorter(&text)),
+        _ => format!(r#"<th scope="col">{text}</th>"#),
+    }
+}
+
+/// A head that sorts its column; without script it is but a head.
+fn sorter(text: &str) -> String {
+    format!(r#"<button type="button" class="sort">{text}</button>"#)
+}
+
+fn row(sheet: &Sheet, cells: &[String], cast: &Cast) -> String {
+    let of = match sheet.heads.first() {
+        Some(head) if head.text == "policy" => cells.first().map_or(String::new(), |policy| cast.tag(policy)),
+        _ => String::new(),
+    };
+    // A row may lack its last cells.
+    let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
+    let cell = |(at, (head, text)): (usize, (&Head, &str))| {
+        let text = escape::html(text);
+        match head.holds {
+            _ if at == 0 => format!(r#"<th scope="row"><bdi>{text}</bdi></th>"#),
+            Holds::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, cast.tag(&head.text)),
+            Holds::Prose | Holds::Verbatim => format!(r#"<td class="prose"><bdi>{text}</bdi></td>"#),
+            Holds::Names | Holds::Words => format!("<td><bdi>{text}</bdi></td>"),
+        }
+    };
+    format!("<tr{of}>{}</tr>", cells.enumerate().map(cell).collect::<String>())
+}
+
+/// Policies by columns, with intervals; each policy with its bounds is a body of its own, so that sorting keeps them together.
+pub fn comparison(results: &Results, cast: &Cast) -> String {
+    let groups = groups(results);
+    let mut labels: Vec<&str> = Vec::new();
+    groups.iter().for_each(|(label, _)| {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+    });
+    let number = |label: &str| labels.iter().position(|known| *known == label).unwrap_or(0);
+    let above: String = groups
+        .iter()
+        .map(|(label, columns)| {
+            let of = escape::html(label);
+            format!(r#"<th scope="colgroup" colspan="{}" class="g g{}">{of}</th>"#, columns.len(), number(label))
+        })
+        .collect();
+    let columns: Vec<(usize, bool, &Column)> = groups
+        .iter()
+        .flat_map(|(label, columns)| columns.iter().enumerate().map(|(at, column)| (number(label), at == 0, *column)))
+        .collect();
+    let heads: String = columns
+        .iter()
+        .map(|(group, first, column)| {
+            let (own, about) = (own_name(column), escape::html(&column.about));
+            let text = format!(r#"<abbr title="{about}">{}</abbr>{}"#, escape::html(&own), wanted(column.better));
+            format!(r#"<th scope="col" class="n g{group}{}">{}</th>"#, if *first { " first" } else { "" }, sorter(&text))
+        })
+        .collect();
+    let mut bodies = String::new();
+    for summary in keep_all_first(results) {
+        let cells: String = columns.iter().map(|(group, first, column)| value(summary, column, *group, *first)).collect();
+        if summary.bound_of.is_none() {
+            bodies += &format!("{}<tbody{}>", if bodies.is_empty() { "" } else { "</tbody>" }, cast.tag(&summary.policy));
+        } else if bodies.is_empty() {
+            bodies += "<tbody>";
+        }
+        bodies += &named_row(summary, cast, &cells);
+    }
+    let chooser = |(at, label): (usize, &&str)| {
+        format!(r#"<button type="button" class="group" aria-pressed="true" data-g="{at}">{}</button>"#, escape::html(label))
+    };
+    let choosers: String = labels.iter().enumerate().map(chooser).collect();
+    format!(
+        r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by columns"><table id="comparison"><caption class="heard">Policies by columns, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{above}</tr><tr>{heads}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} does not apply; ↓ less is better, ↑ more is better; └ a bound of the policy above: what could have been done with as many tokens by someone who knows what comes</p></div>{}"#,
+        sorter("policy"),
+        shown::MISSING,
+        meanings(results)
+    )
+}
+
+/// Columns that stand beside each other and begin alike: `cost.ratio`, `cost.usd`.
+fn groups(results: &Results) -> Vec<(&str, Vec<&Column>)> {
+    let mut groups: Vec<(&str, Vec<&Column>)> = Vec::new();
+    for column in in_tables(results) {
+        let label = column.id.split_once('.').map_or("counts", |(group, _)| group);
+        match groups.last_mut() {
+            Some((last, columns)) if *last == label => columns.push(column),
+            _ => groups.push((label, vec![column])),
+        }
+    }
+    groups
+}
+
+fn own_name(column: &Column) -> String {
+    let own = column.id.split_once('.').map_or(&*column.id, |(_, own)| own).replace('_', " ");
+    format!("{}{own}", if column.estimated { "~" } else { "" })
+}
+
+fn wanted(better: Better) -> &'static str {
+    match better {
+        Better::Lower => r#"<span class="wanted" aria-label=", less is better">↓</span>"#,
+        Better::Higher => r#"<span class="wanted" aria-label=", more is better">↑</span>"#,
+        Better::Neither => "",
+    }
+}
+
+fn named_row(summary: &Summary, cast: &Cast, cells: &str) -> String {
+    let text = escape::html(&name(summary));
+    let Some(place) = cast.place(&summary.policy).filter(|_| summary.bound_of.is_none()) else {
+        return format!(r#"<tr class="bound"><th scope="row"><bdi>{text}</bdi></th>{cells}</tr>"#);
+    };
+    let sample = cast.look(&summary.policy).map_or(String::new(), super::cast::sample);
+    format!(
+        r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{place}" data-name="{text}">{sample}<bdi>{text}</bdi></button></th>{cells}</tr>"#
+    )
+}
+
+fn value(summary: &Summary, column: &Column, group: usize, first: bool) -> String {
+    let value = summary.values.get(&column.id).filter(|value| value.is_finite());
+    let raw = value.map_or(String::new(), |value| format!(r#" data-v="{value}""#));
+    let ends = summary.intervals.entry(&column.id).map_or(String::new(), |ends| {
+        let [low, high] = ends.map(|end| shown::value(column.unit, Some(end)));
+        format!(r#"<small>{low} … {high}</small>"#)
+    });
+    let first = if first { " first" } else { "" };
+    format!(r#"<td class="n g{group}{first}"{raw}>{}{ends}</td>"#, shown::value(column.unit, value))
+}
+
+/// What each column counts: the tooltips of the heads, for those who have none.
+fn meanings(results: &Results) -> String {
+    let one = |column: &Column| format!("<dt>{}</dt><dd>{}</dd>", escape::html(&title(column)), escape::html(&column.about));
+    let all: String = in_tables(results).map(one).collect();
+    format!(r#"<details><summary>What the columns mean</summary><dl class="meanings">{all}</dl></details>"#)
+}
