@@ -9,6 +9,7 @@ mod clerk;
 mod due;
 mod estimate;
 mod send;
+mod shared;
 
 use crate::context::{Cause, Context, Edit};
 use crate::conversation::{BlockId, Conversation, Kind, Message, Thinking};
@@ -21,6 +22,7 @@ use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 
 pub use estimate::{Record, RecordedRequests};
+pub use shared::Shared;
 
 use clerk::Clerk;
 use send::LastMessages;
@@ -42,6 +44,7 @@ pub struct Setup<'a> {
     pub summarizer: &'a dyn Summarizer,
     /// What the recorded agent's requests were, for policies that go by recorded usage.
     pub recorded: Option<&'a RecordedRequests>,
+    pub shared: &'a Shared,
 }
 
 impl Setup<'_> {
@@ -71,7 +74,7 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
-    let history = Track::new(Context::new(setup.conversation, setup.sizes), setup);
+    let history = Track::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
     let mut run = Run {
         history,
         view: None,

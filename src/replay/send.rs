@@ -66,7 +66,7 @@ impl<'a> Run<'a, '_> {
         self.clerk.last_sent = Some(LastSent {
             call: now.call,
             tokens: tokens - setup.overhead,
-            appended: setup.sizes.measures().iter().map(|measure| sent.appended(*measure)).collect(),
+            appended: sent.all_appended(),
         });
         self.clerk.journal.requests.push(request);
         self.lend_to_view();

@@ -30,7 +30,8 @@ fn no_layer_sees_the_future() {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);
             for trial in &trials {
                 let [of_whole, of_cut] = [&whole, &cut].map(|conversation| trial.replay(conversation, &mut NoObserver));
-                let wires = |journal: &Journal| journal.made.iter().map(|made| made.block.wire.clone()).collect::<Vec<_>>();
+                let wires =
+                    |journal: &Journal| journal.made.iter().map(|made| made.written.block.wire.clone()).collect::<Vec<_>>();
                 assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
                 let (of_whole, of_cut) = (told(of_whole, whole.blocks.len(), calls), told(of_cut, cut.blocks.len(), calls));
                 assert_eq!(of_whole, of_cut, "{}, {calls} of {} calls", trial.policy.name, steps.len());
