@@ -24,7 +24,7 @@ pub use edit::{Edit, NewBlock, NewMessage};
 pub use sent::{Made, Sent, block_of, sizes_of};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
-pub use written::{Rewrites, Written, with_field};
+pub use written::{Rewrites, Written};
 
 /// By each measure of the context's [`Sizes`], of which there are at most so many.
 pub type MessageSizes = [u64; Measure::MOST];
@@ -103,11 +103,6 @@ impl<'a> Context<'a> {
     /// The size of one block, 0 by a measure this context does not keep.
     pub fn block_size(&self, id: BlockId, measure: Measure) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
-    }
-
-    /// The size of a block that is written, or would be; 0 by a measure this context does not keep.
-    pub fn written_size(&self, written: &Written, measure: Measure) -> u64 {
-        self.slot(measure).map_or(0, |slot| written.sizes[slot])
     }
 
     /// Whether sizes by this measure are kept.
@@ -237,38 +232,6 @@ impl<'a> Context<'a> {
 
     pub fn into_made(self) -> Vec<Made> {
         self.made
-    }
-
-    /// What a block becomes with another value of one field.
-    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<Written> {
-        let old = self.block(id);
-        let write = |value| {
-            let Block { kind, origin, line, .. } = *old;
-            let block = Block { kind, origin, line, recorded_tokens: None, wire: with_field(old, field, value) };
-            Written::new(block, plain, self.sizes)
-        };
-        match value {
-            Value::String(text) => self.rewrites.get(id, field, text, plain, |text| write(Value::String(text))),
-            value => Arc::new(write(value)),
-        }
-    }
-
-    fn rewrite(&mut self, message: usize, block: usize, field: &str, value: Value, cause: Cause) {
-        let old = self.messages[message].blocks[block];
-        let kind = self.block(old).kind;
-        let written = self.rewritten(old, field, value, self.messages[message].plain);
-        let new = self.add_made(written, Some(old));
-        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
-            self.faults.touched_from(message);
-        }
-        self.faults.rewritten(message, old, new);
-        let before = self.sizes_of_message(&self.messages[message]);
-        self.messages[message].blocks[block] = new;
-        let after = self.sizes_of_message(&self.messages[message]);
-        for (total, (before, after)) in self.totals.iter_mut().zip(before.into_iter().zip(after)) {
-            *total = *total - before + after;
-        }
-        self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }
 
     fn thin(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {

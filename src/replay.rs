@@ -181,13 +181,15 @@ impl<'a> Run<'a, '_> {
 
     /// Runs the layers that wait for a tool which this response called.
     fn run_compact_tool(&mut self, now: &Now<'a>, response: &'a Message) {
-        let conversation = self.clerk.setup.conversation;
+        let (conversation, layers) = (self.clerk.setup.conversation, &self.clerk.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
             let Kind::ToolUse(pair) = block.kind else { continue };
-            let focus = block.wire.get("input").and_then(|input| input.get("focus")).and_then(|focus| focus.as_str());
             let name = &conversation.pair(pair).name;
-            let now = Now { focus, ..*now };
-            self.clerk.run_layers(&mut self.history, &now, |when| matches!(when, When::Tool(tool) if tool == name));
+            let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
+            if layers.iter().any(|layer| waits(&layer.when)) {
+                let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
+                self.clerk.run_layers(&mut self.history, &Now { focus, ..*now }, waits);
+            }
         }
     }
 }

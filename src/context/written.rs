@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use crate::conversation::{Block, BlockId, Conversation};
+use super::{Cause, Change, ChangeKind, Context};
+use crate::conversation::{Block, BlockId, Conversation, Kind};
+use crate::meter::Measure;
 use crate::sizes::Sizes;
 
 /// A block that a layer wrote.
@@ -38,7 +40,10 @@ impl Written {
 /// What was written in place of each recorded block, by one conversation's replays. Two texts with one hash of 128 bits are taken
 /// for the same.
 #[derive(Debug)]
-pub struct Rewrites(Box<[Mutex<Vec<(u128, Arc<Written>)>>]>);
+pub struct Rewrites(Box<[OfBlock]>);
+
+/// What stands for a block, by the hash of its text.
+type OfBlock = Mutex<Vec<(u128, Arc<Written>)>>;
 
 /// So many texts are remembered in place of one block: a policy has a placeholder or two, and a sweep a few.
 const MOST: usize = 8;
@@ -72,8 +77,47 @@ impl Rewrites {
     }
 }
 
+impl Context<'_> {
+    /// What a block becomes with another value of one field.
+    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<Written> {
+        let old = self.block(id);
+        let write = |value| {
+            let Block { kind, origin, line, .. } = *old;
+            let block = Block { kind, origin, line, recorded_tokens: None, wire: with_field(old, field, value) };
+            Written::new(block, plain, self.sizes)
+        };
+        match value {
+            Value::String(text) => self.rewrites.get(id, field, text, plain, |text| write(Value::String(text))),
+            value => Arc::new(write(value)),
+        }
+    }
+
+    /// The size of a block that is written, or would be; 0 by a measure this context does not keep.
+    pub fn written_size(&self, written: &Written, measure: Measure) -> u64 {
+        self.slot(measure).map_or(0, |slot| written.sizes[slot])
+    }
+
+    pub(super) fn rewrite(&mut self, message: usize, block: usize, field: &str, value: Value, cause: Cause) {
+        let old = self.messages[message].blocks[block];
+        let kind = self.block(old).kind;
+        let written = self.rewritten(old, field, value, self.messages[message].plain);
+        let new = self.add_made(written, Some(old));
+        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
+            self.faults.touched_from(message);
+        }
+        self.faults.rewritten(message, old, new);
+        let before = self.sizes_of_message(&self.messages[message]);
+        self.messages[message].blocks[block] = new;
+        let after = self.sizes_of_message(&self.messages[message]);
+        for (total, (before, after)) in self.totals.iter_mut().zip(before.into_iter().zip(after)) {
+            *total = *total - before + after;
+        }
+        self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
+    }
+}
+
 /// A block's wire form with another value of one field, in the field's place. The old value, often long, is not copied.
-pub fn with_field(block: &Block, field: &str, value: Value) -> Value {
+fn with_field(block: &Block, field: &str, value: Value) -> Value {
     let others = block.wire.as_object().into_iter().flatten();
     let mut wire: Map<_, _> = others.map(|(k, v)| (k.clone(), if k == field { Value::Null } else { v.clone() })).collect();
     wire.insert(field.to_owned(), value);

@@ -151,9 +151,11 @@ impl Clear {
     }
 
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {
+        if self.placeholder_saved.is_empty() {
+            return fill(&self.placeholder, &[("tool", tool)]);
+        }
         let content = self.pick.lists.content(block).unwrap_or_default();
-        let saved = || content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
-        match if self.placeholder_saved.is_empty() { None } else { saved() } {
+        match content.lines().find_map(|line| line.strip_prefix(&*self.saved_line)) {
             Some(path) => fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]),
             None => fill(&self.placeholder, &[("tool", tool)]),
         }

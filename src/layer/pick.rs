@@ -165,9 +165,15 @@ impl Pick {
     }
 
     fn is_longer(&self, block: &Block) -> bool {
-        match block.field("content") {
-            // A character takes four bytes at most.
-            Some(Value::String(text)) if text.len() / 4 > self.min_chars => true,
+        // A character takes four bytes at most.
+        let is_surely_longer = |text: &str| text.len() / 4 > self.min_chars;
+        match (block.field("content"), self.lists) {
+            (Some(Value::String(text)), _) if is_surely_longer(text) => true,
+            (Some(Value::Array(parts)), Lists::Text)
+                if parts.iter().filter_map(|part| part.get("text")?.as_str()).any(is_surely_longer) =>
+            {
+                true
+            }
             _ => self.lists.chars(block).is_some_and(|chars| chars > self.min_chars),
         }
     }
