@@ -169,6 +169,7 @@ impl Pick {
         let is_surely_longer = |text: &str| text.len() / 4 > self.min_chars;
         match (block.field("content"), self.lists) {
             (Some(Value::String(text)), _) if is_surely_longer(text) => true,
+            (Some(Value::String(text)), _) if text.len() <= self.min_chars => false,
             (Some(Value::Array(parts)), Lists::Text)
                 if parts.iter().filter_map(|part| part.get("text")?.as_str()).any(is_surely_longer) =>
             {
