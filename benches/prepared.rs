@@ -5,7 +5,7 @@ use recompact::conversation::Conversation;
 use recompact::journal::Journal;
 use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy};
-use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
+use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, Shared, replay};
 use recompact::sizes::Sizes;
 use recompact::summarizer::Extract;
 
@@ -18,6 +18,7 @@ pub struct Prepared {
     pub conversation: Conversation,
     pub sizes: Sizes,
     recorded: RecordedRequests,
+    shared: Shared,
     pub counter: Meter,
 }
 
@@ -28,13 +29,14 @@ impl Prepared {
         let measures = policies().into_iter().flat_map(|policy| policy.measures());
         let sizes = Sizes::new(&conversation, measures.chain([counter.measure]));
         let policy = &policies()[0];
-        let base = setup(&conversation, &sizes, policy, counter, None);
+        let shared = Shared::new(&conversation);
+        let base = setup(&conversation, &sizes, policy, counter, None, &shared);
         let recorded = RecordedRequests::of(&base, &Record::replay(&base).expect("the policy `recorded`"));
-        Self { conversation, sizes, recorded, counter }
+        Self { conversation, sizes, recorded, shared, counter }
     }
 
     pub fn replay(&self, policy: &Policy) -> Journal {
-        let setup = setup(&self.conversation, &self.sizes, policy, self.counter, Some(&self.recorded));
+        let setup = setup(&self.conversation, &self.sizes, policy, self.counter, Some(&self.recorded), &self.shared);
         replay(&setup, &mut NoObserver)
     }
 }
@@ -45,6 +47,7 @@ fn setup<'a>(
     policy: &'a Policy,
     counter: Meter,
     recorded: Option<&'a RecordedRequests>,
+    shared: &'a Shared,
 ) -> Setup<'a> {
     let window = policy.window.unwrap_or(WINDOW);
     let thinking = conversation.thinking;
@@ -58,6 +61,7 @@ fn setup<'a>(
         thinking,
         summarizer: &Extract { tokens: 3_000 },
         recorded,
+        shared,
     }
 }
 

@@ -56,7 +56,9 @@ impl<'a> Access<'a> {
 
 /// The file, folder or page that a tool call names in an argument of its own.
 pub fn named(input: &Value) -> Option<&str> {
-    PATHS.iter().find_map(|name| input.get(name).and_then(Value::as_str))
+    // Inputs have a few fields: to walk them is quicker than to hash every name.
+    let fields = input.as_object()?;
+    PATHS.iter().find_map(|name| fields.iter().find(|(known, _)| known == name)?.1.as_str())
 }
 
 /// What tools call a file, a folder or a page: of several, the first is the one that is written.

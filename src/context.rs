@@ -8,8 +8,10 @@ mod change;
 mod edit;
 mod sent;
 mod validity;
+mod written;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -22,20 +24,22 @@ pub use edit::{Edit, NewBlock, NewMessage};
 pub use sent::{Made, Sent, block_of, sizes_of};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
+pub use written::{Rewrites, Written};
 
 /// By each measure of the context's [`Sizes`], of which there are at most so many.
-type MessageSizes = [u64; Measure::MOST];
+pub type MessageSizes = [u64; Measure::MOST];
 
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     conversation: &'a Conversation,
     sizes: &'a Sizes,
+    rewrites: &'a Rewrites,
     made: Vec<Made>,
     messages: Vec<Sent>,
     /// Sum of the messages' sizes, by each measure.
-    totals: Vec<u64>,
+    totals: MessageSizes,
     /// Sum of the sizes of what was appended, ever, by each measure.
-    appended: Vec<u64>,
+    appended: MessageSizes,
     faults: Faults,
     changes: Vec<Change>,
     newest_typed: Option<usize>,
@@ -44,15 +48,16 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes) -> Self {
-        let width = sizes.measures().len();
+    /// An empty one; `rewrites` are those of all contexts of the conversation by these sizes.
+    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes, rewrites: &'a Rewrites) -> Self {
         Self {
             conversation,
             sizes,
+            rewrites,
             made: Vec::new(),
             messages: Vec::new(),
-            totals: vec![0; width],
-            appended: vec![0; width],
+            totals: [0; Measure::MOST],
+            appended: [0; Measure::MOST],
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
             newest_typed: None,
@@ -100,6 +105,11 @@ impl<'a> Context<'a> {
         self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
     }
 
+    /// Whether sizes by this measure are kept.
+    pub fn keeps(&self, measure: Measure) -> bool {
+        self.slot(measure).is_some()
+    }
+
     /// The size of one message.
     pub fn message_size(&self, message: &Sent, measure: Measure) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of_message(message)[slot])
@@ -118,6 +128,11 @@ impl<'a> Context<'a> {
     /// The sum of the sizes of all messages that were ever appended: a difference of two tells what came in between.
     pub fn appended(&self, measure: Measure) -> u64 {
         self.slot(measure).map_or(0, |slot| self.appended[slot])
+    }
+
+    /// The same by each measure.
+    pub fn all_appended(&self) -> MessageSizes {
+        self.appended
     }
 
     /// Name of the tool a block belongs to: `unknown` without its tool_use.
@@ -157,7 +172,7 @@ impl<'a> Context<'a> {
     /// Applies one edit and logs what it changed.
     pub fn apply(&mut self, edit: Edit, cause: Cause) {
         match edit {
-            Edit::Rewrite { message, block, wire } => self.rewrite(message, block, wire, cause),
+            Edit::Rewrite { message, block, field, value } => self.rewrite(message, block, field, value, cause),
             Edit::Drop { messages } => self.replace(messages, Vec::new(), ChangeKind::Drop, cause),
             Edit::Thin { message, keep } => self.thin(message, keep, cause),
             Edit::Fold { messages, into } => {
@@ -193,10 +208,11 @@ impl<'a> Context<'a> {
         Self {
             conversation: self.conversation,
             sizes: self.sizes,
+            rewrites: self.rewrites,
             made: Vec::new(),
             messages: self.messages.clone(),
-            totals: self.totals.clone(),
-            appended: self.appended.clone(),
+            totals: self.totals,
+            appended: self.appended,
             faults: self.faults.clone(),
             changes: Vec::new(),
             newest_typed: self.newest_typed,
@@ -216,24 +232,6 @@ impl<'a> Context<'a> {
 
     pub fn into_made(self) -> Vec<Made> {
         self.made
-    }
-
-    fn rewrite(&mut self, message: usize, block: usize, wire: Value, cause: Cause) {
-        let old = self.messages[message].blocks[block];
-        let Block { kind, origin, line, .. } = *self.block(old);
-        let new =
-            self.add_made(Block { kind, origin, line, recorded_tokens: None, wire }, self.messages[message].plain, Some(old));
-        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
-            self.faults.touched_from(message);
-        }
-        self.faults.rewritten(message, old, new);
-        let before = self.sizes_of_message(&self.messages[message]);
-        self.messages[message].blocks[block] = new;
-        let after = self.sizes_of_message(&self.messages[message]);
-        for (total, (before, after)) in self.totals.iter_mut().zip(before.into_iter().zip(after)) {
-            *total = *total - before + after;
-        }
-        self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });
     }
 
     fn thin(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
@@ -271,17 +269,16 @@ impl<'a> Context<'a> {
             NewBlock::Kept(id) => id,
             NewBlock::Made { wire, origin } => {
                 let block = Block { kind: Kind::Text, origin, line: 0, recorded_tokens: None, wire };
-                self.add_made(block, message.plain, None)
+                self.add_made(Arc::new(Written::new(block, message.plain, self.sizes)), None)
             }
         });
         let blocks = blocks.collect();
         self.sent(message.role, message.plain, blocks)
     }
 
-    fn add_made(&mut self, block: Block, plain: bool, instead_of: Option<BlockId>) -> BlockId {
-        let sizes = self.sizes.measures().iter().map(|measure| measure.block(&block, plain)).collect();
+    fn add_made(&mut self, written: Arc<Written>, instead_of: Option<BlockId>) -> BlockId {
         let id = self.conversation.blocks.len() + self.made.len();
-        self.made.push(Made { block, instead_of, sizes });
+        self.made.push(Made { written, instead_of });
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 

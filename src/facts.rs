@@ -66,6 +66,11 @@ impl FactKind {
         }
     }
 
+    /// Whether files and pages are named by it.
+    pub fn is_name(self) -> bool {
+        matches!(self, Self::Path | Self::File | Self::Url)
+    }
+
     /// Whether it counts only beside an anchor: a path or an identifier on the same line.
     pub fn is_bound(self) -> bool {
         matches!(self, Self::Quoted | Self::Number)
@@ -125,6 +130,13 @@ pub fn in_block(block: &Block, seen: &mut dyn FnMut(Sighting)) -> usize {
     scanner.finish()
 }
 
+/// Whether each line of a block, whose text is given, holds the same facts by itself: no quotation goes over lines, and nothing is
+/// left out. Only what is *said* of a file's name depends on the whole block.
+pub fn is_read_by_line(block: &Block, text: &str) -> bool {
+    let is_text = matches!(block.kind, Kind::Text if block.origin != Origin::Agent) || matches!(block.kind, Kind::ToolResult(_));
+    is_text && text.len() <= normal::MOST
+}
+
 /// Every fact of a text.
 pub fn in_text(text: &str, seen: &mut dyn FnMut(Sighting)) {
     let mut scanner = Scanner::new(seen);
@@ -135,7 +147,7 @@ pub fn in_text(text: &str, seen: &mut dyn FnMut(Sighting)) {
 /// The facts by which a file or a page is named: those its path or URL says.
 pub fn in_name(name: &str, seen: &mut dyn FnMut(Sighting)) {
     in_text(name, &mut |sighting| {
-        if sighting.said && matches!(sighting.kind, FactKind::Path | FactKind::File | FactKind::Url) {
+        if sighting.said && sighting.kind.is_name() {
             seen(sighting);
         }
     });

@@ -23,6 +23,7 @@ use crate::conversation::BlockId;
 use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
+use crate::replay::Shared;
 use crate::summarizer::Summarizer;
 
 /// One step of a policy: what it does, and when.
@@ -271,6 +272,7 @@ pub struct Moment<'a> {
     /// The report's own counter.
     pub counter: Meter,
     pub summarizer: &'a dyn Summarizer,
+    pub shared: &'a Shared,
 }
 
 impl Moment<'_> {

@@ -87,6 +87,7 @@ pub mod references;
 pub mod replay;
 pub mod report;
 pub mod results;
+mod rows;
 pub mod sizes;
 pub mod stats;
 pub mod study;

@@ -8,9 +8,9 @@
 //! Nothing outside the transcript goes into it: rarity is counted over the blocks of the same conversation.
 
 mod find;
+mod lines;
 mod loss;
 mod placebo;
-mod rows;
 mod rules;
 mod steps;
 mod vocabulary;
@@ -20,11 +20,12 @@ use rustc_hash::FxHashMap;
 
 use crate::conversation::{Block, BlockId, Conversation, Kind, Origin};
 use crate::facts::{self, FactKind, Sighting};
+use crate::rows::Rows;
 
 use find::Finder;
+use lines::{InLine, Lines};
 pub use loss::{Loss, Nowhere, cost_to_fetch};
 pub use placebo::Placebo;
-use rows::Rows;
 use rules::Rules;
 use vocabulary::Vocabulary;
 
@@ -127,6 +128,10 @@ pub struct References {
     after: Vec<u32>,
     handles: Rows<Tracked>,
     written: Rows<u32>,
+    /// What was found in lines that layers wrote.
+    lines: Lines,
+    /// No rule is longer than a line.
+    rules_are_lines: bool,
 }
 
 impl References {
@@ -185,23 +190,37 @@ impl References {
     /// summary hashes count only beside what they stood beside.
     pub fn in_made(&self, block: &Block, is_summary: bool, more: &FxHashMap<u64, Tracked>) -> Vec<Tracked> {
         let mut found = Vec::new();
-        facts::in_block(block, &mut |sighting| {
-            if let Some(fact) = self.known.get(&sighting.key) {
-                if self.facts[*fact as usize].counts(&sighting, is_summary) {
-                    found.push(*fact);
-                }
-            } else if let Some(fact) = more.get(&sighting.key) {
-                found.push(*fact);
-            }
-        });
-        if let Some(rules) = &self.finder {
-            let text = block.text();
-            let rules = rules.find_overlapping_iter(text.as_ref());
-            found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as Tracked));
+        let text = block.text();
+        if self.rules_are_lines && facts::is_read_by_line(block, &text) {
+            self.lines.each(&text, is_summary, &|line| self.in_line(line, is_summary), &mut |line| {
+                found.extend(&line.found);
+                found.extend(line.names.iter().filter_map(|name| more.get(name)));
+            });
+        } else {
+            facts::in_block(block, &mut |sighting| match self.known.get(&sighting.key) {
+                Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&sighting, is_summary))),
+                None => found.extend(more.get(&sighting.key)),
+            });
+            self.find_rules(&text, &mut found);
         }
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    fn in_line(&self, line: &str, is_summary: bool) -> InLine {
+        let (mut found, mut names) = (Vec::new(), Vec::new());
+        facts::in_text(line, &mut |sighting| match self.known.get(&sighting.key) {
+            Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&sighting, is_summary))),
+            None => names.extend(Some(sighting.key).filter(|_| sighting.kind.is_name())),
+        });
+        self.find_rules(line, &mut found);
+        InLine { found: found.into(), names: names.into() }
+    }
+
+    fn find_rules(&self, text: &str, found: &mut Vec<Tracked>) {
+        let rules = self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text));
+        found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as Tracked));
     }
 }
 

@@ -9,6 +9,7 @@ mod clerk;
 mod due;
 mod estimate;
 mod send;
+mod shared;
 
 use crate::context::{Cause, Context, Edit};
 use crate::conversation::{BlockId, Conversation, Kind, Message, Thinking};
@@ -21,6 +22,7 @@ use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 
 pub use estimate::{Record, RecordedRequests};
+pub use shared::Shared;
 
 use clerk::Clerk;
 use send::LastMessages;
@@ -42,6 +44,7 @@ pub struct Setup<'a> {
     pub summarizer: &'a dyn Summarizer,
     /// What the recorded agent's requests were, for policies that go by recorded usage.
     pub recorded: Option<&'a RecordedRequests>,
+    pub shared: &'a Shared,
 }
 
 impl Setup<'_> {
@@ -71,7 +74,7 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
-    let history = Track::new(Context::new(setup.conversation, setup.sizes), setup);
+    let history = Track::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
     let mut run = Run {
         history,
         view: None,
@@ -178,13 +181,15 @@ impl<'a> Run<'a, '_> {
 
     /// Runs the layers that wait for a tool which this response called.
     fn run_compact_tool(&mut self, now: &Now<'a>, response: &'a Message) {
-        let conversation = self.clerk.setup.conversation;
+        let (conversation, layers) = (self.clerk.setup.conversation, &self.clerk.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
             let Kind::ToolUse(pair) = block.kind else { continue };
-            let focus = block.wire.get("input").and_then(|input| input.get("focus")).and_then(|focus| focus.as_str());
             let name = &conversation.pair(pair).name;
-            let now = Now { focus, ..*now };
-            self.clerk.run_layers(&mut self.history, &now, |when| matches!(when, When::Tool(tool) if tool == name));
+            let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
+            if layers.iter().any(|layer| waits(&layer.when)) {
+                let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
+                self.clerk.run_layers(&mut self.history, &Now { focus, ..*now }, waits);
+            }
         }
     }
 }

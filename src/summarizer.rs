@@ -1,17 +1,21 @@
 //! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge; the mock ones here need
 //! no model, give the same text every time, and say what kind of bound they are.
 
+mod digest;
 mod extract;
 mod mock;
 mod reach;
 
+pub use digest::Digests;
 pub use extract::Extract;
 pub use mock::{Failing, Fixed, Stub};
 pub use reach::{Reach, Side};
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
-use crate::conversation::{Kind, Origin};
+use crate::access;
+use crate::conversation::{Block, BlockId, Kind, Origin};
 
 /// A part of the input: one block, as far as the layer's limits let the summarizer see it.
 #[derive(Debug, Clone)]
@@ -20,12 +24,27 @@ pub struct Piece<'a> {
     pub origin: Origin,
     /// Name of the tool, of tool_use and tool_result.
     pub tool: &'a str,
-    /// The file a tool was asked for.
-    pub path: Option<&'a str>,
     pub is_error: bool,
-    pub text: Cow<'a, str>,
+    /// The recorded block that it is all of.
+    pub whole: Option<BlockId>,
     /// By the report's counter; of a block that was cut, its share.
     pub tokens: u64,
+    block: &'a Block,
+    /// The call of the tool.
+    call: Option<&'a Block>,
+    /// Written down when it is first asked for: the inputs of tools are long, and few summarizers read them.
+    text: OnceCell<Cow<'a, str>>,
+}
+
+impl<'a> Piece<'a> {
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| self.block.text())
+    }
+
+    /// The file a tool was asked for.
+    pub fn path(&self) -> Option<&'a str> {
+        access::named(self.call?.field("input")?)
+    }
 }
 
 /// What a summarizer is asked.
@@ -37,6 +56,8 @@ pub struct Ask<'a> {
     pub max_tokens: u64,
     /// Index of the recorded call it is made for.
     pub call: usize,
+    /// What is known of the conversation's texts.
+    pub digests: &'a Digests,
     /// Tokens of a text, by the report's counter.
     pub tokens: &'a dyn Fn(&str) -> u64,
 }

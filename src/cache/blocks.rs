@@ -63,7 +63,7 @@ fn came_with(setup: &Setup) -> Vec<Option<usize>> {
 /// by its text; what it wrote on the provider's side, by the block it stands in place of.
 fn keys(setup: &Setup) -> Vec<u64> {
     let recorded = 0..setup.conversation.blocks.len() as u64;
-    let made = setup.journal.made.iter().map(|made| xxh3_64(made.block.wire.to_string().as_bytes()));
+    let made = setup.journal.made.iter().map(|made| made.written.key());
     let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
     for change in setup.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
         let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };

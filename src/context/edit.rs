@@ -5,12 +5,13 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::conversation::{BlockId, Origin, Role, text_wire};
+use crate::layer::Place;
 
 /// What a layer proposes. Positions are those at the moment the edit is applied: edits are applied in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// Another content for one block; its kind and ids stay.
-    Rewrite { message: usize, block: usize, wire: Value },
+    /// Another value in one field of a block's wire form; its kind and ids stay.
+    Rewrite { message: usize, block: usize, field: &'static str, value: Value },
     /// Whole messages leave.
     Drop { messages: Range<usize> },
     /// Of one message, only these blocks stay; without any, the message leaves.
@@ -19,6 +20,14 @@ pub enum Edit {
     Fold { messages: Range<usize>, into: Vec<NewMessage> },
     /// A message is put in.
     Attach { at: usize, message: NewMessage },
+}
+
+impl Edit {
+    /// Another content for a result.
+    pub fn content(place: Place, content: impl Into<Value>) -> Self {
+        let Place { message, block } = place;
+        Edit::Rewrite { message, block, field: "content", value: content.into() }
+    }
 }
 
 /// A message a layer puts in.

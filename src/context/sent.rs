@@ -1,5 +1,8 @@
 //! What a context holds.
 
+use std::sync::Arc;
+
+use super::written::Written;
 use crate::conversation::{Block, BlockId, Conversation, Role};
 use crate::sizes::Sizes;
 
@@ -16,18 +19,16 @@ pub struct Sent {
 /// A block that a layer wrote.
 #[derive(Debug, Clone)]
 pub struct Made {
-    pub block: Block,
+    pub written: Arc<Written>,
     /// The block it stands in place of.
     pub instead_of: Option<BlockId>,
-    /// By each measure of the context's sizes.
-    pub(super) sizes: Box<[u64]>,
 }
 
 /// A block of a conversation, or one that a layer wrote.
 pub fn block_of<'b>(conversation: &'b Conversation, made: &'b [Made], id: BlockId) -> &'b Block {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => conversation.block(id),
-        Some(index) => &made[index].block,
+        Some(index) => &made[index].written.block,
     }
 }
 
@@ -35,6 +36,6 @@ pub fn block_of<'b>(conversation: &'b Conversation, made: &'b [Made], id: BlockI
 pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, made: &'b [Made], id: BlockId) -> &'b [u64] {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => sizes.of(id),
-        Some(index) => &made[index].sizes,
+        Some(index) => &made[index].written.sizes,
     }
 }

@@ -377,6 +377,14 @@ proptest! {
     }
 
     #[test]
+    fn lines_hold_what_their_text_holds(text in texts(), escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a/_.rs\n]{0,60}") {
+        let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
+        for text in [text, escapes] {
+            prop_assert_eq!(text.split('\n').flat_map(facts).collect::<BTreeSet<_>>(), facts(&text));
+        }
+    }
+
+    #[test]
     fn the_nearest_anchors_are_the_nearest(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
         let mut beside = Beside::default();
         let mut all = Vec::new();

@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use crate::rows::Rows;
+
 mod greedy;
 mod upper;
 
@@ -58,18 +60,17 @@ pub struct Held {
 impl Problem {
     /// For each item the uses it can serve, in their order. One that comes after a budget smaller than the item is not among
     /// them: the item is gone by then.
-    fn uses_of_items(&self) -> Vec<Vec<u32>> {
+    fn uses_of_items(&self) -> Rows<u32> {
         let until = self.until();
-        let mut uses = vec![Vec::new(); self.items.len()];
+        let mut uses = Vec::with_capacity(self.wanted.iter().map(|wanted| wanted.items.len()).sum());
         for (index, wanted) in (0..).zip(&*self.wanted) {
-            for &item in &wanted.items {
-                let item = item as usize;
-                if self.items[item].from <= wanted.call && wanted.call < until[item] {
-                    uses[item].push(index);
-                }
-            }
+            let serves = |item: &&u32| {
+                let item = **item as usize;
+                self.items[item].from <= wanted.call && wanted.call < until[item]
+            };
+            uses.extend(wanted.items.iter().filter(serves).map(|item| (*item, index)));
         }
-        uses
+        Rows::new(self.items.len(), &uses)
     }
 
     /// For each item the first call from its own at which the budget is smaller than the item alone.

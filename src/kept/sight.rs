@@ -148,7 +148,7 @@ impl<'a> Sight<'a> {
     fn know(&mut self, block: BlockId, kind: ChangeKind) {
         let Some(made) = block.index().checked_sub(self.conversation.blocks.len()) else { return };
         if self.made[made].is_none() {
-            let block = &self.journal.made[made].block;
+            let block = &self.journal.made[made].written.block;
             self.summaries[made] = kind == ChangeKind::Fold;
             self.made[made] = Some(self.references.in_made(block, self.summaries[made], &self.paths).into());
         }

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::pick::{Picked, results_from, with_content, with_field};
+use super::pick::{Picked, results_from};
 use super::{Memory, Moment, Pick, Place, Proposal};
 use crate::context::{Context, Edit};
 use crate::conversation::{Block, Kind, Role};
@@ -122,11 +122,10 @@ impl Clear {
     fn freed(&self, now: &Moment, picked: &[Picked]) -> i64 {
         let (context, measure) = (now.context, now.counter.measure);
         let of_edit = |edit: Edit| {
-            let Edit::Rewrite { message, block, wire } = edit else { return 0 };
+            let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
             let sent = &context.messages()[message];
             let id = sent.blocks[block];
-            let Block { kind, origin, line, .. } = *context.block(id);
-            let after = measure.block(&Block { kind, origin, line, recorded_tokens: None, wire }, sent.plain);
+            let after = context.written_size(&context.rewritten(id, field, value, sent.plain), measure);
             context.block_size(id, measure).cast_signed() - after.cast_signed()
         };
         self.edits(context, picked).into_iter().map(of_edit).sum()
@@ -139,7 +138,7 @@ impl Clear {
         for picked in picked {
             // Two results may name one call.
             let call = if self.clear_inputs { call_with_input(context, picked) } else { None };
-            edits.extend(call.filter(|call| inputs.insert(*call)).map(|call| without_input(context, call)));
+            edits.extend(call.filter(|call| inputs.insert(*call)).map(without_input));
             edits.extend(self.without_content(context, picked));
         }
         edits
@@ -148,14 +147,15 @@ impl Clear {
     fn without_content(&self, context: &Context, picked: &Picked) -> Option<Edit> {
         let placeholder = self.placeholder_for(context.tool_name(picked.pair), picked.block);
         let is_there = picked.block.field("content").and_then(Value::as_str) == Some(&placeholder);
-        let Place { message, block } = picked.place;
-        (!is_there).then(|| Edit::Rewrite { message, block, wire: with_content(picked.block, placeholder) })
+        (!is_there).then(|| Edit::content(picked.place, placeholder))
     }
 
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {
+        if self.placeholder_saved.is_empty() {
+            return fill(&self.placeholder, &[("tool", tool)]);
+        }
         let content = self.pick.lists.content(block).unwrap_or_default();
-        let saved = || content.lines().find_map(|line| line.strip_prefix(&*self.saved_line));
-        match if self.placeholder_saved.is_empty() { None } else { saved() } {
+        match content.lines().find_map(|line| line.strip_prefix(&*self.saved_line)) {
             Some(path) => fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]),
             None => fill(&self.placeholder, &[("tool", tool)]),
         }
@@ -173,8 +173,7 @@ fn call_with_input(context: &Context, picked: &Picked) -> Option<Place> {
     })
 }
 
-fn without_input(context: &Context, call: Place) -> Edit {
+fn without_input(call: Place) -> Edit {
     let Place { message, block } = call;
-    let wire = with_field(context.block(context.messages()[message].blocks[block]), "input", Value::Object(Map::new()));
-    Edit::Rewrite { message, block, wire }
+    Edit::Rewrite { message, block, field: "input", value: Value::Object(Map::new()) }
 }

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pick::{Picked, results_from, with_content};
+use super::pick::{Picked, results_from};
 use super::{Memory, Moment, Pick, Place, Proposal};
 use crate::access;
 use crate::context::{Context, Edit};
@@ -107,8 +107,7 @@ impl Dedupe {
     }
 
     fn replace(&self, context: &Context, picked: &Picked) -> Edit {
-        let wire = with_content(picked.block, self.pointer(context, picked));
-        Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire }
+        Edit::content(picked.place, self.pointer(context, picked))
     }
 
     /// What stands in place of a copy.

@@ -18,14 +18,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::pick::{Picked, results_from, with_content};
-use super::{Moment, NewFile, Pick, Place, Proposal};
-use crate::context::Edit;
+use super::pick::{Picked, results_from};
+use super::{Lists, Moment, NewFile, Pick, Place, Proposal};
+use crate::context::{Context, Edit};
 use crate::conversation::Role;
 use crate::journal::FileKind;
 use crate::limits::Size;
-use crate::meter::Measure;
+use crate::meter::{Measure, python};
 use crate::template::fill;
 use crate::text;
 
@@ -92,7 +93,7 @@ impl Persist {
                 for picked in results_from(now.context, Place { message: now.entered, block: 0 }) {
                     let limit = self.tool_limits.get(now.context.tool_name(picked.pair)).copied();
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(now.limits));
-                    if self.size(&self.content(&picked)) > limit && self.may_persist(now, &picked) {
+                    if self.size_of(&picked) > limit && self.may_persist(now, &picked) {
                         self.persist(now, &picked, &mut proposal);
                     }
                 }
@@ -106,12 +107,16 @@ impl Persist {
             Some(sent) if sent.role == Role::User && !sent.plain => now.context.len() - 1,
             _ => return,
         };
+        let limit = self.max_bytes.resolve(now.limits);
+        if self.is_surely_within(limit, now.context, last) {
+            return;
+        }
         let results = results_from(now.context, Place { message: last, block: 0 });
-        let mut by_size: Vec<_> = results.into_iter().map(|picked| (self.size(&self.content(&picked)), picked)).collect();
+        let mut by_size: Vec<_> = results.into_iter().map(|picked| (self.size_of(&picked), picked)).collect();
         let mut total: u64 = by_size.iter().map(|(size, _)| size).sum();
         by_size.sort_by_key(|(size, _)| Reverse(*size));
         for (size, picked) in by_size {
-            if total <= self.max_bytes.resolve(now.limits) {
+            if total <= limit {
                 break;
             }
             if self.may_persist(now, &picked) {
@@ -119,6 +124,13 @@ impl Persist {
                 total = total - size + self.size(&marker);
             }
         }
+    }
+
+    /// Whether the results of a message are known to be within a limit without a look at them: Python's repr of a block is longer
+    /// than its content, however that is read. Most batches are far from their limit.
+    fn is_surely_within(&self, limit: u64, context: &Context, message: usize) -> bool {
+        let sent = &context.messages()[message];
+        self.count == Count::Chars && context.keeps(Measure::PyRepr) && context.message_size(sent, Measure::PyRepr) <= limit
     }
 
     /// A marker that is itself over the limit must not go where it says that the content is.
@@ -140,14 +152,21 @@ impl Persist {
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
-        let wire = with_content(picked.block, marker.clone());
         proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(picked.id), path, text: content.to_string() });
-        proposal.edits.push(Edit::Rewrite { message: picked.place.message, block: picked.place.block, wire });
+        proposal.edits.push(Edit::content(picked.place, marker.clone()));
         marker
     }
 
     fn content<'a>(&self, picked: &Picked<'a>) -> std::borrow::Cow<'a, str> {
         self.pick.lists.content(picked.block).unwrap_or_default()
+    }
+
+    /// The size of a result's content. Python's repr of a list is measured without writing it down.
+    fn size_of(&self, picked: &Picked) -> u64 {
+        match (picked.block.field("content"), self.pick.lists, self.count) {
+            (Some(list @ Value::Array(_)), Lists::Repr, Count::Chars) => python::repr_len(list),
+            _ => self.size(&self.content(picked)),
+        }
     }
 
     fn size(&self, content: &str) -> u64 {

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::conversation::{Block, BlockId, Kind, PairId, Role};
-use crate::meter::{Measure, python_text};
+use crate::meter::{Measure, python, python_text};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -72,6 +72,7 @@ impl Lists {
     pub fn chars(self, block: &Block) -> Option<usize> {
         match (block.field("content"), self) {
             (Some(Value::Array(parts)), Lists::Count) => Some(parts.len()),
+            (Some(list @ Value::Array(_)), Lists::Repr) => Some(python::repr_len(list) as usize),
             _ => self.content(block).map(|text| Measure::Chars.text(&text) as usize),
         }
     }
@@ -160,7 +161,22 @@ impl Pick {
         (self.tools.is_empty() || named(&self.tools))
             && !named(&self.preserve_tools)
             && !(self.keep_errors && picked.block.is_error())
-            && self.lists.chars(picked.block).is_some_and(|chars| chars > self.min_chars)
+            && self.is_longer(picked.block)
+    }
+
+    fn is_longer(&self, block: &Block) -> bool {
+        // A character takes four bytes at most.
+        let is_surely_longer = |text: &str| text.len() / 4 > self.min_chars;
+        match (block.field("content"), self.lists) {
+            (Some(Value::String(text)), _) if is_surely_longer(text) => true,
+            (Some(Value::String(text)), _) if text.len() <= self.min_chars => false,
+            (Some(Value::Array(parts)), Lists::Text)
+                if parts.iter().filter_map(|part| part.get("text")?.as_str()).any(is_surely_longer) =>
+            {
+                true
+            }
+            _ => self.lists.chars(block).is_some_and(|chars| chars > self.min_chars),
+        }
     }
 }
 
@@ -178,17 +194,4 @@ pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
         }
     });
     picked.collect()
-}
-
-/// A result's wire form with another content; its ids and flags stay.
-pub fn with_content(block: &Block, content: impl Into<Value>) -> Value {
-    with_field(block, "content", content.into())
-}
-
-/// A block's wire form with another value of one field, in the field's place. The old value, often long, is not copied.
-pub fn with_field(block: &Block, key: &str, value: Value) -> Value {
-    let others = block.wire.as_object().into_iter().flatten();
-    let mut wire: Map<_, _> = others.map(|(k, v)| (k.clone(), if k == key { Value::Null } else { v.clone() })).collect();
-    wire.insert(key.to_owned(), value);
-    Value::Object(wire)
 }

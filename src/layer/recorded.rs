@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pick::{results_from, with_content};
+use super::pick::results_from;
 use super::{Memory, Moment, Place, Proposal};
 use crate::context::{Edit, NewBlock, NewMessage};
 use crate::conversation::{Message, PairId, RecordedEdit};
@@ -46,11 +46,7 @@ pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
 
 fn clear(now: &Moment, pairs: &[PairId]) -> Vec<Edit> {
     let results = results_from(now.context, Place::default()).into_iter();
-    let cleared = results.filter(|picked| pairs.contains(&picked.pair)).map(|picked| Edit::Rewrite {
-        message: picked.place.message,
-        block: picked.place.block,
-        wire: with_content(picked.block, CLEARED),
-    });
+    let cleared = results.filter(|picked| pairs.contains(&picked.pair)).map(|picked| Edit::content(picked.place, CLEARED));
     cleared.collect()
 }
 

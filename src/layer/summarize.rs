@@ -28,7 +28,7 @@ use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
 use crate::meter::{Measure, python_text};
 use crate::summarizer::{Ask, Failure, Reach, Side};
-use crate::template::fill;
+use crate::template::{asks_for, fill};
 use crate::text;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,15 +164,19 @@ impl Summarize {
                 focus: now.focus.filter(|_| self.focus),
                 max_tokens: self.max_tokens,
                 call: now.call,
+                digests: &now.shared.digests,
                 tokens: &|text| now.tokens(text),
             };
             let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
-            let answer = self.answer(now, &ask, tokens_in);
-            let (tokens_out, failed) = (answer.as_ref().map_or(0, |text| now.tokens(text)), answer.is_err());
-            proposal.asked.push(Asked { tokens_in, tokens_out, failed });
-            match answer {
-                Ok(summary) => return Ok(summary),
-                Err(failure) => why = failure.to_string(),
+            match self.answer(now, &ask, tokens_in) {
+                Ok((summary, tokens_out)) => {
+                    proposal.asked.push(Asked { tokens_in, tokens_out, failed: false });
+                    return Ok(summary);
+                }
+                Err(failure) => {
+                    proposal.asked.push(Asked { tokens_in, tokens_out: 0, failed: true });
+                    why = failure.to_string();
+                }
             }
             let rest = input.end - from;
             from += ((rest as f64 * self.shrink).ceil() as usize).min(rest.saturating_sub(1));
@@ -180,7 +184,8 @@ impl Summarize {
         Err(why)
     }
 
-    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> Result<String, Failure> {
+    /// The summary and its tokens.
+    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> Result<(String, u64), Failure> {
         if tokens_in + self.max_tokens > now.limits.window {
             return Err(Failure::TooLong { tokens: tokens_in + self.max_tokens, window: now.limits.window });
         }
@@ -189,32 +194,41 @@ impl Summarize {
             (_, Some(instead)) => instead.clone(),
             (_, None) => return Err(Failure::Empty),
         };
+        let tokens = now.tokens(&summary);
         match self.on_cap {
-            _ if now.tokens(&summary) <= self.max_tokens => Ok(summary),
+            _ if tokens <= self.max_tokens => Ok((summary, tokens)),
             OnCap::Fail => Err(Failure::OverCap { max_tokens: self.max_tokens }),
-            OnCap::Clip => Ok(clip(&summary, self.max_tokens, &ask.tokens).to_owned()),
+            OnCap::Clip => {
+                let clipped = clip(&summary, self.max_tokens, &ask.tokens);
+                Ok((clipped.to_owned(), now.tokens(clipped)))
+            }
         }
     }
 
     fn fold(&self, now: &Moment, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
+        let json =
+            if asks_for(&self.template, "summary_json") { python_text::dumps(&summary.into(), false) } else { String::new() };
         let values = [
             ("summary", summary),
-            ("summary_json", &python_text::dumps(&summary.into(), false)),
+            ("summary_json", &*json),
             ("request", now.request),
             ("path", now.archive.unwrap_or_default()),
             ("focus", now.focus.unwrap_or_default()),
         ];
         let text = fill(&self.template, &values);
-        let counter = now.counter.measure;
-        let size = |messages: &[crate::context::Sent]| messages.iter().map(|m| now.context.message_size(m, counter)).sum::<u64>();
-        let (whole, gone) = (now.context.sum(counter), size(&now.context.messages()[span.clone()]));
-        let put = counter.text(&text) + self.ack.as_deref().map_or(0, |ack| counter.text(ack));
-        if self.min_gain > 0.0 && (gone as f64 - put as f64) < self.min_gain * whole as f64 {
+        if self.min_gain > 0.0 && !self.frees_enough(now, span.clone(), &text) {
             return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
         }
         let mut into = vec![NewMessage::plain(Role::User, text)];
         into.extend(self.ack.as_deref().map(|ack| NewMessage::plain(Role::Assistant, ack)));
         Ok(Edit::Fold { messages: span, into })
+    }
+
+    fn frees_enough(&self, now: &Moment, span: std::ops::Range<usize>, text: &str) -> bool {
+        let (context, counter) = (now.context, now.counter.measure);
+        let gone: u64 = context.messages()[span].iter().map(|sent| context.message_size(sent, counter)).sum();
+        let put = counter.text(text) + self.ack.as_deref().map_or(0, |ack| counter.text(ack));
+        gone as f64 - put as f64 >= self.min_gain * context.sum(counter) as f64
     }
 }
 

@@ -14,10 +14,9 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::drop::turn_start;
-use super::pick::{Picked, with_content, with_field};
+use super::pick::Picked;
 use super::{Memory, Moment, Part, Pick, Place, Proposal};
 use crate::context::Edit;
 use crate::conversation::{BlockId, Kind};
@@ -65,24 +64,25 @@ impl Truncate {
         let mut proposal = Proposal::default();
         for (message, sent) in context.messages().iter().enumerate().take(end).skip(start) {
             for (block, id) in sent.blocks.iter().enumerate() {
-                if let Some(wire) = self.cut(now, Place { message, block }, *id) {
-                    proposal.edits.push(Edit::Rewrite { message, block, wire });
-                }
+                proposal.edits.extend(self.cut(now, Place { message, block }, *id));
             }
         }
         proposal
     }
 
-    fn cut(&self, now: &Moment, place: Place, id: BlockId) -> Option<Value> {
+    fn cut(&self, now: &Moment, place: Place, id: BlockId) -> Option<Edit> {
         let block = now.context.block(id);
         let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
             (Part::ToolResult, Kind::ToolResult(pair)) => {
                 let picked = Picked { place, id, pair, block };
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
-                Some(with_content(block, self.shorten(&content)?))
+                Some(Edit::content(place, self.shorten(&content)?))
             }
-            (Part::Text, _) => Some(with_field(block, "text", self.shorten(&block.text())?.into())),
+            (Part::Text, _) => {
+                let (Place { message, block: at }, value) = (place, self.shorten(&block.text())?.into());
+                Some(Edit::Rewrite { message, block: at, field: "text", value })
+            }
             _ => None,
         }
     }

@@ -82,6 +82,28 @@ pub fn for_each<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     cut(text.len());
 }
 
+/// Calls `each` with the lines of a text, their line ends included, in order: the pieces of each are those of the text. A line
+/// whose beginning does not settle that stays with the one before.
+pub fn for_each_line<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
+    let mut from = 0;
+    for line_end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        if stands_alone(&text.as_bytes()[line_end + 1..]) {
+            each(&text[from..=line_end]);
+            from = line_end + 1;
+        }
+    }
+    if from < text.len() {
+        each(&text[from..]);
+    }
+}
+
+/// Whether a line that begins so has the same pieces without what stands before it: a match ends behind the last line end of
+/// white space, unless slashes behind it belong to signs before it.
+fn stands_alone(line: &[u8]) -> bool {
+    let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
+    indent.is_some_and(|at| line[at].is_ascii_graphic() && (at > 0 || line[at] != b'/'))
+}
+
 /// Whether a match always ends between a run and the next. White space is not asked about here.
 fn splits(before: Option<Run>, run: Run, next: Run) -> bool {
     use Class::*;
@@ -122,6 +144,20 @@ mod tests {
         let mut pieces = Vec::new();
         for_each(text, |piece| pieces.push(piece));
         pieces
+    }
+
+    #[test]
+    fn lines_have_the_pieces_of_their_text() {
+        let parts = ["a", " ", "\n", "\r\n", "\t", "/", "//", "'s", "«é", "{", "7", "\n  ", ";\n", "\u{2028}"];
+        for code in 0..parts.len().pow(4) {
+            let text: String = (0..4).map(|digit| parts[code / parts.len().pow(digit) % parts.len()]).collect();
+            let mut by_line = Vec::new();
+            for_each_line(&text, |line| by_line.extend(pieces(line)));
+            assert_eq!(by_line, pieces(&text), "{text:?}");
+        }
+        let mut lines = Vec::new();
+        for_each_line("one\n  two\n\n/three\n", |line| lines.push(line));
+        assert_eq!(lines, ["one\n", "  two\n\n/three\n"]);
     }
 
     #[test]

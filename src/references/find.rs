@@ -3,12 +3,13 @@
 use crate::conversation::{BlockId, Conversation, Kind, RecordedEdit};
 use crate::facts;
 
+use super::lines::Lines;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
-use super::rows::Rows;
 use super::rules::Rules;
 use super::steps::Step;
 use super::vocabulary::{Accesses, Sightings, Vocabulary, Wanted};
 use super::{Fact, Placebo, Provenance, References, Seen, Tracked, Use};
+use crate::rows::Rows;
 
 /// A fact in more than this share of the blocks is common: where it was seen last says nothing. Of a table over many sessions
 /// 2 % would do; in one session that would take away what it works on. On recorded sessions 5 % instead of 2 % gives 40 % more
@@ -232,6 +233,8 @@ impl<'a> Finder<'a> {
         losses.iter_mut().for_each(|loss| loss.renumber(new));
         let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new(used.fact), ..used }).collect();
         References {
+            lines: Lines::default(),
+            rules_are_lines: self.rules.rules.iter().all(|rule| !rule.text.contains('\n')),
             placebo: Placebo::new(&facts, &uses, sample),
             uses,
             losses,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Now, Observer, Setup, Track, due::due};
-use crate::context::{Cause, Context};
+use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
 use crate::journal::{Event, File, FileKind, Happened, Journal, Summary};
 use crate::layer::archive::{self, Archive};
@@ -28,13 +28,13 @@ pub(super) struct Clerk<'a, 'o> {
 }
 
 /// What was known when the last request was sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct LastSent {
     pub call: usize,
     /// Counted tokens of what this policy sent, overhead not included.
     pub tokens: u64,
     /// What had been appended by then, by each measure of the context.
-    pub appended: Vec<u64>,
+    pub appended: MessageSizes,
 }
 
 impl<'a, 'o> Clerk<'a, 'o> {
@@ -134,6 +134,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
             limits: self.setup.limits(),
             counter: self.setup.counter,
             summarizer: self.setup.summarizer,
+            shared: self.setup.shared,
         };
         layer.act.propose(&moment, &mut track.memories[index])
     }

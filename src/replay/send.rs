@@ -63,11 +63,7 @@ impl<'a> Run<'a, '_> {
             view_anew,
         };
         self.clerk.observer.request(&request, sent);
-        self.clerk.last_sent = Some(LastSent {
-            call: now.call,
-            tokens: tokens - setup.overhead,
-            appended: setup.sizes.measures().iter().map(|measure| sent.appended(*measure)).collect(),
-        });
+        self.clerk.last_sent = Some(LastSent { call: now.call, tokens: tokens - setup.overhead, appended: sent.all_appended() });
         self.clerk.journal.requests.push(request);
         self.lend_to_view();
     }

@@ -7,7 +7,7 @@ use crate::kept::bound::Problem;
 use crate::meter::Meter;
 use crate::policy::Policy;
 use crate::references::References;
-use crate::replay::{Record, RecordedRequests, Setup};
+use crate::replay::{Record, RecordedRequests, Setup, Shared};
 use crate::sizes::{Sizes, overhead};
 
 use super::counter::Counting;
@@ -25,6 +25,7 @@ pub(super) struct Prepared<'a> {
     overhead: u64,
     pub recorded: Option<RecordedRequests>,
     pub money: Money,
+    shared: Shared,
 }
 
 impl<'a> Prepared<'a> {
@@ -33,13 +34,14 @@ impl<'a> Prepared<'a> {
         let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
-        let setup = setup(study, conversation, &sizes, counter, overhead);
+        let shared = Shared::new(conversation);
+        let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
         let record = is_billed.then(|| Record::replay(&setup)).flatten();
         let goes_by_usage = study.policies.iter().any(Policy::goes_by_usage);
         let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
         let money = Money::new(&setup, study, record);
-        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money }
+        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money, shared }
     }
 
     /// The size of a block of the conversation, by the report's counter.
@@ -48,12 +50,19 @@ impl<'a> Prepared<'a> {
     }
 
     pub fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
-        setup(study, self.conversation, &self.sizes, self.counter, self.overhead)
+        setup(study, self.conversation, &self.sizes, self.counter, self.overhead, &self.shared)
     }
 }
 
 /// The policy is the baseline's, and the window the usual one, until others are put in.
-fn setup<'b>(study: &'b Study, conversation: &'b Conversation, sizes: &'b Sizes, counter: Meter, overhead: u64) -> Setup<'b> {
+fn setup<'b>(
+    study: &'b Study,
+    conversation: &'b Conversation,
+    sizes: &'b Sizes,
+    counter: Meter,
+    overhead: u64,
+    shared: &'b Shared,
+) -> Setup<'b> {
     Setup {
         conversation,
         sizes,
@@ -64,5 +73,6 @@ fn setup<'b>(study: &'b Study, conversation: &'b Conversation, sizes: &'b Sizes,
         thinking: study.thinking.unwrap_or(conversation.thinking),
         summarizer: &*study.summarizer,
         recorded: None,
+        shared,
     }
 }

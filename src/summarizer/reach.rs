@@ -1,13 +1,15 @@
 //! How much of a span the summarizer is shown: limits in characters of the messages as a harness writes them down.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::Piece;
-use crate::conversation::{BlockId, Kind};
-use crate::layer::{Moment, path_asked_for};
+use crate::context::Context;
+use crate::conversation::{Block, BlockId, Kind, PairId};
+use crate::layer::Moment;
 use crate::meter::Measure;
 use crate::text;
 
@@ -79,26 +81,32 @@ fn cut<'a>(now: &Moment<'a>, id: BlockId, place: Range<u64>, seen: &[Range<u64>;
     let block = context.block(id);
     let size = (place.end - place.start).max(1);
     let tokens = now.counter.apply(context.block_size(id, now.counter.measure));
-    let (tool, path) = match block.kind {
-        Kind::ToolUse(pair) | Kind::ToolResult(pair) => (context.tool_name(pair), path_asked_for(context, pair)),
+    let (tool, call) = match block.kind {
+        Kind::ToolUse(pair) | Kind::ToolResult(pair) => (context.tool_name(pair), call_of(context, pair)),
         _ => ("", None),
     };
     let of_stretch = |stretch: &Range<u64>| {
         let (from, to) = (stretch.start.max(place.start), stretch.end.min(place.end));
-        let text = block.text();
-        let (text, tokens) = match from < to {
+        let (whole, part, tokens) = match from < to {
             false => return None,
-            true if to - from == size => (text, tokens),
+            true if to - from == size => (Some(id).filter(|id| !context.is_made(*id)), OnceCell::new(), tokens),
             true => {
+                let text = block.text();
                 let chars = Measure::Chars.text(&text);
                 let share = |n: u64| (u128::from(n) * u128::from(chars) / u128::from(size)) as usize;
                 let whole = text::head(&text, share(to - place.start));
                 let part = text::tail(whole, share(to - place.start) - share(from - place.start));
                 let tokens = (u128::from(tokens) * u128::from(to - from) / u128::from(size)) as u64;
-                (Cow::Owned(part.to_owned()), tokens)
+                (None, OnceCell::from(Cow::Owned(part.to_owned())), tokens)
             }
         };
-        Some(Piece { kind: block.kind, origin: block.origin, tool, path, is_error: block.is_error(), text, tokens })
+        let (kind, origin, is_error) = (block.kind, block.origin, block.is_error());
+        Some(Piece { kind, origin, tool, is_error, whole, tokens, block, call, text: part })
     };
     seen.iter().filter_map(of_stretch).collect()
+}
+
+fn call_of<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a Block> {
+    let conversation = context.conversation();
+    Some(conversation.block(conversation.pair(pair).used?))
 }

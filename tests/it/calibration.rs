@@ -7,7 +7,7 @@ use recompact::conversation::Conversation;
 use recompact::inspect::Inspection;
 use recompact::meter::Measure;
 use recompact::prices::{Ledger, Prices};
-use recompact::replay::{NoObserver, Setup, replay};
+use recompact::replay::{NoObserver, Setup, Shared, replay};
 use recompact::sizes::overhead;
 use recompact::study::Counter;
 use recompact::summarizer::by_name;
@@ -133,6 +133,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
         thinking: conversation.thinking,
         summarizer: &*by_name("extract").expect("a summarizer"),
         recorded: None,
+        shared: &Shared::new(conversation),
     };
     let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
     let (mut known, mut counts) = (false, [0; 3]);

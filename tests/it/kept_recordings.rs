@@ -12,7 +12,7 @@ use recompact::kept::{Grain, Kept, Outcome, bounds, look_up, wishes};
 use recompact::meter::{Divide, Measure, Meter};
 use recompact::policy::Policy;
 use recompact::references::{Loss, Provenance, References};
-use recompact::replay::{NoObserver, Setup, replay};
+use recompact::replay::{NoObserver, Setup, Shared, replay};
 use recompact::sizes::Sizes;
 use recompact::sizes::overhead;
 use recompact::study::{Counter, Study};
@@ -54,6 +54,7 @@ impl<'a> One<'a> {
             thinking: self.conversation.thinking,
             summarizer: &summarizer::Failing,
             recorded: None,
+            shared: &Shared::new(self.conversation),
         };
         replay(&setup, &mut NoObserver)
     }

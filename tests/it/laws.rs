@@ -2,10 +2,13 @@
 
 use recompact::context::{Cause, Change, ChangeKind, Context};
 use recompact::conversation::{BlockId, Conversation, Kind, Thinking};
+use recompact::format::Reading;
 use recompact::journal::{File, FileKind, Happened, Journal, Request};
 use recompact::meter::python_text;
 use recompact::policy::Policy;
 use recompact::replay::{NoObserver, Observer};
+use recompact::results::Row;
+use recompact::study::Study;
 use recompact::summarizer;
 use serde_json::Value;
 
@@ -30,11 +33,31 @@ fn no_layer_sees_the_future() {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);
             for trial in &trials {
                 let [of_whole, of_cut] = [&whole, &cut].map(|conversation| trial.replay(conversation, &mut NoObserver));
-                let wires = |journal: &Journal| journal.made.iter().map(|made| made.block.wire.clone()).collect::<Vec<_>>();
+                let wires =
+                    |journal: &Journal| journal.made.iter().map(|made| made.written.block.wire.clone()).collect::<Vec<_>>();
                 assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
                 let (of_whole, of_cut) = (told(of_whole, whole.blocks.len(), calls), told(of_cut, cut.blocks.len(), calls));
                 assert_eq!(of_whole, of_cut, "{}, {calls} of {} calls", trial.policy.name, steps.len());
             }
+        }
+    });
+}
+
+#[test]
+fn what_replays_share_changes_no_result() {
+    let named = |(number, trial): (usize, Trial)| Policy { name: format!("policy {number}"), ..trial.policy };
+    let policies: Vec<Policy> = trials().into_iter().enumerate().map(named).collect();
+    generate::check(2, |steps| {
+        let reading = Reading { conversations: vec![generate::conversation(steps, Thinking::Turn)], notes: Vec::new() };
+        let rows = |policies: &[Policy]| {
+            let study = Study::new(policies.to_vec());
+            let results = study.results(vec![study.transcript("made", &reading, None)]);
+            results.rows
+        };
+        let all = rows(&policies);
+        for policy in &policies[1..] {
+            let of_policy = |rows: &[Row]| rows.iter().filter(|row| row.policy == policy.name).cloned().collect::<Vec<_>>();
+            assert_eq!(of_policy(&all), of_policy(&rows(&[policies[0].clone(), policy.clone()])), "{}", policy.name);
         }
     });
 }

@@ -9,7 +9,7 @@ use recompact::format::{self, ReadOptions};
 use recompact::journal::Request;
 use recompact::meter::{Measure, Meter};
 use recompact::policy::preset;
-use recompact::replay::{Observer, Setup, replay};
+use recompact::replay::{Observer, Setup, Shared, replay};
 use recompact::sizes::Sizes;
 use recompact::summarizer::Fixed;
 use serde_json::Value;
@@ -40,6 +40,7 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
         thinking: conversation.thinking,
         summarizer: &Fixed { text: "SUMMARY".to_owned() },
         recorded: None,
+        shared: &Shared::new(conversation),
     };
     let mut requests = Requests(Vec::new());
     replay(&setup, &mut requests);

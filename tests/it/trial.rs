@@ -5,7 +5,7 @@ use recompact::conversation::{Conversation, Thinking};
 use recompact::journal::{Journal, Request};
 use recompact::meter::{Measure, Meter};
 use recompact::policy::{PRESETS, Policy, preset};
-use recompact::replay::{Observer, Record, RecordedRequests, Setup, replay};
+use recompact::replay::{Observer, Record, RecordedRequests, Setup, Shared, replay};
 use recompact::sizes::Sizes;
 use recompact::summarizer::{Fixed, Summarizer};
 use serde_json::Value;
@@ -49,6 +49,7 @@ impl Trial {
             thinking: self.thinking.unwrap_or(conversation.thinking),
             summarizer: &*self.summarizer,
             recorded: None,
+            shared: &Shared::new(conversation),
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
         let record = by_usage.then(|| Record::replay(&setup)).flatten();

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::{Held, Problem, ROUNDING};
+use crate::rows::Rows;
 
 /// A choice that fits: at each call what is new enters, and while it is too much, the item goes that has the least weight of
 /// uses to come a token, the larger and then the older first where that is equal. A use counts for an item where that item
@@ -99,7 +100,7 @@ impl Eq for Rank {}
 struct Walk<'a> {
     problem: &'a Problem,
     /// For each item the uses it can serve.
-    uses_of: Vec<Vec<u32>>,
+    uses_of: Rows<u32>,
     uses: Vec<Sources>,
     worth: Vec<Worth>,
     /// Items to be ranked again.
@@ -112,7 +113,7 @@ impl<'a> Walk<'a> {
     fn new(problem: &'a Problem) -> Self {
         let uses_of = problem.uses_of_items();
         let mut uses = vec![Sources::default(); problem.wanted.len()];
-        uses_of.iter().flatten().for_each(|&index| uses[index as usize].to_come += 1);
+        uses_of.items().iter().for_each(|&index| uses[index as usize].to_come += 1);
         Self {
             problem,
             uses_of,
@@ -152,8 +153,8 @@ impl<'a> Walk<'a> {
     }
 
     fn for_uses(&mut self, item: u32, act: impl Fn(&mut Sources)) {
-        for at in 0..self.uses_of[item as usize].len() {
-            let index = self.uses_of[item as usize][at] as usize;
+        for at in self.uses_of.places(item as usize) {
+            let index = self.uses_of.items()[at] as usize;
             let before = self.uses[index].sole();
             act(&mut self.uses[index]);
             self.revalue(index, before, self.uses[index].sole());

@@ -94,9 +94,11 @@ impl<'a> Program<'a> {
         served.resize_with(problem.wanted.len(), Served::default);
         let mut shares: Vec<Share> = Vec::new();
         let mut items = Vec::new();
-        for (item, uses) in problem.items.iter().zip(problem.uses_of_items()) {
+        let uses_of = problem.uses_of_items();
+        for (place, item) in problem.items.iter().enumerate() {
+            let uses = uses_of.row(place);
             let start = shares.len();
-            for index in uses {
+            for &index in uses {
                 let wanted = &problem.wanted[index as usize];
                 let before = shares[start..].last().map(|share| share.last);
                 if before != Some(wanted.call) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone)]
-pub(super) struct Rows<T> {
+pub struct Rows<T> {
     /// Where each row ends.
     ends: Vec<u32>,
     items: Vec<T>,
@@ -30,8 +30,18 @@ impl<T: Copy> Rows<T> {
     }
 
     pub fn row(&self, row: usize) -> &[T] {
+        &self.items[self.places(row)]
+    }
+
+    /// Where the items of a row stand among all.
+    pub fn places(&self, row: usize) -> Range<usize> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.items[start as usize..self.ends[row] as usize]
+        start as usize..self.ends[row] as usize
+    }
+
+    /// The items of all rows, one row after the other.
+    pub fn items(&self) -> &[T] {
+        &self.items
     }
 }
 

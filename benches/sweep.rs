@@ -1,0 +1,77 @@
+//! What a sweep costs: 64 configurations of one preset over one session, prepared, replayed and measured by every measure, in
+//! policies times recorded calls a second of wall time, on one core and on all. Prints a table; the best of a few runs stands
+//! for each.
+
+#[path = "written/claude_code.rs"]
+mod claude_code;
+mod clock;
+mod session;
+mod trace;
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use rayon::ThreadPoolBuilder;
+use recompact::format::Reading;
+use recompact::policy::{Policy, Setting, preset};
+use recompact::study::Study;
+
+use clock::{best, milliseconds};
+
+/// A session of so many messages has half as many calls.
+const MESSAGES: usize = 2_000;
+const RUNS: usize = 5;
+
+/// A preset, and two of its settings with eight values each.
+type Grid = (&'static str, [(&'static str, [u32; 8]); 2]);
+
+const GRIDS: [Grid; 2] = [
+    (
+        "lcc-s08",
+        [
+            ("auto.threshold", [20_000, 35_000, 50_000, 80_000, 120_000, 200_000, 300_000, 600_000]),
+            ("micro.keep_recent", [1, 2, 3, 4, 5, 6, 8, 10]),
+        ],
+    ),
+    (
+        "anthropic-clear",
+        [
+            ("clear.threshold", [25_000, 40_000, 50_000, 75_000, 100_000, 125_000, 150_000, 175_000]),
+            ("clear.keep_recent", [1, 2, 3, 4, 5, 6, 8, 10]),
+        ],
+    ),
+];
+
+fn main() {
+    let conversation = session::conversation(MESSAGES);
+    let calls = conversation.calls.len();
+    let reading = Reading { conversations: vec![conversation], notes: Vec::new() };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{:<18} {:>8} {:>8} {:>6} {:>12} {:>14} {:>7}", "preset", "policies", "calls", "cores", "time", "calls/s", "ratio");
+    for grid in GRIDS {
+        let study = Study::new(policies(grid));
+        let mut one: Option<Duration> = None;
+        for threads in [1, cores] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let run = || study.results(vec![study.transcript("synthetic", &reading, None)]);
+            let time = pool.install(|| best(RUNS, || _ = black_box(run())));
+            let ratio = one.get_or_insert(time).as_secs_f64() / time.as_secs_f64();
+            let replayed = study.policies.len() * calls;
+            println!(
+                "{:<18} {:>8} {calls:>8} {threads:>6} {:>9.2} ms {:>14.0} {ratio:>7.2}",
+                grid.0,
+                study.policies.len(),
+                milliseconds(time),
+                replayed as f64 / time.as_secs_f64()
+            );
+        }
+    }
+}
+
+/// A configuration for each pair of values.
+fn policies((name, [(first, firsts), (second, seconds)]): Grid) -> Vec<Policy> {
+    let settings =
+        |a: u32, b: u32| [format!("{first}={a}"), format!("{second}={b}")].map(|text| text.parse().expect("a setting"));
+    let policy = |settings: [Setting; 2]| preset(name).expect("a preset").policy(&settings).expect("a policy");
+    firsts.iter().flat_map(|a| seconds.iter().map(move |b| policy(settings(*a, *b)))).collect()
+}
