@@ -75,7 +75,8 @@ impl Replay {
         let (left, transcripts) = (done.left, done.transcripts);
         let (worked, end) = done.analysed()?;
         let unfinished = (left > 0).then(|| unfinished(&worked, transcripts, question)).transpose()?;
-        let results = study.results(worked.into_iter().map(|worked| worked.part).collect());
+        let parts = worked.into_iter().map(|worked| worked.part).collect();
+        let results = self.transcripts.install(|| study.results(parts))?;
         let results = Results { unfinished, ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));

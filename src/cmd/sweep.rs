@@ -148,7 +148,7 @@ impl Sweep {
         };
         let parts = self.transcripts.again(is_wanted, work)?;
         progress.finish();
-        Ok(Results { sweep: Some(found.sweep), ..study.results(parts) })
+        Ok(Results { sweep: Some(found.sweep), ..self.transcripts.install(|| study.results(parts))? })
     }
 
     fn save_recommended(&self, results: &Results) -> Result<(), Failure> {
