@@ -72,6 +72,14 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// A stopped study of which all was saved.
+    fn that_can_go_on(self, is_saved: bool) -> Self {
+        match self {
+            Failure::Stopped { done, transcripts, .. } => Failure::Stopped { done, transcripts, can_go_on: is_saved },
+            other => other,
+        }
+    }
+
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Stopped { .. } => stop::INTERRUPTED,

@@ -69,6 +69,12 @@ pub struct Source<'a> {
     pub progress: &'a Progress,
 }
 
+impl<'a> Source<'a> {
+    fn new(input: &'a Input, bytes: &[u8], progress: &'a Progress) -> Self {
+        Self { name: &input.name, hash: xxh3_128(bytes), progress }
+    }
+}
+
 /// What became of the transcripts.
 pub struct Done<T> {
     /// Of those that were read, in the order of the paths.
@@ -187,7 +193,7 @@ impl Transcripts {
             Ok(bytes) => bytes,
             Err(error) => return (failed(input, error.to_string()), None),
         };
-        let source = Source { name: &input.name, hash: xxh3_128(&bytes), progress };
+        let source = Source::new(input, &bytes, progress);
         match finished(source) {
             Some(part) => (Outcome::Finished, Some(part)),
             None => self.read(input, &bytes).worked(|reading| work(source, reading)),

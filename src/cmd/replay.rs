@@ -16,7 +16,7 @@ use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
-use super::resume::{Resumed, Worked, unfinished};
+use super::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
 use super::studied::Studied;
 
 #[derive(Args)]
@@ -63,14 +63,14 @@ impl Replay {
         let done = self.transcripts.for_each(
             &[self.present.out(), self.contexts.as_deref()],
             in_order,
-            |source, reading| Worked::new(source, study.transcript(source.name, reading, Some(&mut witnesses))),
+            |source, reading| Worked::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut witnesses))),
             |source, reading| {
                 let part = study.transcript(source.name, reading, None);
                 let calls = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
                 source.progress.replayed(calls, study.policies.len());
-                Worked::new(source, part)
+                Worked::new(source, ONE_ROUND, part)
             },
-            |source| resumed.as_ref()?.part(source),
+            |source| resumed.as_ref()?.part(source, ONE_ROUND),
         )?;
         let (left, transcripts) = (done.left, done.transcripts);
         let (worked, end) = done.analysed()?;
@@ -85,12 +85,7 @@ impl Replay {
             witnesses.finish()?;
         }
         self.present.results(&results)?;
-        end.map_err(|failure| match failure {
-            Failure::Stopped { done, transcripts, .. } if self.present.saves() => {
-                Failure::Stopped { done, transcripts, can_go_on: true }
-            }
-            other => other,
-        })
+        end.map_err(|failure| failure.that_can_go_on(self.present.saves()))
     }
 
     fn study(&self) -> Result<Study, Failure> {
@@ -99,10 +94,9 @@ impl Replay {
     }
 
     /// Whatever decides the results, so that a stopped study goes on with nothing else.
-    fn question(&self, study: &Study) -> Vec<(String, String)> {
-        let policies: Vec<String> = study.policies.iter().map(Policy::to_toml).collect();
+    fn question(&self, study: &Study) -> Question {
         let options = [
-            ("policies", policies.join("\n")),
+            (POLICIES, of_policies(&study.policies)),
             ("--misses", self.misses.to_string()),
             ("--breaks", self.breaks.to_string()),
             ("--exact", self.exact.to_string()),

@@ -30,6 +30,11 @@ impl Report {
         let bytes = crate::source::read(input).map_err(|error| Failure::Usage(error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| failed("not UTF-8 text".to_owned()))?;
         let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
+        if results.rows.is_empty() && results.unfinished.is_some() {
+            return Err(failed(
+                "a sweep that was stopped has nothing to report yet; `recompact sweep … --resume` goes on".to_owned(),
+            ));
+        }
         self.present.results(&results)
     }
 }

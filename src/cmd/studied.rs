@@ -13,6 +13,7 @@ use recompact::text::one_of;
 
 use super::Failure;
 use super::priced::Priced;
+use super::resume::Question;
 
 #[derive(Args)]
 pub struct Studied {
@@ -105,7 +106,7 @@ impl Studied {
     }
 
     /// Whatever decides the results, but for the policies, so that a stopped study goes on with nothing else.
-    pub fn question(&self) -> Vec<(String, String)> {
+    pub fn question(&self) -> Question {
         let options = [
             ("--baseline", self.baseline.clone()),
             ("--summarizer", self.summarizer.clone()),

@@ -1,19 +1,24 @@
 //! `recompact sweep`: a policy's parameters → many configurations → a front, and which of it to take.
 
+mod rounds;
+
 use std::path::PathBuf;
 
 use clap::Args;
 
 use recompact::format::Reading;
-use recompact::results::{Added, Results};
-use recompact::study::{Study, with_bounds};
-use recompact::sweep::{Condition, Found, Parameter, Roster, Round, Search, Seen, Split, Wishes, candidates, spaces};
+use recompact::policy::Policy;
+use recompact::results::{Results, VERSION};
+use recompact::study::{Study, Tally};
+use recompact::sweep::{Candidate, Condition, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
 
 use super::Failure;
 use super::input::{Source, Transcripts};
 use super::present::Present;
+use super::resume::{POLICIES, Question, Resumed, Worked, of_policies, unfinished};
 use super::studied::Studied;
 use crate::output;
+use rounds::Rounds;
 
 /// How many of the worst misses and of the dearest breaks are listed for each policy, as `replay` does.
 const LISTED: usize = 3;
@@ -48,6 +53,9 @@ pub struct Sweep {
     /// Write the recommended policy there, ready for -p
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Go on with a sweep that was stopped by Ctrl-C: its results, saved with -o json
+    #[arg(long, value_name = "RESULTS.json")]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     present: Present,
 }
@@ -70,14 +78,44 @@ impl Sweep {
         let candidates = candidates(&spaces, self.sample, study.seed)?;
         self.transcripts.must_be_files()?;
 
+        let question = self.question(&candidates.0, &wishes);
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
         let (roster, end) = self.first_look()?;
         let split = roster.split(self.holdout, study.seed)?;
         let search = Search::new(spaces, candidates, wishes, split.clone(), self.sample.is_some(), study.seed);
-        let (found, study) = self.search(study, search, &roster)?;
-        let results = self.compare(study, found, &roster, &split)?;
+        let mut rounds = Rounds { transcripts: &self.transcripts, roster: &roster, resumed, worked: Vec::new() };
+        let Some(results) = rounds.run(study, search, &split)? else {
+            return Err(self.stopped(&rounds.worked, &roster, question)?);
+        };
         self.present.results(&results)?;
         self.save_recommended(&results)?;
         end
+    }
+
+    /// Whatever decides what is found, so that a stopped sweep goes on with nothing else.
+    fn question(&self, candidates: &[Candidate], wishes: &Wishes) -> Question {
+        let policies: Vec<Policy> = candidates.iter().map(|candidate| candidate.policy.clone()).collect();
+        let conditions: Vec<String> = wishes.conditions.iter().map(ToString::to_string).collect();
+        let objectives: Vec<String> = wishes.objectives.iter().map(|of| format!("{:?} {}", of.better, of.column)).collect();
+        let options = [
+            (POLICIES, of_policies(&policies)),
+            ("--sample", self.sample.map_or("none".to_owned(), |sample| sample.to_string())),
+            ("--holdout", self.holdout.to_string()),
+            ("--where", if conditions.is_empty() { "none".to_owned() } else { conditions.join(", ") }),
+            ("--minimize and --maximize", objectives.join(", ")),
+        ];
+        let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
+        own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
+    }
+
+    /// A front over the transcripts that happened to come first would mislead, so all that is written is what it takes to go on.
+    fn stopped(&self, worked: &[Worked<Vec<Tally>>], roster: &Roster, question: Question) -> Result<Failure, Failure> {
+        let transcripts = roster.transcripts();
+        if self.present.saves() {
+            let unfinished = Some(unfinished(worked, transcripts, question)?);
+            self.present.results(&Results { version: VERSION, unfinished, ..Results::default() })?;
+        }
+        Ok(Failure::Stopped { done: worked.len().min(transcripts), transcripts, can_go_on: self.present.saves() })
     }
 
     /// Which sessions there are. What went wrong with some transcripts is given back for the end of the run.
@@ -98,59 +136,6 @@ impl Sweep {
         Ok((roster, end))
     }
 
-    /// Rung by rung. The study comes back as it was given.
-    fn search(&self, mut study: Study, mut search: Search, roster: &Roster) -> Result<(Found, Study), Failure> {
-        let baseline = study.policies.clone();
-        let progress = self.transcripts.replaying(search.policy_calls(roster));
-        while let Some(Round { sessions, policies }) = search.round() {
-            study.policies = [&baseline[..], &policies].concat();
-            study.baseline = 0;
-            let columns = &search.wishes().columns;
-            let work = |name: &str, reading| {
-                let reading = only(reading, |conversation| {
-                    roster.session(name, conversation).is_some_and(|session| sessions.contains(&session))
-                });
-                let tallies = study.tallies(&reading, columns, &|calls| progress.called(calls)).into_iter();
-                let known = tallies.filter_map(|tally| Some((roster.session(name, &tally.conversation)?, tally.added)));
-                known.collect::<Vec<(usize, Vec<Vec<Option<Added>>>)>>()
-            };
-            let is_wanted = |name: &str| roster.holds(name, |session| sessions.contains(&session));
-            let tallies = self.transcripts.again(is_wanted, work)?;
-            search.take(roster, tallies.into_iter().flatten());
-        }
-        progress.finish();
-        study.policies = baseline;
-        Ok((self.transcripts.install(|| search.found())?, study))
-    }
-
-    /// What was found, replayed once more with all there is to say of it: on the sessions held out, where there are any.
-    fn compare(&self, mut study: Study, found: Found, roster: &Roster, split: &Split) -> Result<Results, Failure> {
-        let baseline = std::mem::take(&mut study.policies);
-        study.policies = with_bounds(found.policies);
-        for policy in baseline {
-            let known = study.policies.iter().position(|known| known.name == policy.name);
-            study.baseline = known.unwrap_or(study.policies.len());
-            study.policies.extend(known.is_none().then_some(policy));
-        }
-        let sessions = if split.held_out.is_empty() { &split.develop } else { &split.held_out };
-        let is_wanted = |name: &str| roster.holds(name, |session| sessions.contains(&session));
-        let policies = study.policies.len() as u64;
-        let calls: u64 = sessions.iter().map(|session| roster.calls(*session)).sum();
-        let progress = self.transcripts.replaying(calls * policies);
-        let work = |name: &str, reading| {
-            let reading = only(reading, |conversation| {
-                roster.session(name, conversation).is_some_and(|session| sessions.contains(&session))
-            });
-            let part = study.transcript(name, &reading, None);
-            let calls: usize = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
-            progress.called(calls as u64 * policies);
-            part
-        };
-        let parts = self.transcripts.again(is_wanted, work)?;
-        progress.finish();
-        Ok(Results { sweep: Some(found.sweep), ..self.transcripts.install(|| study.results(parts))? })
-    }
-
     fn save_recommended(&self, results: &Results) -> Result<(), Failure> {
         let Some(file) = &self.save else { return Ok(()) };
         match results.sweep.as_ref().and_then(|sweep| sweep.recommended.as_ref()) {
@@ -161,11 +146,4 @@ impl Sweep {
             }
         }
     }
-}
-
-/// A reading with some of its conversations.
-fn only(reading: Reading, is_wanted: impl Fn(&str) -> bool) -> Reading {
-    let mut reading = reading;
-    reading.conversations.retain(|conversation| is_wanted(&conversation.name));
-    reading
 }

@@ -1,10 +1,12 @@
 //! How the rows of a column add up: what each row adds, and the total of what was added.
 
+use serde::{Deserialize, Serialize};
+
 use crate::column::{Column, Combine};
 use crate::values::Values;
 
 /// What rows add to the total of a column, summed: rows of one session, or of all.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Added {
     /// What is divided, or the sum itself; the largest value where the largest counts.
     pub over: f64,

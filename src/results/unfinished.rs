@@ -18,6 +18,9 @@ pub struct Finished {
     pub transcript: String,
     /// Of its bytes, XXH3 in hexadecimal: a file that was changed since is replayed again.
     pub hash: String,
+    /// Of the policies of this round of a sweep; empty for a study, which has but one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub round: String,
     /// What the study keeps of it; only the program that wrote it reads it again.
     pub part: serde_json::Value,
 }

@@ -1,6 +1,7 @@
 //! Only what replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::column::Column;
 use crate::conversation::Conversation;
@@ -15,7 +16,7 @@ use super::Study;
 use super::prepared::Prepared;
 
 /// What one conversation adds.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     pub conversation: String,
     /// By policy, but for the baseline, then column, as they were given. Empty where the conversation holds no call.

@@ -62,6 +62,11 @@ impl Roster {
         self.calls.len()
     }
 
+    /// Transcripts that hold a call.
+    pub fn transcripts(&self) -> usize {
+        self.of.len()
+    }
+
     /// Recorded calls of a session.
     pub fn calls(&self, session: usize) -> u64 {
         self.calls.get(session).copied().unwrap_or(0)

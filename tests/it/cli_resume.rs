@@ -23,37 +23,54 @@ fn bytes_of(fixture: &str) -> Vec<u8> {
     fs::read(fixtures().join(fixture)).expect("a fixture")
 }
 
-/// A folder with the transcripts and `stopped.json`, from a study that was stopped while it read the second of three: that one
-/// is a pipe, and the signal comes before anything is written to it.
-fn stopped() -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    for (name, fixture) in FILES {
-        fs::write(folder.path().join(name), bytes_of(fixture)).expect("a folder to write to");
-    }
-    let pipe = folder.path().join("2.jsonl");
+fn make(folder: &Path, at: usize) {
+    fs::write(folder.join(FILES[at].0), bytes_of(FILES[at].1)).expect("a folder to write to");
+}
+
+fn make_pipe(folder: &Path, at: usize) {
+    let pipe = folder.join(FILES[at].0);
     fs::remove_file(&pipe).expect("it was written");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+}
+
+/// Waits until the program reads this pipe, does something, and gives it the transcript.
+fn feed(folder: &Path, at: usize, meanwhile: impl FnOnce()) {
+    let mut writer = fs::File::options().write(true).open(folder.join(FILES[at].0)).expect("a pipe");
+    meanwhile();
+    std::io::copy(&mut bytes_of(FILES[at].1).as_slice(), &mut writer).expect("the program reads on");
+}
+
+/// Runs the program until it waits for the second of three transcripts, stops it there, and gives it that one. `before` has to
+/// make it wait. The results are in `stopped.json`.
+fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_recompact"))
-        .args(ASKED)
+        .args(asked)
         .args(["--jobs", "1", "--out", "stopped.json"])
-        .current_dir(folder.path())
+        .current_dir(folder)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program that was just built starts");
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
-    // This waits until the program reads the pipe.
-    let writer = fs::File::options().write(true).open(&pipe).expect("a pipe");
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
-    let heard = stderr.by_ref().lines().map(|line| line.expect("UTF-8")).find(|line| line.contains("Ctrl-C again stops at once"));
-    assert!(heard.is_some());
-    std::io::copy(&mut bytes_of(FILES[1].1).as_slice(), &mut &writer).expect("the program reads on");
-    drop(writer);
+    before();
+    feed(folder, 1, || {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+        let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
+        assert!(lines.any(|line| line.contains("Ctrl-C again stops at once")));
+    });
     let mut said = String::new();
     stderr.read_to_string(&mut said).expect("UTF-8");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
     assert!(said.ends_with("recompact: stopped: 2 of 3 transcripts are done; --resume goes on\n"), "{said}");
-    fs::remove_file(&pipe).expect("still there");
-    fs::write(&pipe, bytes_of(FILES[1].1)).expect("a folder to write to");
+    fs::remove_file(folder.join(FILES[1].0)).expect("the pipe");
+    make(folder, 1);
+}
+
+/// A folder with the transcripts and a study of them that was stopped.
+fn stopped() -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    (0..3).for_each(|at| make(folder.path(), at));
+    make_pipe(folder.path(), 1);
+    stop(folder.path(), &ASKED, || {});
     folder
 }
 
@@ -112,4 +129,32 @@ fn what_does_not_fit_is_an_error_that_says_why() {
         let ran = ask(folder.path(), more);
         assert_eq!((ran.code, ran.stderr.as_str()), (2, format!("recompact: --resume {why}\n").as_str()));
     }
+}
+
+/// A sweep looks at all transcripts first. While it waits for the third, the second becomes a pipe, at which it waits in its first
+/// round.
+#[test]
+fn a_stopped_sweep_goes_on_to_the_same_bytes() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let folder = folder.path();
+    (0..3).for_each(|at| make(folder, at));
+    make_pipe(folder, 2);
+    let asked = [&["sweep"][..], &ASKED[1..], &["--set", "micro.keep_recent=1,5"]].concat();
+    stop(folder, &asked, || {
+        feed(folder, 2, || make_pipe(folder, 1));
+        fs::remove_file(folder.join(FILES[2].0)).expect("the pipe");
+        make(folder, 2);
+    });
+    let ask = |more: &[&str]| run_in(folder, asked.iter().chain(more), b"");
+    let whole = ask(&[]).printed();
+    assert_eq!(ask(&["--resume", "stopped.json"]).printed(), whole);
+    let other = ask(&["--resume", "stopped.json", "--where", "kept.hit > 0"]);
+    assert_eq!(
+        (other.code, other.stderr.contains("it was begun with --where none, not kept.hit > 0")),
+        (2, true),
+        "{}",
+        other.stderr
+    );
+    let report = run_in(folder, ["report", "stopped.json"], b"");
+    assert_eq!((report.code, report.stderr.contains("has nothing to report yet")), (2, true));
 }

@@ -1,12 +1,11 @@
 //! Further looks at transcripts that were read before. What is wrong with them was said at the first look.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use recompact::format::Reading;
 
-use super::{Outcome, Transcripts};
+use super::{Outcome, Source, Transcripts};
 use crate::cmd::progress::Progress;
 use crate::cmd::{Failure, stop};
 use crate::source::{self, Input};
@@ -23,34 +22,36 @@ impl Transcripts {
         }
     }
 
-    /// Reads those of the transcripts again that are wanted, by name, and does some work on them: several at a time, in the order of
-    /// the paths.
+    /// Reads those of the transcripts again that are wanted, by name, and does some work on them, unless it was finished before:
+    /// several at a time, in the order of the paths. The second number is how many were left when somebody stopped the program.
     pub fn again<T: Send>(
         &self,
         is_wanted: impl Fn(&str) -> bool,
-        work: impl Fn(&str, Reading) -> T + Sync,
-    ) -> Result<Vec<T>, Failure> {
+        finished: impl Fn(Source) -> Option<T> + Sync,
+        work: impl Fn(Source, Reading) -> T + Sync,
+    ) -> Result<(Vec<T>, usize), Failure> {
         let (mut inputs, _) = source::find(&self.paths);
         inputs.retain(|input| is_wanted(&input.name));
-        let done = AtomicUsize::new(0);
-        let stopped = || Failure::Stopped { done: done.load(Ordering::Relaxed), transcripts: inputs.len(), can_go_on: false };
+        let progress = Progress::new(0, false);
         let one = |input: &Input| {
             if stop::requested() {
-                return Err(stopped());
+                return Ok(None);
             }
             let again = |why: String| Failure::Input(vec![format!("{why} (it was read before)")]);
             let bytes = source::read(input).map_err(|error| again(error.to_string()))?;
+            let source = Source::new(input, &bytes, &progress);
+            if let Some(worked) = finished(source) {
+                return Ok(Some(worked));
+            }
             match self.read(input, &bytes) {
-                Outcome::Read(reading) => {
-                    let worked = work(&input.name, reading);
-                    done.fetch_add(1, Ordering::Relaxed);
-                    Ok(worked)
-                }
+                Outcome::Read(reading) => Ok(Some(work(source, reading))),
                 Outcome::Unreadable(why) | Outcome::PassedOver(why) => Err(again(why)),
-                Outcome::Finished | Outcome::Left => Err(stopped()),
+                Outcome::Finished | Outcome::Left => Ok(None),
             }
         };
-        self.install(|| inputs.par_iter().map(one).collect())?
+        let done: Vec<Option<T>> = self.install(|| inputs.par_iter().map(one).collect::<Result<_, Failure>>())??;
+        let left = done.iter().filter(|worked| worked.is_none()).count();
+        Ok((done.into_iter().flatten().collect(), left))
     }
 
     /// Does some work with as many threads as were asked for.

@@ -1,0 +1,104 @@
+//! The rounds of a sweep: transcripts are read again and replayed, rung by rung, and once more for the final comparison.
+
+use std::collections::HashSet;
+
+use recompact::format::Reading;
+use recompact::results::Results;
+use recompact::study::{Study, Tally, with_bounds};
+use recompact::sweep::{Found, Roster, Round, Search, Split};
+
+use crate::cmd::Failure;
+use crate::cmd::input::Transcripts;
+use crate::cmd::resume::{Resumed, Worked, of_policies};
+
+pub struct Rounds<'a> {
+    pub transcripts: &'a Transcripts,
+    pub roster: &'a Roster,
+    /// What an earlier run finished.
+    pub resumed: Option<Resumed>,
+    /// What is finished of the search.
+    pub worked: Vec<Worked<Vec<Tally>>>,
+}
+
+impl Rounds<'_> {
+    /// The search, then the comparison of what it found; nothing where somebody stopped it.
+    pub fn run(&mut self, study: Study, search: Search, split: &Split) -> Result<Option<Results>, Failure> {
+        let (found, study) = match self.search(study, search)? {
+            Some(found) => found,
+            None => return Ok(None),
+        };
+        self.compare(study, found, split)
+    }
+
+    /// Rung by rung. The study comes back as it was given.
+    fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(Found, Study)>, Failure> {
+        let baseline = study.policies.clone();
+        let progress = self.transcripts.replaying(search.policy_calls(self.roster));
+        while let Some(Round { sessions, policies }) = search.round() {
+            study.policies = [&baseline[..], &policies].concat();
+            let round = of_policies(&study.policies);
+            study.baseline = 0;
+            let columns = &search.wishes().columns;
+            let (tried, left) = self.transcripts.again(
+                |name| self.roster.holds(name, |session| sessions.contains(&session)),
+                |source| self.resumed.as_ref()?.part(source, &round),
+                |source, reading| {
+                    let reading = self.only(reading, source.name, &sessions);
+                    Worked::new(source, &round, study.tallies(&reading, columns, &|calls| progress.called(calls)))
+                },
+            )?;
+            let begin = self.worked.len();
+            self.worked.extend(tried);
+            if left > 0 {
+                progress.finish();
+                return Ok(None);
+            }
+            let tallies = self.worked[begin..].iter().flat_map(|of| of.part.iter().map(|tally| (&of.transcript, tally)));
+            let known = tallies.filter_map(|(name, tally)| {
+                let session = self.roster.session(name, &tally.conversation)?;
+                Some((session, tally.added.clone()))
+            });
+            search.take(self.roster, known);
+        }
+        progress.finish();
+        study.policies = baseline;
+        Ok(Some((self.transcripts.install(|| search.found())?, study)))
+    }
+
+    /// What was found, replayed once more with all there is to say of it: on the sessions held out, where there are any.
+    fn compare(&self, mut study: Study, found: Found, split: &Split) -> Result<Option<Results>, Failure> {
+        let baseline = std::mem::take(&mut study.policies);
+        study.policies = with_bounds(found.policies);
+        for policy in baseline {
+            let known = study.policies.iter().position(|known| known.name == policy.name);
+            study.baseline = known.unwrap_or(study.policies.len());
+            study.policies.extend(known.is_none().then_some(policy));
+        }
+        let sessions = if split.held_out.is_empty() { &split.develop } else { &split.held_out };
+        let sessions: HashSet<usize> = sessions.iter().copied().collect();
+        let policies = study.policies.len() as u64;
+        let calls: u64 = sessions.iter().map(|session| self.roster.calls(*session)).sum();
+        let progress = self.transcripts.replaying(calls * policies);
+        let (parts, left) = self.transcripts.again(
+            |name| self.roster.holds(name, |session| sessions.contains(&session)),
+            |_| None,
+            |source, reading| {
+                let reading = self.only(reading, source.name, &sessions);
+                let part = study.transcript(source.name, &reading, None);
+                let calls: usize = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
+                progress.called(calls as u64 * policies);
+                part
+            },
+        )?;
+        progress.finish();
+        let results = || self.transcripts.install(|| study.results(parts));
+        (left == 0).then(|| Ok(Results { sweep: Some(found.sweep), ..results()? })).transpose()
+    }
+
+    /// A reading with the conversations of some sessions.
+    fn only(&self, mut reading: Reading, transcript: &str, sessions: &HashSet<usize>) -> Reading {
+        let is_wanted = |name: &str| self.roster.session(transcript, name).is_some_and(|session| sessions.contains(&session));
+        reading.conversations.retain(|conversation| is_wanted(&conversation.name));
+        reading
+    }
+}
