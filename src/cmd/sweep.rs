@@ -9,13 +9,13 @@ use clap::Args;
 use recompact::format::Reading;
 use recompact::policy::Policy;
 use recompact::results::{Results, VERSION};
-use recompact::study::{Study, Tally};
+use recompact::study::Study;
 use recompact::sweep::{Candidate, Condition, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
 
 use super::Failure;
 use super::input::{Source, Transcripts};
 use super::present::Present;
-use super::resume::{POLICIES, Question, Resumed, Worked, of_policies, unfinished};
+use super::resume::{POLICIES, Question, Resumed, of_policies, unfinished};
 use super::studied::Studied;
 use crate::output;
 use rounds::Rounds;
@@ -83,9 +83,10 @@ impl Sweep {
         let (roster, end) = self.first_look()?;
         let split = roster.split(self.holdout, study.seed)?;
         let search = Search::new(spaces, candidates, wishes, split.clone(), self.sample.is_some(), study.seed);
-        let mut rounds = Rounds { transcripts: &self.transcripts, roster: &roster, resumed, worked: Vec::new() };
+        let saves = self.present.saves();
+        let mut rounds = Rounds { transcripts: &self.transcripts, roster: &roster, resumed, saves, done: 0, worked: Vec::new() };
         let Some(results) = rounds.run(study, search, &split)? else {
-            return Err(self.stopped(&rounds.worked, &roster, question)?);
+            return Err(self.stopped(&rounds, question)?);
         };
         self.present.results(&results)?;
         self.save_recommended(&results)?;
@@ -109,13 +110,13 @@ impl Sweep {
     }
 
     /// A front over the transcripts that happened to come first would mislead, so all that is written is what it takes to go on.
-    fn stopped(&self, worked: &[Worked<Vec<Tally>>], roster: &Roster, question: Question) -> Result<Failure, Failure> {
-        let transcripts = roster.transcripts();
+    fn stopped(&self, rounds: &Rounds, question: Question) -> Result<Failure, Failure> {
+        let transcripts = rounds.roster.transcripts();
         if self.present.saves() {
-            let unfinished = Some(unfinished(worked, transcripts, question)?);
+            let unfinished = Some(unfinished(&rounds.worked, transcripts, question)?);
             self.present.results(&Results { version: VERSION, unfinished, ..Results::default() })?;
         }
-        Ok(Failure::Stopped { done: worked.len().min(transcripts), transcripts, can_go_on: self.present.saves() })
+        Ok(Failure::Stopped { done: rounds.done.min(transcripts), transcripts, can_go_on: self.present.saves() })
     }
 
     /// Which sessions there are. What went wrong with some transcripts is given back for the end of the run.

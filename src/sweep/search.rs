@@ -115,7 +115,7 @@ impl Search {
 
     /// Takes what came of the last round: for each conversation its session, and by policy and column what it adds. Conversations come
     /// in the order of the transcripts.
-    pub fn take(&mut self, roster: &Roster, tallies: impl IntoIterator<Item = (usize, Vec<Vec<Option<Added>>>)>) {
+    pub fn take<'a>(&mut self, roster: &Roster, tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Added>>])>) {
         let Some(sessions) = self.next().map(<[usize]>::to_vec) else { return };
         let (width, begin) = (self.wishes.columns.len(), self.done.last().map_or(0, |rung| rung.sessions));
         for at in &self.alive {
@@ -125,7 +125,7 @@ impl Search {
             let Some(place) = sessions.iter().position(|known| *known == session) else { continue };
             for (at, added) in self.alive.iter().zip(added) {
                 for ((column, sum), added) in self.wishes.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
-                    *sum = match (*sum, added) {
+                    *sum = match (*sum, *added) {
                         (Some(sum), Some(added)) => Some(column.add(sum, added)),
                         (sum, added) => sum.or(added),
                     };

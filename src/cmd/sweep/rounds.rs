@@ -16,7 +16,11 @@ pub struct Rounds<'a> {
     pub roster: &'a Roster,
     /// What an earlier run finished.
     pub resumed: Option<Resumed>,
-    /// What is finished of the search.
+    /// Whether it is kept for another run what is finished: that is as much again as the search itself holds.
+    pub saves: bool,
+    /// Transcripts that are finished, round by round.
+    pub done: usize,
+    /// What was found of them in the search, where it is kept.
     pub worked: Vec<Worked<Vec<Tally>>>,
 }
 
@@ -50,15 +54,20 @@ impl Rounds<'_> {
             let begin = self.worked.len();
             self.worked.extend(tried);
             if left > 0 {
+                self.done += self.worked.len() - begin;
                 progress.finish();
                 return Ok(None);
             }
             let tallies = self.worked[begin..].iter().flat_map(|of| of.part.iter().map(|tally| (&of.transcript, tally)));
             let known = tallies.filter_map(|(name, tally)| {
                 let session = self.roster.session(name, &tally.conversation)?;
-                Some((session, tally.added.clone()))
+                Some((session, tally.added.as_slice()))
             });
             search.take(self.roster, known);
+            self.done += self.worked.len() - begin;
+            if !self.saves {
+                self.worked.clear();
+            }
         }
         progress.finish();
         study.policies = baseline;
