@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
 /// A bar of bytes; work on them is counted beside it.
 pub struct Progress {
@@ -15,32 +15,20 @@ pub struct Progress {
     replayed: Arc<AtomicU64>,
 }
 
-const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} left, {per_sec}";
-const BAR: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
+const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} left{rate}";
+const BYTES: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
 
 impl Progress {
     /// Over so many bytes; nothing is shown where nobody would see it, or there is next to nothing to wait for.
     pub fn new(bytes: u64, shown: bool) -> Self {
         let replayed = Arc::new(AtomicU64::new(0));
-        if !shown || !std::io::stderr().is_terminal() {
-            return Self { bar: ProgressBar::hidden(), replayed };
-        }
         let counted = Arc::clone(&replayed);
-        let rate = move |state: &ProgressState, out: &mut dyn Write| {
-            let replayed = counted.load(Ordering::Relaxed) as f64;
-            if replayed > 0.0 {
-                let _ = write!(out, ", {:.0} policy·calls/s", replayed / state.elapsed().as_secs_f64().max(1e-3));
-            }
-        };
-        let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate);
-        Self { bar: ProgressBar::new(bytes).with_style(style), replayed }
+        Self { bar: bar(bytes, BYTES, shown, move |_| counted.load(Ordering::Relaxed)), replayed }
     }
 
     /// Over so many recorded calls times policies, where these are known before.
     pub fn of_calls(policy_calls: u64, shown: bool) -> Self {
-        let progress = Self::new(policy_calls, shown);
-        progress.bar.set_style(ProgressStyle::with_template(CALLS).unwrap_or_else(|_| ProgressStyle::default_bar()));
-        progress
+        Self { bar: bar(policy_calls, CALLS, shown, ProgressState::pos), replayed: Arc::default() }
     }
 
     /// So many of those calls are done.
@@ -61,4 +49,24 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar whose rate is of what `replayed` tells.
+fn bar(
+    all: u64,
+    template: &str,
+    shown: bool,
+    replayed: impl Fn(&ProgressState) -> u64 + Clone + Send + Sync + 'static,
+) -> ProgressBar {
+    if !shown || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let rate = move |state: &ProgressState, out: &mut dyn Write| {
+        let replayed = replayed(state) as f64;
+        if replayed > 0.0 {
+            let _ = write!(out, ", {} policy·calls/s", HumanCount((replayed / state.elapsed().as_secs_f64().max(1e-3)) as u64));
+        }
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(all).with_style(style.with_key("rate", rate))
 }
