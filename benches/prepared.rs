@@ -5,7 +5,8 @@ use recompact::conversation::Conversation;
 use recompact::journal::Journal;
 use recompact::meter::Meter;
 use recompact::policy::{PRESETS, Policy};
-use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, Shared, replay};
+use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
+use recompact::shared::Shared;
 use recompact::sizes::Sizes;
 use recompact::summarizer::Extract;
 

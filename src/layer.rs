@@ -23,7 +23,7 @@ use crate::conversation::BlockId;
 use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
-use crate::replay::Shared;
+use crate::shared::Shared;
 use crate::summarizer::Summarizer;
 
 /// One step of a policy: what it does, and when.

@@ -35,7 +35,7 @@
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it. [`calibrate`]: as recorded usage tells it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
-//!   [`places`]: the lines of what users wrote in TOML.
+//!   [`places`]: the lines of what users wrote in TOML. [`shared`]: what the replays of one conversation find out once.
 //! * [`replay`](mod@replay) → [`journal`]: what was sent.
 //! * [`facts`]: what an agent must have word for word. [`references`]: which call uses which earlier fact, and what recorded
 //!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
@@ -88,6 +88,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 mod rows;
+pub mod shared;
 pub mod sizes;
 pub mod stats;
 pub mod study;

@@ -9,7 +9,6 @@ mod clerk;
 mod due;
 mod estimate;
 mod send;
-mod shared;
 
 use crate::context::{Cause, Context, Edit};
 use crate::conversation::{BlockId, Conversation, Kind, Message, Thinking};
@@ -18,11 +17,11 @@ use crate::layer::{Cursor, Memory, Place, When};
 use crate::limits::Limits;
 use crate::meter::Meter;
 use crate::policy::Policy;
+use crate::shared::Shared;
 use crate::sizes::Sizes;
 use crate::summarizer::Summarizer;
 
 pub use estimate::{Record, RecordedRequests};
-pub use shared::Shared;
 
 use clerk::Clerk;
 use send::LastMessages;

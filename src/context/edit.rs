@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::conversation::{BlockId, Origin, Role, text_wire};
-use crate::layer::Place;
 
 /// What a layer proposes. Positions are those at the moment the edit is applied: edits are applied in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,14 +19,6 @@ pub enum Edit {
     Fold { messages: Range<usize>, into: Vec<NewMessage> },
     /// A message is put in.
     Attach { at: usize, message: NewMessage },
-}
-
-impl Edit {
-    /// Another content for a result.
-    pub fn content(place: Place, content: impl Into<Value>) -> Self {
-        let Place { message, block } = place;
-        Edit::Rewrite { message, block, field: "content", value: content.into() }
-    }
 }
 
 /// A message a layer puts in.

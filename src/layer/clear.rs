@@ -147,7 +147,7 @@ impl Clear {
     fn without_content(&self, context: &Context, picked: &Picked) -> Option<Edit> {
         let placeholder = self.placeholder_for(context.tool_name(picked.pair), picked.block);
         let is_there = picked.block.field("content").and_then(Value::as_str) == Some(&placeholder);
-        (!is_there).then(|| Edit::content(picked.place, placeholder))
+        (!is_there).then(|| picked.place.with_content(placeholder))
     }
 
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {

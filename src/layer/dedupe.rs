@@ -107,7 +107,7 @@ impl Dedupe {
     }
 
     fn replace(&self, context: &Context, picked: &Picked) -> Edit {
-        Edit::content(picked.place, self.pointer(context, picked))
+        picked.place.with_content(self.pointer(context, picked))
     }
 
     /// What stands in place of a copy.

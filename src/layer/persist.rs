@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::pick::{Picked, results_from};
 use super::{Lists, Moment, NewFile, Pick, Place, Proposal};
-use crate::context::{Context, Edit};
+use crate::context::Context;
 use crate::conversation::Role;
 use crate::journal::FileKind;
 use crate::limits::Size;
@@ -153,7 +153,7 @@ impl Persist {
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
         proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(picked.id), path, text: content.to_string() });
-        proposal.edits.push(Edit::content(picked.place, marker.clone()));
+        proposal.edits.push(picked.place.with_content(marker.clone()));
         marker
     }
 

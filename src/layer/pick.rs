@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::context::Context;
+use crate::context::{Context, Edit};
 use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 use crate::meter::{Measure, python, python_text};
 
@@ -105,6 +105,13 @@ impl Part {
 pub struct Place {
     pub message: usize,
     pub block: usize,
+}
+
+impl Place {
+    /// The edit that gives the result there another content.
+    pub fn with_content(self, content: impl Into<Value>) -> Edit {
+        Edit::Rewrite { message: self.message, block: self.block, field: "content", value: content.into() }
+    }
 }
 
 /// The place up to which a layer has decided. It holds as long as no message moved.

@@ -46,7 +46,7 @@ pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
 
 fn clear(now: &Moment, pairs: &[PairId]) -> Vec<Edit> {
     let results = results_from(now.context, Place::default()).into_iter();
-    let cleared = results.filter(|picked| pairs.contains(&picked.pair)).map(|picked| Edit::content(picked.place, CLEARED));
+    let cleared = results.filter(|picked| pairs.contains(&picked.pair)).map(|picked| picked.place.with_content(CLEARED));
     cleared.collect()
 }
 

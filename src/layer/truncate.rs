@@ -77,7 +77,7 @@ impl Truncate {
             (Part::ToolResult, Kind::ToolResult(pair)) => {
                 let picked = Picked { place, id, pair, block };
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
-                Some(Edit::content(place, self.shorten(&content)?))
+                Some(place.with_content(self.shorten(&content)?))
             }
             (Part::Text, _) => {
                 let (Place { message, block: at }, value) = (place, self.shorten(&block.text())?.into());

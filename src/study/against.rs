@@ -4,8 +4,8 @@ use crate::measure;
 use crate::policy::Policy;
 use crate::results::{ResultNote, Row, TraceLine};
 
-use super::part::OfPolicy;
 use super::prepared::Prepared;
+use super::sums::OfPolicy;
 use super::{BOUNDS, Outcome, Study, kept, money, trace};
 
 /// What the replays of one conversation are held against.

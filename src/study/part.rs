@@ -6,19 +6,16 @@ use crate::context::Cause;
 use crate::conversation::Conversation;
 use crate::format::{Note, Reading};
 use crate::journal::Journal;
-use crate::kept::Kept;
 use crate::measure;
 use crate::policy::Policy;
-use crate::results::{
-    CalibrationRow, CheckRow, DearBreak, MissRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, summarise,
-};
+use crate::results::{CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, summarise};
 use crate::text::many;
 
 use super::against::{Against, Replayed};
 use super::gaps::{Gap, Gaps};
 use super::kept::{self, Compared};
-use super::layers::LayerWork;
-use super::money::{self, Breaks};
+use super::money::{self};
+use super::sums::OfPolicy;
 use super::{Study, trace};
 
 /// What one transcript gave. It is saved where a study was stopped, and read again to go on.
@@ -35,16 +32,6 @@ pub struct Part {
     pub(super) calibrations: Vec<CalibrationRow>,
     /// What is not known of its models.
     pub(super) unknown: Vec<(Gap, String)>,
-}
-
-/// What one policy did over the conversations of a transcript, or of all.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct OfPolicy {
-    pub layers: LayerWork,
-    pub kept: Kept,
-    pub misses: Vec<MissRow>,
-    pub breaks: Breaks,
-    pub dear: Vec<DearBreak>,
 }
 
 /// Puts the parts together, in the order of the transcripts.
@@ -115,16 +102,6 @@ impl Part {
             self.traces.push(trace::row(&self.transcript, conversation, against.window(), lines));
         }
         self.notes.extend(broken_in_the_record(&self.transcript, conversation, &against.baseline.journal));
-    }
-}
-
-impl OfPolicy {
-    fn add(&mut self, other: Self) {
-        self.layers.add(other.layers);
-        self.kept.add_shares(&other.kept);
-        self.misses.extend(other.misses);
-        self.breaks.add(other.breaks);
-        self.dear.extend(other.dear);
     }
 }
 

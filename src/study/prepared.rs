@@ -7,7 +7,8 @@ use crate::kept::bound::Problem;
 use crate::meter::Meter;
 use crate::policy::Policy;
 use crate::references::References;
-use crate::replay::{Record, RecordedRequests, Setup, Shared};
+use crate::replay::{Record, RecordedRequests, Setup};
+use crate::shared::Shared;
 use crate::sizes::{Sizes, overhead};
 
 use super::counter::Counting;
