@@ -93,6 +93,12 @@ pub fn front(results: &Results) -> Option<Sheet> {
          better in something, by more than its tolerance"
             .to_owned(),
     ];
+    if members.iter().any(|row| row.dominated.is_none()) {
+        below.push(format!(
+            "{}: there are too few sessions to say so, or an objective is a largest value, of which draws say nothing",
+            shown::MISSING
+        ));
+    }
     if members.len() > SHOWN {
         below.push(format!("{} in -o json", many(members.len() - SHOWN, "more member")));
     }
