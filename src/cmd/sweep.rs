@@ -123,7 +123,7 @@ impl Sweep {
         let look = |source: Source, reading: &Reading| {
             let seen = |conversation: &recompact::conversation::Conversation| Seen {
                 conversation: conversation.name.clone(),
-                calls: conversation.calls.len() as u64,
+                calls: conversation.requests() as u64,
             };
             (source.name.to_owned(), reading.conversations.iter().map(seen).collect::<Vec<_>>())
         };
