@@ -74,8 +74,11 @@ impl Sweep {
         // All that may be wrong with the arguments, before anything is read.
         let wishes = Wishes::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.studied.sources()?, &self.settings)?;
-        let study = Study { misses: LISTED, breaks: LISTED, ..self.studied.study(Vec::new())? };
-        let candidates = candidates(&spaces, self.sample, study.seed)?;
+        let study = self.studied.study(spaces.iter().map(|space| space.plain().clone()).collect())?;
+        // What is swept is known round by round; until then there is the baseline.
+        let baseline = study.policies[study.baseline].clone();
+        let candidates = candidates(&spaces, &baseline.name, self.sample, study.seed)?;
+        let study = Study { policies: vec![baseline], baseline: 0, misses: LISTED, breaks: LISTED, ..study };
         self.transcripts.must_be_files()?;
 
         let question = self.question(&candidates.0, &wishes);
