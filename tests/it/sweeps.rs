@@ -293,3 +293,16 @@ fn the_baseline_keeps_its_name_and_its_settings() {
         assert_eq!((code, stderr.as_str()), (2, "recompact: --baseline other.toml: another policy is named `small` too\n"));
     }
 }
+
+#[test]
+fn an_objective_without_a_value_is_said_to_decide_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let hello = br#"[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]"#;
+    fs::write(folder.path().join("1.json"), hello).expect("a folder to write to");
+    let asked =
+        "sweep 1.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 --minimize tokens.sent --maximize kept.hit";
+    let report = run_in(folder.path(), asked.split(' '), b"").printed();
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let said = "maximize kept.hit (no configuration has a value, so it decides nothing)";
+    assert!(words.join(" ").contains(said), "{report}");
+}
