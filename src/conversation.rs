@@ -300,6 +300,11 @@ impl Conversation {
         start..self.calls[call].response
     }
 
+    /// How many calls have a request: before some first responses nothing is recorded, so nothing can be sent again for them.
+    pub fn requests(&self) -> usize {
+        self.calls.iter().filter(|call| call.response > 0).count()
+    }
+
     /// When the request of a call was sent, in milliseconds since 1970: when the newest of what entered for it did, else when
     /// it was answered. An answer that took more than ten minutes is that to a request sent again.
     pub fn asked(&self, call: usize) -> Option<i64> {

@@ -193,7 +193,7 @@ impl Study {
 }
 
 /// The policies that are bounds themselves: no bounds are shown for them, and no misses.
-const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
+pub const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
 
 /// The policies of a comparison: keep-all first and drop-all last, the bounds, and between them what was asked for.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {

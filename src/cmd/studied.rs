@@ -74,11 +74,22 @@ impl Studied {
 
     /// A study of these policies. The one they are compared with is put behind them where it is not among them.
     pub fn study(&self, mut policies: Vec<Policy>) -> Result<Study, Failure> {
-        let baseline = match policies.iter().position(|policy| policy.name == self.baseline) {
+        let named = |name: &str| policies.iter().position(|policy| policy.name == name);
+        let baseline = match named(&self.baseline) {
             Some(index) => index,
             None => {
-                policies.push(source(&self.baseline)?.policy(&[])?);
-                policies.len() - 1
+                let baseline = source(&self.baseline)?.policy(&[])?;
+                match named(&baseline.name) {
+                    Some(index) if policies[index].to_toml() == baseline.to_toml() => index,
+                    Some(_) => {
+                        let what = format!("--baseline {}: another policy is named `{}` too", self.baseline, baseline.name);
+                        return Err(Failure::Usage(what));
+                    }
+                    None => {
+                        policies.push(baseline);
+                        policies.len() - 1
+                    }
+                }
             }
         };
         let (prices, priced_as) = self.priced.load()?;

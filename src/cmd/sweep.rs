@@ -74,8 +74,11 @@ impl Sweep {
         // All that may be wrong with the arguments, before anything is read.
         let wishes = Wishes::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.studied.sources()?, &self.settings)?;
-        let study = Study { misses: LISTED, breaks: LISTED, ..self.studied.study(Vec::new())? };
-        let candidates = candidates(&spaces, self.sample, study.seed)?;
+        let study = self.studied.study(spaces.iter().map(|space| space.plain().clone()).collect())?;
+        // What is swept is known round by round; until then there is the baseline.
+        let baseline = study.policies[study.baseline].clone();
+        let candidates = candidates(&spaces, &baseline.name, self.sample, study.seed)?;
+        let study = Study { policies: vec![baseline], baseline: 0, misses: LISTED, breaks: LISTED, ..study };
         self.transcripts.must_be_files()?;
 
         let question = self.question(&candidates.0, &wishes);
@@ -124,7 +127,7 @@ impl Sweep {
         let look = |source: Source, reading: &Reading| {
             let seen = |conversation: &recompact::conversation::Conversation| Seen {
                 conversation: conversation.name.clone(),
-                calls: conversation.calls.len() as u64,
+                calls: conversation.requests() as u64,
             };
             (source.name.to_owned(), reading.conversations.iter().map(seen).collect::<Vec<_>>())
         };

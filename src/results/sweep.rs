@@ -82,7 +82,8 @@ pub struct ConfigurationRow {
     /// differ by no more than the tolerances, one.
     pub front: bool,
     /// For those on the front: the share of bootstrap draws in which another allowed configuration is at least as good in all
-    /// objectives, and better in one by more than its tolerance. None where there are too few sessions.
+    /// objectives, and better in one by more than its tolerance. None where there are too few sessions, or where an objective is a
+    /// largest value, of which draws say nothing.
     #[serde(default)]
     pub dominated: Option<f64>,
 }

@@ -23,6 +23,13 @@ pub struct Tally {
     pub added: Vec<Vec<Option<Added>>>,
 }
 
+impl Tally {
+    /// Whether it is of so many policies and columns, or of a conversation without a request.
+    pub fn fits(&self, policies: usize, columns: usize) -> bool {
+        self.added.is_empty() || self.added.len() == policies && self.added.iter().all(|added| added.len() == columns)
+    }
+}
+
 /// Columns that need the clairvoyant, which takes as long as a replay.
 const OF_THE_CLAIRVOYANT: [&str; 2] = ["kept.efficiency", "kept.bound"];
 
@@ -58,5 +65,20 @@ impl Study {
             Tally { conversation: conversation.name.clone(), added }
         };
         reading.conversations.iter().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_is_of_all_policies_and_columns() {
+        let of = |added: Vec<Vec<Option<Added>>>| Tally { conversation: "main".to_owned(), added };
+        let one = || vec![None, Some(Added { over: 1.0, under: 2.0 })];
+        assert!(of(vec![one(), one(), one()]).fits(3, 2) && of(vec![]).fits(3, 2));
+        for other in [of(vec![one(), one()]), of(vec![one(), one(), vec![None]]), of(vec![vec![], vec![], vec![]])] {
+            assert!(!other.fits(3, 2), "{other:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::column::Column;
+use crate::column::{Column, Combine};
 use crate::results::{Added, Objective};
 use crate::stats::{DRAWS, FEWEST, Resamples};
 
@@ -13,10 +13,11 @@ use super::pareto::dominates;
 pub type BySession = Vec<Vec<Option<Added>>>;
 
 /// For some of the candidates, by their places, the share of draws of sessions in which another candidate dominates it. All are
-/// drawn alike. None where there are too few sessions to say so.
+/// drawn alike. None where there are too few sessions to say so, and where an objective is a largest value: draws say nothing of
+/// it, and without it whoever is best in it looks dominated.
 pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession], of: &[usize], seed: u64) -> Vec<Option<f64>> {
     let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    if sessions < FEWEST {
+    if sessions < FEWEST || columns.iter().any(|column| column.combine == Combine::Max) {
         return vec![None; of.len()];
     }
     let resamples = Resamples::new(sessions, DRAWS, seed);
@@ -68,5 +69,8 @@ mod tests {
         assert_eq!(six[1], Some(0.0));
         assert_eq!(six, shares(6), "the same again");
         assert_eq!(shares(5), [None, None], "too few to say");
+        let largest = Column { combine: Combine::Max, ..cost };
+        let all = [with(6, 0.9), with(6, 0.1)];
+        assert_eq!(dominated(&[&largest, &lost], &objectives, &all, &[0, 1], 1), [None, None], "draws say nothing of it");
     }
 }

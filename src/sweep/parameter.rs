@@ -79,7 +79,7 @@ impl Values {
         let mut places = Vec::new();
         for piece in &self.0 {
             places.push(first);
-            first += piece.count();
+            first = piece.count().saturating_add(first);
             places.push(first - 1);
         }
         places.dedup();
@@ -157,7 +157,8 @@ fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
     let whole = |number: &str| {
         let digits_first = number.starts_with(|c: char| c.is_ascii_digit());
         let size = digits_first.then(|| number.parse::<Size>().ok()).flatten();
-        let whole = size.filter(|_| number.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_')));
+        let is_plain = number.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'));
+        let whole = size.filter(|_| is_plain && !is_fraction(number));
         let value = whole.map(|size| size.resolve(Limits { window: 0, max_output: 0 }));
         value.filter(|value| i64::try_from(*value).is_ok()).ok_or_else(|| {
             format!("`{written}`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `{number}` is none")
@@ -170,10 +171,25 @@ fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
     if last < first {
         return Err(format!("`{written}`: the range ends below its beginning"));
     }
-    let unit = |number: &str| number.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).to_owned();
     let unit = [unit(from), unit(to)].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
-    let size = format!("1{unit}").parse::<Size>().map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 }));
-    Ok(Piece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit, size.max(1)) })
+    Ok(Piece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), size(unit)) })
+}
+
+/// `k` of `20k`.
+fn unit(number: &str) -> &str {
+    number.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'))
+}
+
+fn size(unit: &str) -> u64 {
+    let one = format!("1{unit}").parse::<Size>();
+    one.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
+}
+
+/// `1.5` is one, `1.5k` is not.
+fn is_fraction(number: &str) -> bool {
+    let unit = unit(number);
+    let digits = number[..number.len() - unit.len()].replace('_', "");
+    digits.parse::<f64>().is_ok_and(|digits| (digits * size(unit) as f64).fract() != 0.0)
 }
 
 #[cfg(test)]
@@ -192,6 +208,7 @@ mod tests {
             ("1..4", &["1", "2", "3", "4"]),
             ("50KB,100KB , 200KB", &["50KB", "100KB", "200KB"]),
             ("20k..120k:40k", &["20k", "60k", "100k"]),
+            ("1.5k..2k:500", &["1500", "2k"]),
             ("0..1k:300", &["0k", "300", "600", "900"]),
             ("500..1500:500", &["500", "1000", "1500"]),
             ("1..2,10,2..3", &["1", "2", "10", "2", "3"]),
@@ -212,6 +229,9 @@ mod tests {
         assert_eq!(huge.telling(), [0, 8_999_999_999_999]);
         let list: Values = "1..3,x".parse().expect("a list");
         assert_eq!(list.telling(), [0, 2, 3]);
+        let endless = ["0", "1", "2"].map(|from| format!("{from}..9000000000000000000")).join(",");
+        let endless: Values = endless.parse().expect("ranges");
+        assert_eq!((endless.count(), endless.telling().last()), (u64::MAX, Some(&(u64::MAX - 1))));
     }
 
     #[test]
@@ -226,6 +246,7 @@ mod tests {
                 "a.b=1..window",
                 "a.b: `1..window`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `window` is none",
             ),
+            ("a.b=1.5..3", "a.b: `1.5..3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `1.5` is none"),
             ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is none"),
         ] {
             assert_eq!(written.parse::<Parameter>().expect_err(written), what);

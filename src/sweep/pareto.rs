@@ -23,9 +23,12 @@ pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
     let mut best: Vec<usize> = ranks(losses).into_iter().enumerate().filter(|(_, rank)| *rank == 0).map(|(at, _)| at).collect();
     let units = |at: usize| -> f64 {
         let unit = |epsilon: f64| if epsilon > 0.0 { epsilon } else { 1.0 };
-        losses[at].iter().zip(epsilons).map(|(loss, epsilon)| loss / unit(*epsilon)).sum()
+        losses[at].iter().zip(epsilons).filter(|(loss, _)| loss.is_finite()).map(|(loss, epsilon)| loss / unit(*epsilon)).sum()
     };
-    best.sort_by(|a, b| units(*a).total_cmp(&units(*b)).then_with(|| in_order(&losses[*a], &losses[*b])).then(a.cmp(b)));
+    // A loss that has no end has no place in a sum: every sum with one is as large.
+    let endless = |at: usize| losses[at].iter().filter(|loss| !loss.is_finite()).count();
+    let sooner = |a: usize, b: usize| endless(a).cmp(&endless(b)).then(units(a).total_cmp(&units(b)));
+    best.sort_by(|a, b| sooner(*a, *b).then_with(|| in_order(&losses[*a], &losses[*b])).then(a.cmp(b)));
     let mut front: Vec<usize> = Vec::new();
     for at in best {
         if !front.iter().any(|member| covers(&losses[*member], &losses[at], epsilons)) {
@@ -119,6 +122,8 @@ mod tests {
         assert_eq!(front(&[vec![1.0, without], vec![2.0, without], vec![3.0, 0.0]], &[0.01, 0.01]), [0, 2]);
         assert_eq!(front(&[vec![2.0], vec![1.0], vec![1.0], vec![1.005]], &[0.01]), [1], "one objective, one best");
         assert_eq!(front(&[], &[]), Vec::<usize>::new());
+        let with_one_unknown: Vec<Vec<f64>> = PAPER.iter().map(|[cost, lost]| vec![*cost, *lost, without]).collect();
+        assert_eq!(front(&with_one_unknown, &[0.01; 3]), [1, 2, 6], "what nobody has a value of changes nothing");
     }
 
     #[test]

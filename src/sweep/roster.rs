@@ -18,7 +18,7 @@ const FEWEST: usize = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub conversation: String,
-    /// Recorded calls; without any there is nothing to replay.
+    /// Recorded calls that have a request; without any there is nothing to replay.
     pub calls: u64,
 }
 

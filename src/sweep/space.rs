@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::layer::Layer;
-use crate::policy::{Policy, PolicyError, Setting};
+use crate::policy::{Policy, PolicyError, Setting, preset};
 use crate::results::ParameterRow;
+use crate::study::BOUNDS;
 use crate::text::one_of;
 
 use super::SweepError;
@@ -23,8 +24,17 @@ pub struct Source {
 }
 
 impl Source {
+    /// # Errors
+    ///
+    /// What is wrong with it. A policy of one's own cannot have the name of a bound, or it would be taken for that.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
-        Policy::parse(&self.text, &self.origin, settings)
+        let policy = Policy::parse(&self.text, &self.origin, settings)?;
+        let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
+        if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
+            let what = format!("`{}` is the name of a bound: a policy that does something else needs another", policy.name);
+            return Err(PolicyError { origin: self.origin.clone(), line: None, what });
+        }
+        Ok(policy)
     }
 }
 
@@ -136,6 +146,11 @@ impl Space {
         self.varied.iter().enumerate().map(row).collect()
     }
 
+    /// The policy as it is.
+    pub fn plain(&self) -> &Policy {
+        &self.plain
+    }
+
     /// The policy that is varied, by its own name.
     pub fn of(&self) -> &str {
         &self.plain.name
@@ -209,8 +224,14 @@ fn grid(counts: &[u64]) -> Vec<Vec<u64>> {
     })
 }
 
-/// The policies as they are, then what the points make of them. Policies that do the same are one candidate.
-pub fn candidates(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
+/// The policies as they are, then what the points make of them. Policies that do the same are one candidate; none but the baseline
+/// has its name.
+pub fn candidates(
+    spaces: &[Space],
+    baseline: &str,
+    sample: Option<usize>,
+    seed: u64,
+) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
     let plain = |space: &Space| Candidate {
         policy: space.plain.clone(),
         of: space.plain.name.clone(),
@@ -237,7 +258,7 @@ pub fn candidates(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<
     }
     // A policy of one's own may be named as a configuration of another would be.
     for made in &mut candidates[spaces.len()..] {
-        while spaces.iter().any(|space| space.plain.name == made.policy.name) {
+        while made.policy.name == baseline || spaces.iter().any(|space| space.plain.name == made.policy.name) {
             made.policy.name.push('+');
         }
     }
@@ -263,7 +284,7 @@ mod tests {
         let source = |text: &&str| Source { origin: "p.toml".to_owned(), text: (*text).to_owned() };
         let parameters: Vec<Parameter> = set.iter().map(|set| set.parse().expect(set)).collect();
         let spaces = spaces(&texts.iter().map(source).collect::<Vec<_>>(), &parameters)?;
-        candidates(&spaces, sample, 1)
+        candidates(&spaces, "small-2", sample, 1)
     }
 
     fn error(texts: &[&str], set: &[&str], sample: Option<usize>) -> String {
@@ -279,7 +300,7 @@ mod tests {
     fn a_grid_is_the_product_and_the_policy_as_it_is_comes_first() {
         let (candidates, points) = made(&[SMALL], &["micro.keep_recent=2..3", "auto.threshold=40k,50k"], None).expect("a grid");
         // The fourth point, 3 and 50k, is the policy as it is.
-        let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2", "2 50k"), ("small-3", "3 40k")];
+        let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2+", "2 50k"), ("small-3", "3 40k")];
         assert_eq!(names(&candidates), expected.map(|(name, settings)| (name, settings.to_owned())));
         assert_eq!(points.iter().map(|point| point.candidate).collect::<Vec<_>>(), [1, 2, 3, 0]);
         assert_eq!(candidates[1].policy.about, "small with micro.keep_recent=2, auto.threshold=40k");
@@ -336,6 +357,14 @@ mod tests {
         let begin =
             "p.toml --set auto.rides_prefix=true --set auto.input_chars=10: layer `auto`: a summarizer that reads the cached";
         assert!(both.starts_with(begin), "{both}");
+    }
+
+    #[test]
+    fn the_name_of_a_bound_is_not_for_others() {
+        let said = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
+        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another");
+        let copied = preset("keep-all").expect("a preset").toml;
+        assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
     }
 
     #[test]

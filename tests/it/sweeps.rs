@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{Ran, run, run_in};
+use crate::program::{Ran, fixtures, run, run_in};
 
 /// Two policies on the invented recordings, whose window is so small that something happens.
 const SWEEP: [&str; 15] = [
@@ -245,4 +245,64 @@ fn a_table_for_people() {
     recompact::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
     let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown"]).printed();
     assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
+}
+
+/// For a first response with nothing before it nothing can be sent: it is no session to choose on or to hold out.
+#[test]
+fn sessions_are_those_that_are_compared() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a folder to write to");
+    let recorded = fs::read(fixtures().join("messages/repair.blocks.jsonl")).expect("a fixture");
+    write("1.jsonl", &recorded);
+    write("2.jsonl", &recorded);
+    write("3.json", br#"[{"role": "assistant", "content": "How can I help?"}, {"role": "user", "content": "Not at all."}]"#);
+    let asked = "sweep 1.jsonl 2.jsonl 3.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 -o json";
+    let results = run_in(folder.path(), asked.split(' '), b"").json();
+    let mut compared = texts_of(&results["rows"], "transcript");
+    compared.dedup();
+    assert_eq!(compared, ["1.jsonl", "2.jsonl"]);
+    assert_eq!(results["sweep"]["sessions"], 2);
+}
+
+fn texts_of<'a>(rows: &'a Value, key: &str) -> Vec<&'a str> {
+    rows.as_array().expect("rows").iter().filter_map(|row| row[key].as_str()).collect()
+}
+
+/// `small-1` is both the baseline and what the first configuration of `small` would be called.
+#[test]
+fn the_baseline_keeps_its_name_and_its_settings() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let policy = |file: &str, name: &str, keep_recent: u8| {
+        let text = format!("name = \"{name}\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = {keep_recent}\n");
+        fs::write(folder.path().join(file), text).expect("a folder to write to");
+    };
+    fs::copy(fixtures().join("messages/repair.blocks.jsonl"), folder.path().join("1.jsonl")).expect("a fixture");
+    policy("small.toml", "small", 3);
+    policy("baseline.toml", "small-1", 90);
+    policy("other.toml", "small", 4);
+    let run = |command: &str| run_in(folder.path(), command.split(' '), b"");
+    let sweep = "sweep 1.jsonl -q --tokenizer chars/4 -p small.toml --set micro.keep_recent=1,2 -o json --baseline";
+    let results = run(&format!("{sweep} baseline.toml")).json();
+    let tomls = results["policies"].as_array().expect("policies");
+    let baseline = tomls.iter().find(|policy| policy["name"] == "small-1").expect("the baseline");
+    assert!(baseline["toml"].as_str().is_some_and(|toml| toml.contains("keep_recent = 90")), "{baseline}");
+    assert!(configurations(&results).iter().all(|row| row["policy"] != "small-1"));
+    assert_eq!(run(&format!("{sweep} small")).json()["sweep"]["sessions"], 1, "a policy by its own name, as replay takes it");
+    for command in [&format!("{sweep} other.toml"), "replay 1.jsonl -q -p small.toml --baseline other.toml"] {
+        let Ran { code, stderr, .. } = run(command);
+        assert_eq!((code, stderr.as_str()), (2, "recompact: --baseline other.toml: another policy is named `small` too\n"));
+    }
+}
+
+#[test]
+fn an_objective_without_a_value_is_said_to_decide_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let hello = br#"[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]"#;
+    fs::write(folder.path().join("1.json"), hello).expect("a folder to write to");
+    let asked =
+        "sweep 1.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 --minimize tokens.sent --maximize kept.hit";
+    let report = run_in(folder.path(), asked.split(' '), b"").printed();
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let said = "maximize kept.hit (no configuration has a value, so it decides nothing)";
+    assert!(words.join(" ").contains(said), "{report}");
 }

@@ -43,9 +43,11 @@ impl Rounds<'_> {
             let round = of_policies(&study.policies);
             study.baseline = 0;
             let columns = &search.wishes().columns;
+            // What somebody else wrote into the file is replayed again.
+            let fits = |done: &Worked<Vec<Tally>>| done.part.iter().all(|tally| tally.fits(policies.len(), columns.len()));
             let (tried, left) = self.transcripts.again(
                 |name| self.roster.holds(name, |session| sessions.contains(&session)),
-                |source| self.resumed.as_ref()?.part(source, &round),
+                |source| self.resumed.as_ref()?.part(source, &round).filter(fits),
                 |source, reading| {
                     let reading = self.only(reading, source.name, &sessions);
                     Worked::new(source, &round, study.tallies(&reading, columns, &|calls| progress.called(calls)))

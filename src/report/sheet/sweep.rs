@@ -93,6 +93,12 @@ pub fn front(results: &Results) -> Option<Sheet> {
          better in something, by more than its tolerance"
             .to_owned(),
     ];
+    if members.iter().any(|row| row.dominated.is_none()) {
+        below.push(format!(
+            "{}: there are too few sessions to say so, or an objective is a largest value, of which draws say nothing",
+            shown::MISSING
+        ));
+    }
     if members.len() > SHOWN {
         below.push(format!("{} in -o json", many(members.len() - SHOWN, "more member")));
     }
@@ -132,7 +138,12 @@ pub fn chosen(results: &Results) -> Option<Sheet> {
     };
     let objective = |objective: &Objective| {
         let way = if objective.better == crate::results::Better::Higher { "maximize" } else { "minimize" };
-        format!("{way} {} (differences up to {} do not count)", objective.column, tolerance(objective.epsilon))
+        let is_known =
+            results.sweep.iter().flat_map(|sweep| &sweep.configurations).any(|row| row.values.get(&objective.column).is_some());
+        match is_known {
+            true => format!("{way} {} (differences up to {} do not count)", objective.column, tolerance(objective.epsilon)),
+            false => format!("{way} {} (no configuration has a value, so it decides nothing)", objective.column),
+        }
     };
     let reported = match held_out {
         0 => format!(
