@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::policy::Policy;
 use crate::results::{Added, ConfigurationRow, Recommendation, RungRow, SensitivityRow, Sweep, Values};
+use crate::text::many;
 
 use super::doubt::{BySession, dominated};
 use super::halving::{Standing, better_half, half, rungs};
@@ -17,6 +18,9 @@ use super::wish::Wishes;
 
 /// Members of the front that are replayed in the final comparison: more cannot be told apart in a table.
 const COMPARED: usize = 12;
+
+/// Whoever ships a policy wants to know of these.
+const BROKEN: &str = "broken.requests";
 
 /// A search under way.
 pub struct Search {
@@ -246,6 +250,13 @@ impl Search {
         let (best, why) = compromise(objectives, &members)?;
         let policy = &self.candidates[front[best]].policy;
         let neighbours = neighbours(objectives, &members, best);
+        let broken = self.wishes.columns.iter().position(|column| column.id == BROKEN);
+        let broken = broken.and_then(|column| totals[front[best]][column]).filter(|requests| *requests > 0.0);
+        let warning = broken.map(|requests| {
+            let requests = many(requests as usize, "request");
+            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN} == 0' leaves such policies out.")
+        });
+        let why = why + warning.as_deref().unwrap_or_default();
         Some((front[best], Recommendation { policy: policy.name.clone(), toml: policy.to_toml(), why, neighbours }))
     }
 

@@ -174,6 +174,22 @@ fn conditions_hold_for_what_is_recommended() {
     }
 }
 
+#[test]
+fn a_recommendation_that_breaks_requests_says_so() {
+    let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| *argument != "anthropic-clear").collect();
+    // The second `-p` had its policy taken away.
+    let alone = [&alone[..6], &alone[7..]].concat();
+    let grid = ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "-o", "json"];
+    let why = |more: &[&str]| {
+        let results = run([&alone, &grid[..], more].concat()).json();
+        results["sweep"]["recommended"]["why"].as_str().expect("a sentence").to_owned()
+    };
+    assert!(why(&[]).ends_with(
+        " It breaks 128 requests, which an API would refuse: --where 'broken.requests == 0' leaves such policies out."
+    ));
+    assert!(!why(&["--where", "broken.requests == 0"]).contains("breaks"));
+}
+
 /// That nothing meets the conditions is an answer, and the nearest is shown; but nothing can be saved.
 #[test]
 fn conditions_that_nothing_meets() {
