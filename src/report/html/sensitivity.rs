@@ -16,7 +16,8 @@ const NAMED: usize = 7;
 /// A row a parameter, a plot an objective. All plots of an objective have the same scale, so that they can be compared.
 pub fn draw(results: &Results, cast: &Cast) -> Option<String> {
     let rows = &results.sweep.as_ref()?.sensitivity;
-    let telling = |row: &&SensitivityRow| row.means.len() > 1 && row.means.iter().all(|(_, mean)| mean.is_finite());
+    let telling =
+        |row: &&SensitivityRow| row.share > 0.0 && row.means.len() > 1 && row.means.iter().all(|(_, mean)| mean.is_finite());
     let rows: Vec<(&SensitivityRow, &Column)> =
         rows.iter().filter(telling).filter_map(|row| Some((row, column(results, &row.column)?))).collect();
     let data = sweep::sensitivity(results)?;

@@ -83,7 +83,7 @@ pub fn front(results: &Results) -> Option<Sheet> {
     heads.extend([Head::numbers("P(dominated)"), Head::prose("settings")]);
     let recommended = found.sweep.recommended.as_ref().map(|recommended| recommended.policy.as_str());
     let row = |row: &&ConfigurationRow| {
-        let mark = if recommended == Some(row.policy.as_str()) { "* " } else { "" };
+        let mark = if recommended == Some(row.policy.as_str()) { "*" } else { "" };
         let mut cells = vec![format!("{mark}{}", row.policy)];
         cells.extend(columns.iter().map(|column| found.value(column, row)));
         cells.extend([shown::value(Unit::Share, row.dominated), settings(row)]);
