@@ -13,6 +13,8 @@ mod misses;
 mod parameters;
 mod plot;
 mod policies;
+mod recommended;
+mod sensitivity;
 mod shares;
 mod strips;
 mod table;
@@ -26,7 +28,7 @@ use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
 use super::sheet::compare::{self, conversations_of};
-use super::sheet::{kept, sheets};
+use super::sheet::{kept, sheets, sweep};
 use super::{Style, csv, escape, json, shown};
 use crate::results::Results;
 use crate::text::many;
@@ -88,7 +90,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
         front::shapes(),
         escape::html(&counted(results)),
         tiles(results),
-        policies::recommendation(results, &cast),
+        recommended::recommendation(results, &cast),
         pack(&json::write(results)),
     );
     page.into_bytes()
@@ -111,10 +113,17 @@ fn parts(results: &Results, cast: &Cast) -> Vec<Part> {
             figure(front::draw(results, cast), "wide"),
         ),
         part(
+            "parameters",
+            "What the parameters do",
+            "Parameters",
+            "The mean of an objective at each value of a parameter, whatever the others are; and what part of the objective's variance goes with the parameter alone.",
+            sensitivity::draw(results, cast).unwrap_or_default(),
+        ),
+        part(
             "policies",
             "Policies by columns",
             "Comparison",
-            "A head sorts by its column.",
+            compared(results),
             if results.summary.is_empty() { String::new() } else { table::comparison(results, cast) },
         ),
         part(
@@ -163,12 +172,25 @@ fn section(part: &Part) -> String {
 
 /// The sheets of the other reports, folded; those that are drawn above in full are left out.
 fn tables(results: &Results, cast: &Cast) -> String {
-    let drawn = [compare::summary(results).title, kept::misses(results).title];
+    let found = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
+    let drawn = found.into_iter().filter_map(|sheet| Some(sheet(results)?.title));
+    let drawn: Vec<String> = drawn.chain([compare::summary(results).title, kept::misses(results).title]).collect();
     let others = sheets(results).into_iter().filter(|sheet| !drawn.contains(&sheet.title));
     let folded = others.map(|sheet| {
         format!("<details><summary>{}</summary>{}</details>", escape::html(&sheet.title), table::sheet(&sheet, cast, false))
     });
     folded.collect()
+}
+
+/// What the comparison is of, where a sweep tells two things apart.
+fn compared(results: &Results) -> &'static str {
+    match &results.sweep {
+        Some(sweep) if sweep.held_out > 0 => {
+            "The front, the policies as they are and the bounds, on the sessions held out. A head sorts by its column."
+        }
+        Some(_) => "The front, the policies as they are and the bounds. A head sorts by its column.",
+        None => "A head sorts by its column.",
+    }
 }
 
 /// How much there is of everything.
@@ -178,34 +200,44 @@ fn numbers(results: &Results) -> Vec<(usize, &'static str)> {
     let sessions: BTreeSet<_> = results.rows.iter().map(|row| row.session()).collect();
     let calls = results.summary.iter().filter_map(|summary| summary.values.get(cast::CALLS)).fold(0.0, f64::max);
     let policies = results.summary.iter().filter(|summary| summary.bound_of.is_none()).count();
-    let tried = results.sweep.as_ref().map_or(0, |sweep| sweep.configurations.len());
-    let mut numbers = vec![
+    if let Some(sweep) = &results.sweep {
+        let all = [
+            (sweep.configurations.len(), "configuration"),
+            (sweep.sessions, "session to choose on"),
+            (sweep.held_out, "session held out"),
+            (policies, "compared in full"),
+        ];
+        return all.into_iter().filter(|(count, _)| *count > 0).collect();
+    }
+    vec![
         (transcripts, "transcript"),
         (sessions.len(), "session"),
         (conversations_of(&results.rows).len(), "conversation"),
         (calls as usize, "call"),
         (policies, if policies == 1 { "policy" } else { "policies" }),
-    ];
-    if tried > 0 {
-        numbers.push((tried, "configuration"));
-    }
-    numbers
+    ]
 }
 
 fn counted(results: &Results) -> String {
     let numbers = numbers(results);
     let of = |what: &str| numbers.iter().find(|(_, name)| name.starts_with(what)).map_or(0, |(count, _)| *count);
-    let what = match of("configuration") {
-        0 => format!("{} {}", of("polic"), if of("polic") == 1 { "policy" } else { "policies" }),
-        tried => many(tried, "configuration"),
-    };
-    format!("{what} on {}", many(of("transcript"), "transcript"))
+    match &results.sweep {
+        Some(sweep) => {
+            let sessions = many(sweep.sessions + sweep.held_out, "session");
+            format!("{} on {sessions}", many(of("configuration"), "configuration"))
+        }
+        None => {
+            let policies = if of("polic") == 1 { "policy" } else { "policies" };
+            format!("{} {policies} on {}", of("polic"), many(of("transcript"), "transcript"))
+        }
+    }
 }
 
 fn tiles(results: &Results) -> String {
     let tile = |(count, what): (usize, &str)| {
-        let plural = if count == 1 || what.ends_with('s') { "" } else { "s" };
-        format!("<div><dt>{what}{plural}</dt><dd>{}</dd></div>", shown::grouped(count as f64, 0))
+        let (first, rest) = what.split_once(' ').map_or((what, String::new()), |(first, rest)| (first, format!(" {rest}")));
+        let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
+        format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", shown::grouped(count as f64, 0))
     };
     let tiles: String = numbers(results).into_iter().map(tile).collect();
     format!(r#"<dl class="tiles">{tiles}</dl>"#)

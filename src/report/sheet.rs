@@ -7,7 +7,7 @@ pub mod compare;
 mod cost;
 mod growth;
 pub mod kept;
-mod sweep;
+pub mod sweep;
 
 use std::collections::HashSet;
 

@@ -16,7 +16,7 @@ const GAP: usize = 2;
 /// Narrower than this nothing is readable; lines are then longer than the terminal.
 const NARROWEST: usize = 60;
 /// Heads over numbers are broken into lines of about this many characters …
-const HEAD: usize = 12;
+const HEAD: usize = 10;
 /// … and a column of numbers or single words is never wider than this: no number is, and hostile names are broken to it.
 const NUMBER: usize = 24;
 

@@ -143,6 +143,9 @@ fn it_answers_to_mouse_and_keys() {
     browser.point("#conversation .over-time", false);
     let told = browser.text(tip);
     assert!(told.contains("Call") && told.contains("policy-1") && told.contains("keep-all"), "{told}");
+    let edits = "document.querySelector('#conversation [data-name=\"policy-1\"]').dataset";
+    assert_eq!(browser.text(&format!("{edits}.layers")), "micro");
+    assert!(browser.text(&format!("{edits}.events")).ends_with(":1:39000:0"), "a step, one edit, its tokens, its layer");
     browser.eval("document.querySelector('#conversation .over-time').focus()");
     browser.press("ArrowRight");
     assert!(browser.text("document.querySelector('#live').textContent").contains("Call"));
@@ -219,11 +222,36 @@ fn a_sweep_is_drawn_with_its_front_and_recommendation() {
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 62.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .ring').length"), 1.0);
     assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
-    assert!(browser.text("document.querySelector('.best').innerText").contains("policy-4"));
+    // What to take, with its settings, on what it was chosen, and the neighbour that is cheaper.
+    let best = browser.text("document.querySelector('.best').innerText");
+    for told in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
+        assert!(best.contains(told), "{told} is not in {best}");
+    }
+    assert!(browser.text("document.querySelector('#front figcaption').textContent").contains("kept.hard <= 0.5"));
+    // The means of an objective at three values of a parameter.
+    assert_eq!(browser.number("document.querySelectorAll('#parameters .means .mark').length"), 3.0);
+    assert!(browser.text("document.querySelector('#parameters h4').textContent").contains("80.0%"));
+    // A pin holds in every part that names policies, for those on the front.
+    browser.point(".dot[data-name='policy-4']", true);
+    let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
+    assert_eq!(browser.text(pinned), " front policies differences conversations kept costs tables definitions");
     browser.point(".dot[data-name='micro-33']", false);
     let told = browser.text("document.querySelector('#tip').innerText");
     assert!(told.contains("micro-33") && told.contains("micro.keep_recent") && told.contains("33000"), "{told}");
     is_quiet(browser, &path);
+}
+
+/// Whoever chooses among many chooses luck too, so what is of the sessions held out is not drawn as if it were of the others.
+#[test]
+fn a_front_is_drawn_where_it_was_chosen() {
+    let mut results = swept();
+    results.sweep.as_mut().expect("a sweep").held_out = 2;
+    let page = page(&results);
+    assert!(page.contains("Chosen on 3 sessions. On the 2 sessions held out"));
+    assert!(page.contains("60 configurations on 5 sessions"));
+    let front = page.split(r#"<section id="front""#).nth(1).and_then(|rest| rest.split("</section>").next()).expect("a front");
+    assert_eq!(front.matches(r#"role="button""#).count(), 60, "keep-all and drop-all were replayed on those held out only");
+    assert_eq!(front.matches(r#"class="whisker"#).count(), 0);
 }
 
 #[test]

@@ -204,7 +204,7 @@ pub fn swept() -> Results {
             parameter: "micro.keep_recent".into(),
             column: "cost.ratio".into(),
             share: 0.8,
-            means: vec![("1".into(), 0.4)],
+            means: vec![("1".into(), 0.4), ("5".into(), 0.7), ("10".into(), 0.8)],
         }],
         seed: 1,
         policy_calls: 3_600,
@@ -272,6 +272,10 @@ pub fn hostile() -> Results {
             best.neighbours.iter_mut().for_each(|neighbour| neighbour.policy = policy(&neighbour.policy));
         }
         sweep.conditions = vec![bad("condition")];
+        for row in &mut sweep.sensitivity {
+            (row.of, row.parameter) = (bad(&row.of), bad(&row.parameter));
+            row.means.iter_mut().for_each(|(value, _)| *value = bad(value));
+        }
     }
     results
 }

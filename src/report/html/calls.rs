@@ -1,5 +1,7 @@
 //! Tokens per call over one conversation: a line a policy, what its layers took out, the window, the recorded compactions.
 
+use std::collections::BTreeSet;
+
 use super::super::sheet::{Head, Sheet};
 use super::super::{escape, shown};
 use super::cast::{Cast, Look, is_end};
@@ -107,10 +109,11 @@ fn series(look: &Look, line: &TraceLine, steps: &[Step], across: &Scale, up: &Sc
     marked.dedup();
     let marks: String = marked.iter().map(|step| plot::mark("event", look.mark, at(step))).collect();
     format!(
-        r#"<g class="series {}" data-p="{place}" data-line="{place}" data-name="{}" data-tokens="{}" data-events="{}">{path}{marks}</g>"#,
+        r#"<g class="series {}" data-p="{place}" data-line="{place}" data-name="{}" data-tokens="{}" data-layers="{}" data-events="{}">{path}{marks}</g>"#,
         look.class,
         escape::html(look.policy),
         tokens.join(" "),
+        layers(line).into_iter().map(escape::html).collect::<Vec<_>>().join("\n"),
         events(line, steps),
         place = look.place,
     )
@@ -120,18 +123,39 @@ fn share_out(event: &EventMark) -> f64 {
     event.before.saturating_sub(event.after) as f64 / event.before.max(1) as f64
 }
 
-/// `step:edits:tokens` for every step with edits: how many, and what they took out together.
+/// The layers that made edits, in the order of their first.
+fn layers(line: &TraceLine) -> Vec<&str> {
+    let mut layers: Vec<&str> = Vec::new();
+    for event in &line.events {
+        if !layers.contains(&event.layer.as_str()) {
+            layers.push(&event.layer);
+        }
+    }
+    layers
+}
+
+/// `step:edits:tokens:layers` for every step with edits: how many, what they took out together, and which of [`layers`] made
+/// them (`0,2`).
 fn events(line: &TraceLine, steps: &[Step]) -> String {
-    let mut sums: Vec<(usize, usize, i64)> = Vec::new();
+    let known = layers(line);
+    let mut sums: Vec<(usize, usize, i64, BTreeSet<usize>)> = Vec::new();
     for event in &line.events {
         let step = steps.partition_point(|step| step.last < event.call);
         let freed = event.before as i64 - event.after as i64;
+        let layer = known.iter().position(|known| *known == event.layer);
         match sums.last_mut() {
-            Some(last) if last.0 == step => *last = (step, last.1 + 1, last.2 + freed),
-            _ => sums.push((step, 1, freed)),
+            Some(last) if last.0 == step => {
+                (last.1, last.2) = (last.1 + 1, last.2 + freed);
+                last.3.extend(layer);
+            }
+            _ => sums.push((step, 1, freed, layer.into_iter().collect())),
         }
     }
-    sums.iter().map(|(step, edits, freed)| format!("{step}:{edits}:{freed}")).collect::<Vec<_>>().join(" ")
+    let told = |(step, edits, freed, layers): &(usize, usize, i64, BTreeSet<usize>)| {
+        let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
+        format!("{step}:{edits}:{freed}:{}", layers.join(","))
+    };
+    sums.iter().map(told).collect::<Vec<_>>().join(" ")
 }
 
 /// One policy's ticks, its mark before them.
@@ -191,8 +215,10 @@ mod tests {
 
     #[test]
     fn edits_of_one_step_are_added_up() {
-        let event = |call, before, after| EventMark { call, layer: "auto".into(), before, after };
-        let line = TraceLine { events: vec![event(1, 10, 4), event(2, 9, 8), event(5, 3, 5)], ..TraceLine::default() };
-        assert_eq!(events(&line, &decimate(&[1, 2, 3, 4, 5], 2)), "0:2:7 1:1:-2");
+        let event = |call, layer: &str, before, after| EventMark { call, layer: layer.into(), before, after };
+        let events_of = vec![event(1, "micro", 10, 4), event(2, "auto", 9, 8), event(5, "auto", 3, 5)];
+        let line = TraceLine { events: events_of, ..TraceLine::default() };
+        assert_eq!(layers(&line), ["micro", "auto"]);
+        assert_eq!(events(&line, &decimate(&[1, 2, 3, 4, 5], 2)), "0:2:7:0,1 1:1:-2:1");
     }
 }

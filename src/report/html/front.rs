@@ -115,6 +115,7 @@ fn dots<'a>(results: &'a Results, cast: &Cast, axes: &Axes) -> Vec<Dot<'a>> {
     let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
     let small = results.sweep.iter().flat_map(|sweep| &sweep.configurations).filter(|row| !known.contains(row.policy.as_str()));
     let most = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| row.sessions).max().unwrap_or(0);
+    let apart = results.sweep.as_ref().is_some_and(|sweep| sweep.held_out > 0);
     let mut dots: Vec<Dot> = Vec::new();
     dots.extend(small.filter_map(|row| {
         let class = match row {
@@ -141,20 +142,25 @@ fn dots<'a>(results: &'a Results, cast: &Cast, axes: &Axes) -> Vec<Dot<'a>> {
         let policy = summary.policy.as_str();
         let look = cast.look(policy);
         let bounds = results.summary.iter().filter(|bound| bound.bound_of.as_deref() == Some(policy));
-        let own = tried.get(policy);
+        let own = tried.get(policy).copied();
+        // A front was chosen on other sessions than those held out: all points are of the same ones.
+        let values = if apart { &own?.values } else { &summary.values };
+        let interval = |id: &str| summary.intervals.entry(id).copied().filter(|_| !apart);
         Some(Dot {
             policy,
             place: cast.place(policy)?,
-            at: at(&summary.values)?,
-            across: summary.intervals.entry(&axes.across.id).copied(),
-            up: summary.intervals.entry(&axes.up.id).copied(),
-            bound: bounds.filter_map(|bound| bound.values.get(&axes.up.id)).next(),
+            at: at(values)?,
+            across: interval(&axes.across.id),
+            up: interval(&axes.up.id),
+            bound: bounds.filter_map(|bound| bound.values.get(&axes.up.id)).next().filter(|_| !apart),
             class: look.map_or("other".to_owned(), |look| look.class.clone()),
             mark: Some(look.map_or(0, |look| look.mark)),
             on_front: own.is_some_and(|row| row.front),
             recommended: recommended == Some(policy),
-            settings: own.map_or_else(|| parameters(results, policy), |row| row.settings.clone()),
-            values: &summary.values,
+            settings: own
+                .filter(|row| row.policy != row.of)
+                .map_or_else(|| parameters(results, policy), |row| row.settings.clone()),
+            values,
         })
     }));
     if results.sweep.is_none() {

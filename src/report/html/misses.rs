@@ -15,13 +15,14 @@ pub fn all(results: &Results, cast: &Cast) -> String {
             policies.push(&miss.policy);
         }
     }
+    let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
     let of = |policy: &&str| {
         let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
         let list = list(&own, cast, folder);
         format!(
             r#"<details class="missed"{}{}><summary><bdi>{}</bdi> <small>{}</small></summary>{list}</details>"#,
             cast.tag(policy),
-            if policies.len() <= 4 { " open" } else { "" },
+            if policies.len() <= 4 || recommended == Some(*policy) { " open" } else { "" },
             escape::html(policy),
             many(own.len(), "miss").replace("misss", "misses"),
         )

@@ -135,8 +135,9 @@
     plot.dataset.at = at;
     const series = all(".series:not(.off)", svg).map(line => {
       const tokens = Number(line.dataset.tokens.split(" ")[at]);
-      const event = line.dataset.events.split(" ").map(part => part.split(":").map(Number)).find(part => part[0] === at);
-      const edits = event && line.dataset.events ? ` (${event[1]} edit${event[1] > 1 ? "s" : ""}, ${grouped(-event[2]).replace("-", "−")})` : "";
+      const event = line.dataset.events.split(" ").map(part => part.split(":")).find(part => part[0] === String(at));
+      const layers = line.dataset.layers.split("\n"), by = event ? event[3].split(",").map(layer => layers[layer]).join(", ") : "";
+      const edits = event ? ` (${by}: ${event[1]} edit${event[1] > 1 ? "s" : ""}, ${grouped(-event[2]).replace("-", "−")})` : "";
       return { tokens, pair: [line.dataset.name, grouped(tokens) + edits] };
     });
     const pairs = series.filter(line => !Number.isNaN(line.tokens)).sort((a, b) => b.tokens - a.tokens).map(line => line.pair);

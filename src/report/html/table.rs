@@ -98,7 +98,7 @@ pub fn comparison(results: &Results, cast: &Cast) -> String {
         } else if bodies.is_empty() {
             bodies += "<tbody>";
         }
-        bodies += &named_row(summary, cast, &cells);
+        bodies += &named_row(summary, results, cast, &cells);
     }
     let chooser = |(at, label): (usize, &&str)| {
         format!(r#"<button type="button" class="group" aria-pressed="true" data-g="{at}">{}</button>"#, escape::html(label))
@@ -138,14 +138,22 @@ fn wanted(better: Better) -> &'static str {
     }
 }
 
-fn named_row(summary: &Summary, cast: &Cast, cells: &str) -> String {
+/// The settings of a sweep's configuration stand below its name, which is but a number.
+fn named_row(summary: &Summary, results: &Results, cast: &Cast, cells: &str) -> String {
     let text = escape::html(&name(summary));
     let Some(place) = cast.place(&summary.policy).filter(|_| summary.bound_of.is_none()) else {
         return format!(r#"<tr class="bound"><th scope="row"><bdi>{text}</bdi></th>{cells}</tr>"#);
     };
+    let configurations = results.sweep.iter().flat_map(|sweep| &sweep.configurations);
+    let own = configurations.filter(|row| row.policy == summary.policy && row.policy != row.of).flat_map(|row| &row.settings);
+    let settings: Vec<String> = own.map(|(name, value)| escape::html(&format!("{name}={value}"))).collect();
+    let settings = match settings.is_empty() {
+        true => String::new(),
+        false => format!("<small><bdi>{}</bdi></small>", settings.join("</bdi> <bdi>")),
+    };
     let sample = cast.look(&summary.policy).map_or(String::new(), super::cast::sample);
     format!(
-        r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{place}" data-name="{text}">{sample}<bdi>{text}</bdi></button></th>{cells}</tr>"#
+        r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{place}" data-name="{text}">{sample}<bdi>{text}</bdi></button>{settings}</th>{cells}</tr>"#
     )
 }
 
@@ -153,8 +161,7 @@ fn value(summary: &Summary, column: &Column, group: usize, first: bool) -> Strin
     let value = summary.values.get(&column.id).filter(|value| value.is_finite());
     let raw = value.map_or(String::new(), |value| format!(r#" data-v="{value}""#));
     let ends = summary.intervals.entry(&column.id).map_or(String::new(), |ends| {
-        let [low, high] = ends.map(|end| shown::value(column.unit, Some(end)));
-        format!(r#"<small>{low} … {high}</small>"#)
+        shown::interval(column.unit, *ends).map_or(String::new(), |ends| format!("<small>{ends}</small>"))
     });
     let first = if first { " first" } else { "" };
     format!(r#"<td class="n g{group}{first}"{raw}>{}{ends}</td>"#, shown::value(column.unit, value))

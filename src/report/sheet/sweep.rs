@@ -39,13 +39,13 @@ pub fn recommended(results: &Results) -> Option<Sheet> {
     let rows: Vec<_> = rows.iter().copied().chain(plain.map(|row| (row, None))).collect();
     let configurations: Vec<&ConfigurationRow> = rows.iter().map(|(row, _)| *row).collect();
     let columns = found.shown(&configurations);
-    let mut heads = vec![Head::names("policy"), Head::words("")];
+    let mut heads = vec![Head::names("policy"), Head::words("better in")];
     heads.extend(columns.iter().map(|column| found.head(column)));
     heads.push(Head::prose("settings"));
     let part = |row: &ConfigurationRow, next: Option<&Neighbour>| match next {
         _ if row.policy == *name && sweep.recommended.is_none() => "comes nearest".to_owned(),
         _ if row.policy == *name => "take this".to_owned(),
-        Some(next) => format!("better {}", next.by),
+        Some(next) => next.by.to_string(),
         None => "as it is".to_owned(),
     };
     let rows = rows.iter().map(|(row, next)| {
@@ -62,8 +62,9 @@ pub fn recommended(results: &Results) -> Option<Sheet> {
     });
     let mut below = Vec::new();
     if !neighbours.is_empty() {
-        below.push("in parentheses: what the next ones on the front give and take".to_owned());
+        below.push("in parentheses: what the next ones on the front, in each objective, give and take".to_owned());
     }
+    below.extend(sweep.objectives.iter().map(|objective| found.meaning(objective)));
     let title = if sweep.recommended.is_some() { "Recommended" } else { "Nothing to recommend: no configuration meets" };
     let measure = if sweep.recommended.is_some() { name.clone() } else { sweep.conditions.join(", ") };
     Some(Sheet { title: title.to_owned(), measure, heads, rows: rows.collect(), below })
@@ -82,7 +83,7 @@ pub fn front(results: &Results) -> Option<Sheet> {
     heads.extend([Head::numbers("P(dominated)"), Head::prose("settings")]);
     let recommended = found.sweep.recommended.as_ref().map(|recommended| recommended.policy.as_str());
     let row = |row: &&ConfigurationRow| {
-        let mark = if recommended == Some(row.policy.as_str()) { "* " } else { "" };
+        let mark = if recommended == Some(row.policy.as_str()) { "*" } else { "" };
         let mut cells = vec![format!("{mark}{}", row.policy)];
         cells.extend(columns.iter().map(|column| found.value(column, row)));
         cells.extend([shown::value(Unit::Share, row.dominated), settings(row)]);
@@ -215,6 +216,13 @@ impl<'a> Found<'a> {
 
     fn unit(&self, id: &str) -> Unit {
         self.column(id).map_or(Unit::Ratio, |column| column.unit)
+    }
+
+    /// `cost.ratio: less is better; cost / baseline cost`
+    fn meaning(&self, objective: &Objective) -> String {
+        let way = if objective.better == crate::results::Better::Higher { "more" } else { "less" };
+        let about = self.column(&objective.column).map_or("", |column| &column.about);
+        format!("{}: {way} is better; {about}", objective.column)
     }
 
     fn head(&self, id: &str) -> Head {

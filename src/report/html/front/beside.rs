@@ -5,6 +5,7 @@ use super::super::cast::is_end;
 use super::super::plot;
 use super::{Dot, HEIGHT};
 use crate::results::Results;
+use crate::text::many;
 
 /// About how wide a plot is on a wide screen, in pixels: names are kept from overlapping there.
 const WIDTH: f64 = 960.0;
@@ -97,12 +98,19 @@ pub fn caption(results: &Results, dots: &[Dot]) -> String {
         Some(sweep) => {
             let allowed = sweep.configurations.iter().filter(|row| row.allowed).count();
             let on = match sweep.held_out {
-                0 => format!("{} sessions", sweep.sessions),
-                held => format!("{} sessions; named policies on {held} sessions that were kept apart", sweep.sessions),
+                0 => many(sweep.sessions, "session"),
+                held => format!(
+                    "the {} they were chosen on; what the {held} held out say of the front is in the comparison",
+                    many(sweep.sessions, "session")
+                ),
+            };
+            let conditions = match sweep.conditions.len() {
+                0 => "There are no conditions".to_owned(),
+                _ => format!("{allowed} meet the conditions ({})", sweep.conditions.join(", ")),
             };
             format!(
-                "{} configurations on {on}. {allowed} meet all conditions, {} are on the front: no other is better in one objective and no worse in all.",
-                sweep.configurations.len(),
+                "{} on {on}. {conditions}; {} on the front: no other is as good in all objectives and better in one.",
+                many(sweep.configurations.len(), "configuration"),
                 dots.iter().filter(|dot| dot.on_front).count()
             )
         }
