@@ -45,7 +45,7 @@
     all("[data-p]", from).forEach(of => of.classList.toggle("pinned", pinned.has(of.dataset.p)));
     all("[data-pin]", from).forEach(of => of.setAttribute("aria-pressed", String(pinned.has(of.dataset.pin))));
     all("[data-line]", from).forEach(of => of.classList.toggle("off", of.closest("#conversations") !== null && lines.has(of.dataset.line)));
-    all(".sheet:not(.dressed)", from).forEach(sheet => {
+    all(".sheet:not(.dressed):has(table)", from).forEach(sheet => {
       sheet.classList.add("dressed");
       sheet.append(make("button", "CSV", { type: "button", className: "csv", ariaLabel: "Save this table as CSV" }));
     });
