@@ -170,6 +170,11 @@ impl Row {
 }
 
 impl Results {
+    /// The column with this id.
+    pub fn column(&self, id: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.id == id)
+    }
+
     /// Reads saved results. Fields of other versions are skipped; values come in the order of the columns.
     pub fn from_json(text: &str) -> Result<Self, ResultsError> {
         #[derive(Deserialize)]

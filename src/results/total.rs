@@ -53,9 +53,21 @@ impl Column {
         }
     }
 
+    /// Adds a part to a sum where there is one; `None` adds nothing.
+    pub fn put(&self, sum: &mut Option<Added>, one: Option<Added>) {
+        *sum = match (*sum, one) {
+            (Some(sum), Some(one)) => Some(self.add(sum, one)),
+            (sum, one) => sum.or(one),
+        };
+    }
+
+    /// The total of several parts; `None` where there are none.
+    pub fn total_of_all(&self, parts: impl Iterator<Item = Added>) -> Option<f64> {
+        self.total_of(parts.reduce(|sum, one| self.add(sum, one))?)
+    }
+
     /// The total of several rows.
     pub fn total<'a>(&self, rows: impl Iterator<Item = &'a Values>) -> Option<f64> {
-        let sum = rows.filter_map(|values| self.adds(values)).reduce(|sum, one| self.add(sum, one))?;
-        self.total_of(sum)
+        self.total_of_all(rows.filter_map(|values| self.adds(values)))
     }
 }

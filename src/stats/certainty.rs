@@ -113,10 +113,7 @@ impl Chance {
     }
 
     fn compare_paired(&self, column: &Column, one: &Sample, against: &Sample) -> Option<ComparisonRow> {
-        let total = |sample: &Sample| {
-            let sum = sample.added.iter().flatten().copied().reduce(|sum, one| column.add(sum, one))?;
-            column.total_of(sum)
-        };
+        let total = |sample: &Sample| column.total_of_all(sample.added.iter().flatten().copied());
         let sessions = one.is_there().filter(|there| *there).count();
         let differences = one.drawn.iter().zip(&against.drawn).filter_map(|(one, other)| Some((*one)? - (*other)?));
         let enough = sessions >= FEWEST;

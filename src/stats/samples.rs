@@ -38,11 +38,7 @@ impl<'a> Samples<'a> {
     pub fn added(&self, policy: &str, bound_of: Option<&str>, column: &Column) -> Vec<Option<Added>> {
         let mut added = vec![None; self.sessions];
         for (session, values) in self.rows.get(&(policy, bound_of)).into_iter().flatten() {
-            let sum: &mut Option<Added> = &mut added[*session];
-            *sum = match (*sum, column.adds(values)) {
-                (Some(sum), Some(one)) => Some(column.add(sum, one)),
-                (sum, one) => sum.or(one),
-            };
+            column.put(&mut added[*session], column.adds(values));
         }
         added
     }

@@ -6,6 +6,7 @@ use crate::policy::Policy;
 use crate::results::{Added, ConfigurationRow, Recommendation, RungRow, SensitivityRow, Sweep, Values};
 use crate::text::many;
 
+use super::candidate::{Candidate, Point};
 use super::doubt::{BySession, dominated};
 use super::halving::{Standing, better_half, half, rungs};
 use super::objective::{epsilon, losses};
@@ -13,7 +14,7 @@ use super::pareto::front;
 use super::recommend::{Member, compromise, neighbours};
 use super::roster::{Roster, Split};
 use super::sensitivity::{Grouping, first_order};
-use super::space::{Candidate, Point, Space};
+use super::space::Space;
 use super::wish::Wishes;
 
 /// Members of the front that are replayed in the final comparison: more cannot be told apart in a table.
@@ -129,10 +130,7 @@ impl Search {
             let Some(place) = sessions.iter().position(|known| *known == session) else { continue };
             for (at, added) in self.alive.iter().zip(added) {
                 for ((column, sum), added) in self.wishes.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
-                    *sum = match (*sum, *added) {
-                        (Some(sum), Some(added)) => Some(column.add(sum, added)),
-                        (sum, added) => sum.or(added),
-                    };
+                    column.put(sum, *added);
                 }
             }
         }
@@ -150,8 +148,7 @@ impl Search {
     /// The totals of a candidate over the sessions it was tried on, in the order of the columns.
     fn totals(&self, candidate: usize) -> Vec<Option<f64>> {
         let total = |(at, column): (usize, &crate::column::Column)| {
-            let added = self.added[candidate].iter().filter_map(|session| session[at]);
-            column.total_of(added.reduce(|sum, one| column.add(sum, one))?)
+            column.total_of_all(self.added[candidate].iter().filter_map(|session| session[at]))
         };
         self.wishes.columns.iter().enumerate().map(total).collect()
     }

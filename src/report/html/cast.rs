@@ -153,9 +153,5 @@ pub fn is_end(policy: &str) -> bool {
 
 /// The first of these columns in which some policy has a value.
 pub fn first_with_values<'a>(results: &'a Results, ids: &[&str]) -> Option<&'a Column> {
-    ids.iter().find_map(|id| column(results, id).filter(|_| results.summary.iter().any(|s| s.values.get(id).is_some())))
-}
-
-pub fn column<'a>(results: &'a Results, id: &str) -> Option<&'a Column> {
-    results.columns.iter().find(|column| column.id == id)
+    ids.iter().find_map(|id| results.column(id).filter(|_| results.summary.iter().any(|s| s.values.get(id).is_some())))
 }

@@ -9,7 +9,7 @@ use super::super::sheet::{Head, Sheet};
 use super::super::{escape, shown};
 use beside::{caption, legend, names};
 
-use super::cast::{self, COST, Cast, KEPT, TOLD, column, first_with_values, is_end};
+use super::cast::{self, COST, Cast, KEPT, TOLD, first_with_values, is_end};
 use super::figure::{Figure, area};
 use super::parameters::parameters;
 use super::plot::{self, Scale};
@@ -84,7 +84,7 @@ pub fn draw(results: &Results, cast: &Cast) -> Option<Figure> {
 /// The first two objectives of a sweep, else cost and what is kept.
 fn axes(results: &Results) -> Option<Axes<'_>> {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
-    let mut objectives = objectives.filter_map(|objective| column(results, &objective.column));
+    let mut objectives = objectives.filter_map(|objective| results.column(&objective.column));
     match (objectives.next(), objectives.next()) {
         (Some(across), Some(up)) => Some(Axes { across, up }),
         _ => Some(Axes { across: first_with_values(results, &COST)?, up: first_with_values(results, &KEPT)? }),
@@ -186,7 +186,7 @@ fn is_on_front(dot: &Dot, dots: &[Dot], (across, up): (Better, Better)) -> bool 
 /// What the tooltip of a point tells: the axes, the other objectives, and some more.
 fn told<'a>(results: &'a Results, axes: &Axes<'a>) -> Vec<&'a Column> {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
-    let more = objectives.map(|objective| &*objective.column).chain(TOLD).filter_map(|id| column(results, id));
+    let more = objectives.map(|objective| &*objective.column).chain(TOLD).filter_map(|id| results.column(id));
     let mut told = vec![axes.across, axes.up];
     for column in more {
         if !told.iter().any(|known| known.id == column.id) {

@@ -3,7 +3,7 @@
 use super::super::sheet::compare::title;
 use super::super::sheet::sweep;
 use super::super::{escape, shown};
-use super::cast::{Cast, column};
+use super::cast::Cast;
 use super::{policies, table};
 use crate::results::{Results, Sweep};
 use crate::text::many;
@@ -49,7 +49,7 @@ fn reported(results: &Results, found: &Sweep, best: &str) -> String {
     let held = many(found.held_out, "session");
     let summary = results.summary.iter().find(|summary| summary.policy == best && summary.bound_of.is_none());
     let value = |id: &str| {
-        let (column, summary) = (column(results, id)?, summary?);
+        let (column, summary) = (results.column(id)?, summary?);
         let value = shown::value(column.unit, Some(summary.values.get(id)?));
         let ends = summary.intervals.entry(id).and_then(|ends| shown::interval(column.unit, *ends));
         Some(format!("{} {value}{}", title(column), ends.map_or(String::new(), |ends| format!(" ({ends})"))))

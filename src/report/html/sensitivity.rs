@@ -3,7 +3,7 @@
 use super::super::sheet::compare::title;
 use super::super::sheet::sweep;
 use super::super::{escape, shown};
-use super::cast::{Cast, column};
+use super::cast::Cast;
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
 use crate::results::{Column, Results, SensitivityRow, Unit};
@@ -19,7 +19,7 @@ pub fn draw(results: &Results, cast: &Cast) -> Option<String> {
     let telling =
         |row: &&SensitivityRow| row.share > 0.0 && row.means.len() > 1 && row.means.iter().all(|(_, mean)| mean.is_finite());
     let rows: Vec<(&SensitivityRow, &Column)> =
-        rows.iter().filter(telling).filter_map(|row| Some((row, column(results, &row.column)?))).collect();
+        rows.iter().filter(telling).filter_map(|row| Some((row, results.column(&row.column)?))).collect();
     let data = sweep::sensitivity(results)?;
     if rows.is_empty() {
         return None;

@@ -2,7 +2,7 @@
 
 use super::super::sheet::{Head, Sheet};
 use super::super::{escape, shown};
-use super::cast::{Cast, DIFFERENCES, Look, PARTS, column};
+use super::cast::{Cast, DIFFERENCES, Look, PARTS};
 use super::figure::numbers;
 use super::plot::{self, Scale};
 use crate::results::{Column, ComparisonRow, Results, Unit};
@@ -33,7 +33,7 @@ fn grid(scale: &Scale) -> String {
 
 /// Stacked bars: what each policy's cost consists of.
 pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
-    let parts: Vec<(&Column, &str)> = PARTS.iter().filter_map(|(id, name)| Some((column(results, id)?, *name))).collect();
+    let parts: Vec<(&Column, &str)> = PARTS.iter().filter_map(|(id, name)| Some((results.column(id)?, *name))).collect();
     let unit = parts.first()?.0.unit;
     let values = |policy: &str| -> Option<Vec<f64>> {
         let summary = results.summary.iter().find(|summary| summary.policy == policy && summary.bound_of.is_none())?;
@@ -84,7 +84,7 @@ pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
 /// Dots and whiskers: each policy less the baseline, column by column.
 pub fn differences(results: &Results, cast: &Cast) -> Option<String> {
     let has = |id: &str| results.comparisons.iter().any(|row| row.column == id && row.difference.is_finite());
-    let columns: Vec<&Column> = DIFFERENCES.iter().filter(|id| has(id)).filter_map(|id| column(results, id)).collect();
+    let columns: Vec<&Column> = DIFFERENCES.iter().filter(|id| has(id)).filter_map(|id| results.column(id)).collect();
     let plots: String = columns.iter().map(|column| difference(column, results, cast)).collect();
     if plots.is_empty() {
         return None;
@@ -148,7 +148,7 @@ fn interval(unit: Unit, row: &ComparisonRow) -> String {
 }
 
 fn cells(row: &ComparisonRow, results: &Results) -> Vec<String> {
-    let unit = column(results, &row.column).map_or(Unit::Ratio, |column| column.unit);
+    let unit = results.column(&row.column).map_or(Unit::Ratio, |column| column.unit);
     let chance = |p: Option<f64>| p.map_or(shown::MISSING.to_owned(), |p| shown::grouped(p, 4));
     let between = interval(unit, row);
     vec![

@@ -2,10 +2,11 @@
 
 mod plot;
 
-use crate::results::{Column, ConfigurationRow, Neighbour, Objective, Results, SensitivityRow, Sweep, Unit};
+use crate::results::{ConfigurationRow, Neighbour, Objective, Results, SensitivityRow, Sweep, Unit};
 use crate::text::many;
 
 use super::super::shown;
+use super::compare::title;
 use super::{Head, Sheet};
 
 pub use plot::plot;
@@ -18,8 +19,8 @@ const FAILURES: [&str; 2] = ["broken.requests", "failed_calls"];
 
 /// A sweep, and what its sheets need of the results.
 struct Found<'a> {
+    results: &'a Results,
     sweep: &'a Sweep,
-    columns: &'a [Column],
 }
 
 /// The configuration to take, its neighbours on the front with what they would give and take, and the policies as they are.
@@ -190,7 +191,7 @@ fn tolerance(epsilon: f64) -> String {
 
 impl<'a> Found<'a> {
     fn of(results: &'a Results) -> Option<Self> {
-        results.sweep.as_ref().map(|sweep| Self { sweep, columns: &results.columns })
+        results.sweep.as_ref().map(|sweep| Self { results, sweep })
     }
 
     fn configuration(&self, policy: &str) -> Option<&'a ConfigurationRow> {
@@ -210,24 +211,19 @@ impl<'a> Found<'a> {
         columns
     }
 
-    fn column(&self, id: &str) -> Option<&'a Column> {
-        self.columns.iter().find(|column| column.id == id)
-    }
-
     fn unit(&self, id: &str) -> Unit {
-        self.column(id).map_or(Unit::Ratio, |column| column.unit)
+        self.results.column(id).map_or(Unit::Ratio, |column| column.unit)
     }
 
     /// `cost.ratio: less is better; cost / baseline cost`
     fn meaning(&self, objective: &Objective) -> String {
         let way = if objective.better == crate::results::Better::Higher { "more" } else { "less" };
-        let about = self.column(&objective.column).map_or("", |column| &column.about);
+        let about = self.results.column(&objective.column).map_or("", |column| &column.about);
         format!("{}: {way} is better; {about}", objective.column)
     }
 
     fn head(&self, id: &str) -> Head {
-        let estimated = self.column(id).is_some_and(|column| column.estimated);
-        Head::numbers(&format!("{}{id}", if estimated { "~" } else { "" }))
+        Head::numbers(&self.results.column(id).map_or_else(|| id.to_owned(), title))
     }
 
     fn value(&self, id: &str, row: &ConfigurationRow) -> String {
