@@ -20,7 +20,7 @@ mod check;
 mod load;
 mod presets;
 
-pub use load::{PolicyError, Setting};
+pub use load::{PolicyError, Setting, taken_by_none};
 pub use presets::{PRESETS, Preset, preset};
 
 use std::collections::BTreeSet;
@@ -67,6 +67,11 @@ fn default_max_output() -> u64 {
 }
 
 impl Policy {
+    /// Whether a setting of this layer fits it; one of no layer is of the whole policy and fits all.
+    pub fn takes(&self, layer: Option<&str>) -> bool {
+        layer.is_none_or(|id| self.layers.iter().any(|layer| layer.id == id))
+    }
+
     /// The policy as TOML: reading it again gives an equal policy.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a policy holds only tables, texts, numbers and lists")

@@ -10,6 +10,7 @@
 //! each session adds to the totals of a few columns, and nothing of single calls. What is found on some sessions is reported on
 //! others, by an ordinary [`Study`](crate::study::Study), where some were held out.
 
+mod candidate;
 mod condition;
 mod doubt;
 mod halving;
@@ -24,11 +25,12 @@ mod sobol;
 mod space;
 mod wish;
 
+pub use candidate::{Candidate, MOST, Point, candidates};
 pub use condition::Condition;
 pub use parameter::{Parameter, Values};
 pub use roster::{Roster, Seen, Split};
 pub use search::{Found, Round, Search};
-pub use space::{Candidate, MOST, Point, Source, Space, candidates, spaces};
+pub use space::{Source, Space, spaces};
 pub use wish::Wishes;
 
 use crate::policy::PolicyError;

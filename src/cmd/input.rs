@@ -10,10 +10,9 @@ use recompact::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
 use recompact::report::escape;
 use recompact::text::many;
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::Failure;
 use super::progress::Progress;
+use super::resume::hash_of;
 use super::stop;
 use crate::source::{self, Input};
 
@@ -56,7 +55,7 @@ fn format_by_name(name: &str) -> Result<&'static Format, String> {
     })
 }
 
-fn at_least_one(number: &str) -> Result<usize, String> {
+pub fn at_least_one(number: &str) -> Result<usize, String> {
     number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 on is needed".to_owned())
 }
 
@@ -64,14 +63,14 @@ fn at_least_one(number: &str) -> Result<usize, String> {
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub name: &'a str,
-    /// Of its bytes: another one has another.
-    pub hash: u128,
+    bytes: &'a [u8],
     pub progress: &'a Progress,
 }
 
 impl<'a> Source<'a> {
-    fn new(input: &'a Input, bytes: &[u8], progress: &'a Progress) -> Self {
-        Self { name: &input.name, hash: xxh3_128(bytes), progress }
+    /// Of its bytes, to know it again.
+    pub fn hash(&self) -> String {
+        hash_of(self.bytes)
     }
 }
 
@@ -131,16 +130,16 @@ impl Transcripts {
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         stop::listen(self.quiet);
         let progress = Progress::new(inputs.iter().map(Input::size).sum(), !self.quiet && inputs.len() > 1);
-        let step = |input: &Input, work: &mut dyn FnMut(Source, &Reading) -> T| {
+        let step = |input: &Input, work: &mut dyn FnMut(Source, &mut Reading) -> T| {
             let done = self.step(input, &progress, work, &finished);
             progress.read(input.size());
             done
         };
         let outcomes: Vec<(Outcome, Option<T>)> = if in_order {
-            inputs.iter().map(|input| step(input, &mut ordered)).collect()
+            inputs.iter().map(|input| step(input, &mut |source, reading| ordered(source, reading))).collect()
         } else {
             let work = |input: &Input| step(input, &mut |source, reading| parallel(source, reading));
-            self.pool()?.install(|| inputs.par_iter().map(work).collect())
+            self.install(|| inputs.par_iter().map(work).collect())?
         };
         progress.finish();
         let errors = errors.iter().map(ToString::to_string).collect();
@@ -183,7 +182,7 @@ impl Transcripts {
         &self,
         input: &Input,
         progress: &Progress,
-        work: &mut dyn FnMut(Source, &Reading) -> T,
+        work: &mut dyn FnMut(Source, &mut Reading) -> T,
         finished: &dyn Fn(Source) -> Option<T>,
     ) -> (Outcome, Option<T>) {
         if stop::requested() {
@@ -193,7 +192,7 @@ impl Transcripts {
             Ok(bytes) => bytes,
             Err(error) => return (failed(input, error.to_string()), None),
         };
-        let source = Source::new(input, &bytes, progress);
+        let source = Source { name: &input.name, bytes: &bytes, progress };
         match finished(source) {
             Some(part) => (Outcome::Finished, Some(part)),
             None => self.read(input, &bytes).worked(|reading| work(source, reading)),
@@ -248,10 +247,10 @@ pub fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), F
 
 impl Outcome {
     /// Does the work on a reading, and keeps what is left to report of it: its conversations are not held any longer.
-    fn worked<T>(self, work: impl FnOnce(&Reading) -> T) -> (Self, Option<T>) {
+    fn worked<T>(self, work: impl FnOnce(&mut Reading) -> T) -> (Self, Option<T>) {
         match self {
-            Outcome::Read(reading) => {
-                let part = work(&reading);
+            Outcome::Read(mut reading) => {
+                let part = work(&mut reading);
                 (Outcome::Read(Reading { conversations: Vec::new(), ..reading }), Some(part))
             }
             other => (other, None),

@@ -3,9 +3,9 @@
 use clap::Args;
 use recompact::prices::Prices;
 use recompact::text::one_of;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::Failure;
+use super::resume::hash_of;
 
 #[derive(Args)]
 pub struct Priced {
@@ -34,7 +34,7 @@ impl Priced {
     /// What decides prices, for a study that is gone on with: a file may have been changed since.
     pub fn question(&self) -> (String, String) {
         let given = self.prices.as_deref().unwrap_or_default();
-        let written = std::fs::read(given).map_or(String::new(), |bytes| format!(" ({:032x})", xxh3_128(&bytes)));
+        let written = std::fs::read(given).map_or(String::new(), |bytes| format!(" ({})", hash_of(&bytes)));
         ("--prices".to_owned(), format!("{given:?}{written}"))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use recompact::format::Reading;
 
 /// A bar of bytes; work on them is counted beside it.
 pub struct Progress {
@@ -41,14 +42,19 @@ impl Progress {
         self.bar.inc(bytes);
     }
 
-    /// So many recorded calls were replayed through so many policies.
-    pub fn replayed(&self, calls: usize, policies: usize) {
-        self.replayed.fetch_add((calls * policies) as u64, Ordering::Relaxed);
+    /// So many recorded calls, times policies, were replayed.
+    pub fn replayed(&self, policy_calls: u64) {
+        self.replayed.fetch_add(policy_calls, Ordering::Relaxed);
     }
 
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Recorded calls of all conversations.
+pub fn calls_of(reading: &Reading) -> u64 {
+    reading.conversations.iter().map(|conversation| conversation.calls.len() as u64).sum()
 }
 
 /// A bar whose rate is of what `replayed` tells.

@@ -1,21 +1,20 @@
 //! `recompact replay`: transcripts × policies → one comparison.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use recompact::conversation::Conversation;
-use recompact::policy::{Policy, Setting};
+use recompact::policy::{Policy, Setting, taken_by_none};
 use recompact::replay::Observer;
 use recompact::results::Results;
 use recompact::study::{Observers, Study, with_bounds};
-use recompact::text::one_of;
 
 use super::Failure;
 use super::contexts::Contexts;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
+use super::progress::calls_of;
 use super::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
 use super::studied::Studied;
 
@@ -66,8 +65,7 @@ impl Replay {
             |source, reading| Worked::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut witnesses))),
             |source, reading| {
                 let part = study.transcript(source.name, reading, None);
-                let calls = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
-                source.progress.replayed(calls, study.policies.len());
+                source.progress.replayed(calls_of(reading) * study.policies.len() as u64);
                 Worked::new(source, ONE_ROUND, part)
             },
             |source| resumed.as_ref()?.part(source, ONE_ROUND),
@@ -110,8 +108,7 @@ impl Replay {
         let mut policies = Vec::new();
         for source in self.studied.sources()? {
             let plain = source.policy(&[])?;
-            let fits =
-                |setting: &&Setting| setting.layer.as_ref().is_none_or(|id| plain.layers.iter().any(|layer| layer.id == *id));
+            let fits = |setting: &&Setting| plain.takes(setting.layer.as_deref());
             let settings: Vec<_> = self.settings.iter().filter(fits).cloned().collect();
             let policy = source.policy(&settings)?;
             if policies.iter().any(|known: &Policy| known.name == policy.name) {
@@ -119,16 +116,12 @@ impl Replay {
             }
             policies.push(policy);
         }
-        for setting in &self.settings {
-            let Some(id) = &setting.layer else { continue };
-            if policies.iter().all(|policy| policy.layers.iter().all(|layer| layer.id != *id)) {
-                let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
-                let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
-                let what = format!("--set {}: no policy here has a layer `{id}`{}", setting.written, one_of(id, &known));
-                return Err(Failure::Usage(what));
-            }
+        let all: Vec<&Policy> = policies.iter().collect();
+        let untaken = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
+        match self.settings.iter().find_map(untaken) {
+            Some(what) => Err(Failure::Usage(what)),
+            None => Ok(policies),
         }
-        Ok(policies)
     }
 }
 

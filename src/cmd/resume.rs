@@ -41,7 +41,7 @@ impl Resumed {
 
     /// What was done of this transcript in a round, if it is still the same.
     pub fn part<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Worked<P>> {
-        let part = self.done.get(&(source.name.to_owned(), hash(source), round.to_owned()))?;
+        let part = self.done.get(&(source.name.to_owned(), source.hash(), round.to_owned()))?;
         match serde_json::from_value(part.clone()) {
             Ok(part) => Some(Worked::new(source, round, part)),
             Err(error) => {
@@ -73,7 +73,7 @@ pub const ONE_ROUND: &str = "";
 /// Policies in a question: their TOML by its hash, for hundreds of them are as long as a transcript.
 pub fn of_policies(policies: &[Policy]) -> String {
     let written: Vec<String> = policies.iter().map(Policy::to_toml).collect();
-    format!("{:032x}", xxh3_128(written.join("\n").as_bytes()))
+    hash_of(written.join("\n").as_bytes())
 }
 
 /// A transcript that was worked on, and which it was.
@@ -86,12 +86,13 @@ pub struct Worked<P> {
 
 impl<P> Worked<P> {
     pub fn new(source: Source, round: &str, part: P) -> Self {
-        Self { transcript: source.name.to_owned(), hash: hash(source), round: round.to_owned(), part }
+        Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), part }
     }
 }
 
-fn hash(source: Source) -> String {
-    format!("{:032x}", source.hash)
+/// Of any bytes, as it is saved: other bytes have another.
+pub fn hash_of(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
 
 /// What it takes to go on, where some transcripts are left.

@@ -13,7 +13,7 @@ use recompact::study::Study;
 use recompact::sweep::{Candidate, Condition, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
 
 use super::Failure;
-use super::input::{Source, Transcripts};
+use super::input::{Source, Transcripts, at_least_one};
 use super::present::Present;
 use super::resume::{POLICIES, Question, Resumed, of_policies, unfinished};
 use super::studied::Studied;
@@ -58,10 +58,6 @@ pub struct Sweep {
     resume: Option<PathBuf>,
     #[command(flatten)]
     present: Present,
-}
-
-fn at_least_one(number: &str) -> Result<usize, String> {
-    number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "a number from 1 on is needed".to_owned())
 }
 
 fn part(written: &str) -> Result<f64, String> {

@@ -1,5 +1,7 @@
 //! TOML → [`Policy`], with the line of what is wrong, and `--set`.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
 
 use super::Policy;
@@ -70,6 +72,14 @@ impl Setting {
         target.insert(self.field.clone(), self.value.clone());
         Ok(())
     }
+}
+
+/// Says that a setting's layer is in none of these policies, and which layers are; nothing where one of them has it.
+pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
+    let id = layer.filter(|_| !policies.iter().any(|policy| policy.takes(layer)))?;
+    let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
+    let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
+    Some(format!("--set {setting}: no policy here has a layer `{id}`{}", one_of(id, &known)))
 }
 
 impl Policy {

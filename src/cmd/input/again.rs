@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use recompact::format::Reading;
 
 use super::{Outcome, Source, Transcripts};
+use crate::cmd::Failure;
 use crate::cmd::progress::Progress;
-use crate::cmd::{Failure, stop};
 use crate::source::{self, Input};
 
 impl Transcripts {
@@ -26,28 +26,18 @@ impl Transcripts {
     /// several at a time, in the order of the paths. The second number is how many were left when somebody stopped the program.
     pub fn again<T: Send>(
         &self,
+        progress: &Progress,
         is_wanted: impl Fn(&str) -> bool,
         finished: impl Fn(Source) -> Option<T> + Sync,
-        work: impl Fn(Source, Reading) -> T + Sync,
+        work: impl Fn(Source, &mut Reading) -> T + Sync,
     ) -> Result<(Vec<T>, usize), Failure> {
         let (mut inputs, _) = source::find(&self.paths);
         inputs.retain(|input| is_wanted(&input.name));
-        let progress = Progress::new(0, false);
-        let one = |input: &Input| {
-            if stop::requested() {
-                return Ok(None);
+        let one = |input: &Input| match self.step(input, progress, &mut |source, reading| work(source, reading), &finished) {
+            (Outcome::Unreadable(why) | Outcome::PassedOver(why), _) => {
+                Err(Failure::Input(vec![format!("{why} (it was read before)")]))
             }
-            let again = |why: String| Failure::Input(vec![format!("{why} (it was read before)")]);
-            let bytes = source::read(input).map_err(|error| again(error.to_string()))?;
-            let source = Source::new(input, &bytes, &progress);
-            if let Some(worked) = finished(source) {
-                return Ok(Some(worked));
-            }
-            match self.read(input, &bytes) {
-                Outcome::Read(reading) => Ok(Some(work(source, reading))),
-                Outcome::Unreadable(why) | Outcome::PassedOver(why) => Err(again(why)),
-                Outcome::Finished | Outcome::Left => Ok(None),
-            }
+            (Outcome::Read(_) | Outcome::Finished | Outcome::Left, worked) => Ok(worked),
         };
         let done: Vec<Option<T>> = self.install(|| inputs.par_iter().map(one).collect::<Result<_, Failure>>())??;
         let left = done.iter().filter(|worked| worked.is_none()).count();

@@ -8,7 +8,8 @@ use recompact::study::{Study, Tally, with_bounds};
 use recompact::sweep::{Found, Roster, Round, Search, Split};
 
 use crate::cmd::Failure;
-use crate::cmd::input::Transcripts;
+use crate::cmd::input::{Source, Transcripts};
+use crate::cmd::progress::{Progress, calls_of};
 use crate::cmd::resume::{Resumed, Worked, of_policies};
 
 pub struct Rounds<'a> {
@@ -45,13 +46,11 @@ impl Rounds<'_> {
             let columns = &search.wishes().columns;
             // What somebody else wrote into the file is replayed again.
             let fits = |done: &Worked<Vec<Tally>>| done.part.iter().all(|tally| tally.fits(policies.len(), columns.len()));
-            let (tried, left) = self.transcripts.again(
-                |name| self.roster.holds(name, |session| sessions.contains(&session)),
+            let (tried, left) = self.again(
+                &progress,
+                &sessions,
                 |source| self.resumed.as_ref()?.part(source, &round).filter(fits),
-                |source, reading| {
-                    let reading = self.only(reading, source.name, &sessions);
-                    Worked::new(source, &round, study.tallies(&reading, columns, &|calls| progress.called(calls)))
-                },
+                |source, reading| Worked::new(source, &round, study.tallies(reading, columns, &|calls| progress.called(calls))),
             )?;
             let begin = self.worked.len();
             self.worked.extend(tried);
@@ -90,14 +89,13 @@ impl Rounds<'_> {
         let policies = study.policies.len() as u64;
         let calls: u64 = sessions.iter().map(|session| self.roster.calls(*session)).sum();
         let progress = self.transcripts.replaying(calls * policies);
-        let (parts, left) = self.transcripts.again(
-            |name| self.roster.holds(name, |session| sessions.contains(&session)),
+        let (parts, left) = self.again(
+            &progress,
+            &sessions,
             |_| None,
             |source, reading| {
-                let reading = self.only(reading, source.name, &sessions);
-                let part = study.transcript(source.name, &reading, None);
-                let calls: usize = reading.conversations.iter().map(|conversation| conversation.calls.len()).sum();
-                progress.called(calls as u64 * policies);
+                let part = study.transcript(source.name, reading, None);
+                progress.called(calls_of(reading) * policies);
                 part
             },
         )?;
@@ -106,10 +104,20 @@ impl Rounds<'_> {
         (left == 0).then(|| Ok(Results { sweep: Some(found.sweep), ..results()? })).transpose()
     }
 
-    /// A reading with the conversations of some sessions.
-    fn only(&self, mut reading: Reading, transcript: &str, sessions: &HashSet<usize>) -> Reading {
-        let is_wanted = |name: &str| self.roster.session(transcript, name).is_some_and(|session| sessions.contains(&session));
-        reading.conversations.retain(|conversation| is_wanted(&conversation.name));
-        reading
+    /// Reads the transcripts of some sessions again, and does some work on the conversations of these.
+    fn again<T: Send>(
+        &self,
+        progress: &Progress,
+        sessions: &HashSet<usize>,
+        finished: impl Fn(Source) -> Option<T> + Sync,
+        work: impl Fn(Source, &Reading) -> T + Sync,
+    ) -> Result<(Vec<T>, usize), Failure> {
+        let is_wanted = |session| sessions.contains(&session);
+        let of = |transcript: &str, conversation: &str| self.roster.session(transcript, conversation).is_some_and(is_wanted);
+        let work = |source: Source, reading: &mut Reading| {
+            reading.conversations.retain(|conversation| of(source.name, &conversation.name));
+            work(source, reading)
+        };
+        self.transcripts.again(progress, |name| self.roster.holds(name, is_wanted), finished, work)
     }
 }
