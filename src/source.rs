@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use walkdir::{DirEntry, WalkDir};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// What a transcript's name ends with, in folders; each may be followed by `.gz`.
 const ENDINGS: [&str; 3] = ["jsonl", "json", "traj"];
@@ -77,6 +78,11 @@ pub fn read(input: &Input) -> Result<Vec<u8>, SourceError> {
     let file = File::open(&input.path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     read_within(&input.name, file, size, MOST)
+}
+
+/// Of any bytes, as it is saved: other bytes have another.
+pub fn hash_of(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
 
 impl Input {

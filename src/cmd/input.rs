@@ -12,9 +12,8 @@ use recompact::text::many;
 
 use super::Failure;
 use super::progress::Progress;
-use super::resume::hash_of;
 use super::stop;
-use crate::source::{self, Input};
+use crate::source::{self, Input, hash_of};
 
 const MOST_THREADS: usize = 256;
 

@@ -5,7 +5,7 @@ use recompact::prices::Prices;
 use recompact::text::one_of;
 
 use super::Failure;
-use super::resume::hash_of;
+use crate::source::hash_of;
 
 #[derive(Args)]
 pub struct Priced {

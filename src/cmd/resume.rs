@@ -8,10 +8,10 @@ use recompact::results::{Finished, Results, Unfinished};
 use recompact::text::many;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::Failure;
 use super::input::Source;
+use crate::source::hash_of;
 
 /// Whatever decides the results, by the name of its option.
 pub type Question = Vec<(String, String)>;
@@ -88,11 +88,6 @@ impl<P> Worked<P> {
     pub fn new(source: Source, round: &str, part: P) -> Self {
         Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), part }
     }
-}
-
-/// Of any bytes, as it is saved: other bytes have another.
-pub fn hash_of(bytes: &[u8]) -> String {
-    format!("{:032x}", xxh3_128(bytes))
 }
 
 /// What it takes to go on, where some transcripts are left.
