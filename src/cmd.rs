@@ -5,6 +5,7 @@ mod contexts;
 mod input;
 mod inspect;
 mod materialize;
+mod models;
 mod present;
 mod priced;
 mod progress;

@@ -2,6 +2,7 @@
 
 use crate::context::{Change, Fault, Made, block_of};
 use crate::conversation::{Block, BlockId, Conversation, Role};
+use crate::summarizer::Paid;
 
 /// What was sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -87,7 +88,7 @@ pub struct File {
 }
 
 /// One call of the summarizer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     pub call: usize,
     pub layer: usize,
@@ -96,6 +97,16 @@ pub struct Summary {
     /// Tokens of its answer; 0 where it failed.
     pub tokens_out: u64,
     pub failed: bool,
+    /// What the answer took, where a model gave it.
+    pub paid: Option<Paid>,
+}
+
+/// A summarizer had no answer: what the journal tells from there on is worth nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unanswered {
+    pub call: usize,
+    pub layer: usize,
+    pub why: String,
 }
 
 /// A replay from its first request to its last.
@@ -105,6 +116,8 @@ pub struct Journal {
     pub events: Vec<Event>,
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
+    /// The first.
+    pub unanswered: Option<Unanswered>,
     /// The blocks that layers wrote; their ids continue those of the conversation.
     pub made: Vec<Made>,
     /// Tokens of system prompt and tools, counted into every request.

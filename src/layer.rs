@@ -24,7 +24,7 @@ use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
 use crate::shared::Shared;
-use crate::summarizer::Summarizer;
+use crate::summarizer::{Paid, Summarizer};
 
 /// One step of a policy: what it does, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -306,6 +306,8 @@ pub struct Proposal {
     pub asked: Vec<Asked>,
     /// It tried and gave up.
     pub failed: Option<String>,
+    /// A summarizer had no answer: what follows would tell nothing.
+    pub unanswered: Option<String>,
 }
 
 impl Proposal {
@@ -316,11 +318,13 @@ impl Proposal {
 }
 
 /// One attempt to get a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub failed: bool,
+    /// What the answer took, where a model gave it.
+    pub paid: Option<Paid>,
 }
 
 /// A file a layer wants written.

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::layer::{Layer, When};
+use crate::layer::{Act, Layer, When};
 use crate::meter::{Measure, Meter};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,6 +59,10 @@ pub struct Policy {
     pub max_output: u64,
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
+    /// Which of a study's writers writes its summaries. It is no part of the policy's file: whoever runs a policy chooses who is
+    /// asked, and paid.
+    #[serde(skip)]
+    pub summarizer: usize,
 }
 
 /// Claude Code's usual answer limit: with a window of 200,000 its summary is due at 167,000, as analyses report.
@@ -85,6 +89,11 @@ impl Policy {
             measures.extend(layer.act.measures());
         }
         measures
+    }
+
+    /// Whether it asks for summaries.
+    pub fn summarizes(&self) -> bool {
+        self.layers.iter().any(|layer| layer.enabled && matches!(layer.act, Act::Summarize(_)))
     }
 
     /// Whether some of it goes by the usage that the provider reported.

@@ -14,6 +14,7 @@ mod prepared;
 mod sums;
 mod tallies;
 mod trace;
+mod writers;
 
 use rayon::prelude::*;
 
@@ -28,11 +29,12 @@ use crate::prices::Prices;
 use crate::replay::{NoObserver, Observer, Setup, replay};
 use crate::results::Results;
 use crate::stats::{SEED, certainty};
-use crate::summarizer::{Extract, Summarizer};
+use crate::summarizer::Extract;
 
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
 pub use tallies::Tally;
+pub use writers::{Writer, written_by};
 
 use against::{Against, Replayed};
 use gaps::Gap;
@@ -57,7 +59,8 @@ pub struct Study {
     pub window: Option<u64>,
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
-    pub summarizer: Box<dyn Summarizer>,
+    /// Who writes summaries; each policy names one of them by its index.
+    pub writers: Vec<Writer>,
     /// How many of the worst hard misses are listed for each policy.
     pub misses: usize,
     /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
@@ -102,7 +105,7 @@ impl Study {
             window: None,
             overhead: None,
             thinking: None,
-            summarizer: Box::new(Extract::default()),
+            writers: vec![Writer::new("extract", Extract::default())],
             misses: 0,
             exact: false,
             prices: Prices::built_in(),
@@ -176,6 +179,7 @@ impl Study {
             policy,
             window: self.window_of(conversation, policy),
             recorded: prepared.recorded.as_ref(),
+            summarizer: &*self.writers[policy.summarizer].summarizer,
             ..prepared.setup(self)
         };
         let journal = replay(&setup, observer);

@@ -1,21 +1,27 @@
-//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge; the mock ones here need
-//! no model, give the same text every time, and say what kind of bound they are.
+//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge. [`Live`] asks a model;
+//! the mock ones need none, give the same text every time, and say what kind of bound they are.
 
 mod digest;
 mod extract;
+mod live;
 mod mock;
 mod reach;
 
 pub use digest::Digests;
 pub use extract::Extract;
+pub use live::Live;
 pub use mock::{Failing, Fixed, Stub};
 pub use reach::{Reach, Side};
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use serde::{Deserialize, Serialize};
+
 use crate::access;
 use crate::conversation::{Block, BlockId, Kind, Origin};
+use crate::llm::Usage;
+use crate::prompt::Prompt;
 
 /// A part of the input: one block, as far as the layer's limits let the summarizer see it.
 #[derive(Debug, Clone)]
@@ -50,6 +56,8 @@ impl<'a> Piece<'a> {
 /// What a summarizer is asked.
 pub struct Ask<'a> {
     pub pieces: Vec<Piece<'a>>,
+    /// What a model is told.
+    pub prompt: &'a Prompt,
     /// What the model asked to preserve.
     pub focus: Option<&'a str>,
     /// The most tokens the summary may have.
@@ -69,15 +77,47 @@ pub enum Failure {
     TooLong { tokens: u64, window: u64 },
     #[error("the summary was empty")]
     Empty,
+    /// With what there is of it.
     #[error("the summary reached its limit of {max_tokens} tokens")]
-    OverCap { max_tokens: u64 },
+    OverCap { max_tokens: u64, text: String },
+    /// By a model that found its input too long.
+    #[error("the summarizer's input was refused for its length: {0}")]
+    Refused(String),
     #[error("{0}")]
     Other(String),
+    /// Nothing is known of what it would have been: a replay that meets this tells nothing.
+    #[error("{0}")]
+    Unanswered(String),
+}
+
+/// What a summarizer says to one ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub text: Result<String, Failure>,
+    /// What it took, where a model was asked: now, or when its answer was recorded.
+    pub paid: Option<Paid>,
+}
+
+/// What an answer took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Paid {
+    /// What the question is known by.
+    pub key: String,
+    pub model: String,
+    pub usage: Usage,
+    pub seconds: f64,
+}
+
+impl From<Result<String, Failure>> for Reply {
+    /// What nobody paid for.
+    fn from(text: Result<String, Failure>) -> Self {
+        Self { text, paid: None }
+    }
 }
 
 /// Gives summaries. Implementations must answer the same ask with the same text.
 pub trait Summarizer: Send + Sync {
-    fn summarize(&self, ask: &Ask) -> Result<String, Failure>;
+    fn summarize(&self, ask: &Ask) -> Reply;
 }
 
 /// A kind of summarizer, for the catalog and the command line.

@@ -86,6 +86,16 @@ pub struct Done<T> {
 }
 
 impl<T> Done<T> {
+    /// Leaves out the parts that tell nothing, for the reason they give. If somebody stopped the program, that is why.
+    pub fn without(mut self, reason: impl Fn(&T) -> Option<&str>) -> Self {
+        let (empty, told): (Vec<T>, Vec<T>) = self.parts.into_iter().partition(|part| reason(part).is_some());
+        match stop::requested() {
+            true => self.left += empty.len(),
+            false => self.errors.extend(empty.iter().filter_map(reason).map(str::to_owned)),
+        }
+        Self { parts: told, ..self }
+    }
+
     /// The parts, or why there are none. What went wrong with some is given back for the end of the run.
     pub fn analysed(self) -> Result<(Vec<T>, Result<(), Failure>), Failure> {
         let end = match (self.left, self.errors.is_empty()) {

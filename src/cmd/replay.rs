@@ -70,6 +70,7 @@ impl Replay {
             },
             |source| resumed.as_ref()?.part(source, ONE_ROUND),
         )?;
+        let done = done.without(|worked| worked.part.unanswered());
         let (left, transcripts) = (done.left, done.transcripts);
         let (worked, end) = done.analysed()?;
         let unfinished = (left > 0).then(|| unfinished(&worked, transcripts, question)).transpose()?;

@@ -17,6 +17,7 @@
 //! input_chars = 80_000       # of the span's JSON, the summarizer reads this much …
 //! input_side = "tail"        # … from this end
 //! max_tokens = 2000
+//! prompt = "lcc-s06"         # what a model is told, where one summarises
 //! template = "[Compacted]\n\n{summary}"
 //! ```
 
@@ -27,7 +28,8 @@ use super::{Asked, Memory, Moment, Proposal};
 use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
 use crate::meter::{Measure, python_text};
-use crate::summarizer::{Ask, Failure, Reach, Side};
+use crate::prompt::Instructions;
+use crate::summarizer::{Ask, Failure, Paid, Reach, Side};
 use crate::template::{asks_for, fill};
 use crate::text;
 
@@ -56,7 +58,7 @@ pub struct Summarize {
     pub rides_prefix: bool,
     /// Most tokens of the summary.
     pub max_tokens: u64,
-    /// What a summary that reaches `max_tokens` is.
+    /// What a summary that reaches `max_tokens` is: a failure, unless the harness takes what there is.
     pub on_cap: OnCap,
     /// The user message that stands in place of the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
     pub template: String,
@@ -66,6 +68,8 @@ pub struct Summarize {
     pub ack: Option<String>,
     /// Whether the compact tool's `focus` reaches the summarizer.
     pub focus: bool,
+    /// What a model is told that summarises: the name of a built-in prompt, or one of your own.
+    pub prompt: Instructions,
     /// How often a failed attempt is tried again; for an overflow layer, how often it may run for one request.
     pub max_retries: usize,
     /// Share of its oldest messages that the input loses before each retry.
@@ -108,11 +112,12 @@ impl Default for Summarize {
             input_form: Measure::JsonAscii,
             rides_prefix: false,
             max_tokens: 2_000,
-            on_cap: OnCap::Clip,
+            on_cap: OnCap::Fail,
             template: "[Compacted]\n\n{summary}".to_owned(),
             empty: None,
             ack: None,
             focus: false,
+            prompt: Instructions::default(),
             max_retries: 0,
             shrink: 0.2,
             breaker: 0,
@@ -161,6 +166,7 @@ impl Summarize {
                 Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
             let ask = Ask {
                 pieces: reach.pieces(now, from..input.end),
+                prompt: self.prompt.prompt(),
                 focus: now.focus.filter(|_| self.focus),
                 max_tokens: self.max_tokens,
                 call: now.call,
@@ -168,14 +174,19 @@ impl Summarize {
                 tokens: &|text| now.tokens(text),
             };
             let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
-            match self.answer(now, &ask, tokens_in) {
+            let (answer, paid) = self.answer(now, &ask, tokens_in);
+            match answer {
                 Ok((summary, tokens_out)) => {
-                    proposal.asked.push(Asked { tokens_in, tokens_out, failed: false });
+                    proposal.asked.push(Asked { tokens_in, tokens_out, failed: false, paid });
                     return Ok(summary);
                 }
                 Err(failure) => {
-                    proposal.asked.push(Asked { tokens_in, tokens_out: 0, failed: true });
+                    proposal.asked.push(Asked { tokens_in, tokens_out: 0, failed: true, paid });
                     why = failure.to_string();
+                    if let Failure::Unanswered(_) = failure {
+                        proposal.unanswered.get_or_insert(why.clone());
+                        break;
+                    }
                 }
             }
             let rest = input.end - from;
@@ -184,20 +195,29 @@ impl Summarize {
         Err(why)
     }
 
-    /// The summary and its tokens.
-    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> Result<(String, u64), Failure> {
+    /// The summary and its tokens, and what it took.
+    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> (Result<(String, u64), Failure>, Option<Paid>) {
         if tokens_in + self.max_tokens > now.limits.window {
-            return Err(Failure::TooLong { tokens: tokens_in + self.max_tokens, window: now.limits.window });
+            let (tokens, window) = (tokens_in + self.max_tokens, now.limits.window);
+            return (Err(Failure::TooLong { tokens, window }), None);
         }
-        let summary = match (now.summarizer.summarize(ask)?, &self.empty) {
-            (summary, _) if !summary.is_empty() => summary,
-            (_, Some(instead)) => instead.clone(),
-            (_, None) => return Err(Failure::Empty),
+        let reply = now.summarizer.summarize(ask);
+        (self.taken(now, ask, reply.text), reply.paid)
+    }
+
+    /// What the layer makes of what the summarizer said.
+    fn taken(&self, now: &Moment, ask: &Ask, said: Result<String, Failure>) -> Result<(String, u64), Failure> {
+        let summary = match (said, &self.empty) {
+            (Ok(summary), _) if !summary.is_empty() => summary,
+            (Ok(_) | Err(Failure::Empty), Some(instead)) => instead.clone(),
+            (Ok(_) | Err(Failure::Empty), None) => return Err(Failure::Empty),
+            (Err(Failure::OverCap { text, .. }), _) if self.on_cap == OnCap::Clip => text,
+            (Err(failure), _) => return Err(failure),
         };
         let tokens = now.tokens(&summary);
         match self.on_cap {
             _ if tokens <= self.max_tokens => Ok((summary, tokens)),
-            OnCap::Fail => Err(Failure::OverCap { max_tokens: self.max_tokens }),
+            OnCap::Fail => Err(Failure::OverCap { max_tokens: self.max_tokens, text: summary }),
             OnCap::Clip => {
                 let clipped = clip(&summary, self.max_tokens, &ask.tokens);
                 Ok((clipped.to_owned(), now.tokens(clipped)))

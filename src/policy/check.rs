@@ -61,6 +61,9 @@ fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
             "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: leave out `input_chars`".to_owned()
         );
     }
+    if let Act::Summarize(summarize) = &layer.act {
+        summarize.prompt.check()?;
+    }
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {
         return Err("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
     }

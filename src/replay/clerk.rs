@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Now, Observer, Setup, Track, due::due};
 use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
-use crate::journal::{Event, File, FileKind, Happened, Journal, Summary};
+use crate::journal::{Event, File, FileKind, Happened, Journal, Summary, Unanswered};
 use crate::layer::archive::{self, Archive};
 use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
@@ -151,14 +151,18 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
         track.context.faults(Cause::Layer(index));
         let after = counter.apply(track.context.sum(counter.measure));
-        let summaries = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, failed }| Summary {
+        let summaries = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, failed, paid }| Summary {
             call: now.call,
             layer: index,
             tokens_in,
             tokens_out,
             failed,
+            paid,
         });
         self.journal.summaries.extend(summaries);
+        if let Some(why) = proposal.unanswered {
+            self.journal.unanswered.get_or_insert(Unanswered { call: now.call, layer: index, why });
+        }
         self.event(
             now,
             index,

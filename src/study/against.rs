@@ -1,5 +1,6 @@
 //! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
 
+use crate::journal::Unanswered;
 use crate::measure;
 use crate::policy::Policy;
 use crate::results::{ResultNote, Row, TraceLine};
@@ -24,6 +25,8 @@ pub(super) struct Replayed {
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
     pub sums: OfPolicy,
+    /// Which summary is missing, and why.
+    pub unanswered: Option<String>,
 }
 
 impl Against<'_> {
@@ -67,7 +70,18 @@ impl Against<'_> {
             }
         }
         replayed.rows.insert(0, row);
+        replayed.unanswered = journal.unanswered.as_ref().map(|missing| self.unanswered(policy, missing));
         Replayed { sums, ..replayed }
+    }
+
+    fn unanswered(&self, policy: &Policy, Unanswered { call, layer, why }: &Unanswered) -> String {
+        let (conversation, layer) = (&self.prepared.conversation.name, &policy.layers[*layer].id);
+        format!(
+            "{}: conversation {conversation}, call {}: no summary for {} ({layer}): {why}",
+            self.transcript,
+            call + 1,
+            policy.name
+        )
     }
 
     /// The window of the baseline's replay.

@@ -32,6 +32,8 @@ pub struct Part {
     pub(super) calibrations: Vec<CalibrationRow>,
     /// What is not known of its models.
     pub(super) unknown: Vec<(Gap, String)>,
+    /// Why a summarizer had no answer: then all of this tells nothing.
+    unanswered: Option<String>,
 }
 
 /// Puts the parts together, in the order of the transcripts.
@@ -87,16 +89,22 @@ impl Part {
         Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
+    /// Why it tells nothing: a summarizer had no answer, and what would have become of the conversation is not known.
+    pub fn unanswered(&self) -> Option<&str> {
+        self.unanswered.as_deref()
+    }
+
     /// What the replays of one conversation gave, in the order of the policies.
     pub(super) fn add(&mut self, against: &Against, replayed: Vec<Replayed>) {
         let conversation = against.prepared.conversation;
         self.policies.resize_with(replayed.len(), OfPolicy::default);
         let mut lines = Vec::new();
-        for (Replayed { rows, notes, trace, sums }, sum) in replayed.into_iter().zip(&mut self.policies) {
+        for (Replayed { rows, notes, trace, sums, unanswered }, sum) in replayed.into_iter().zip(&mut self.policies) {
             self.rows.extend(rows);
             self.notes.extend(notes);
             lines.extend(trace);
             sum.add(sums);
+            self.unanswered = self.unanswered.take().or(unanswered);
         }
         if !lines.is_empty() {
             self.traces.push(trace::row(&self.transcript, conversation, against.window(), lines));

@@ -72,7 +72,7 @@ fn setup<'b>(
         window: USUAL_WINDOW,
         overhead,
         thinking: study.thinking.unwrap_or(conversation.thinking),
-        summarizer: &*study.summarizer,
+        summarizer: &*study.writers[study.policies[study.baseline].summarizer].summarizer,
         recorded: None,
         shared,
     }

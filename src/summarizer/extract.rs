@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::digest::MAX_CHARS;
-use super::{Ask, Failure, Piece, Summarizer};
+use super::{Ask, Piece, Reply, Summarizer};
 use crate::conversation::{Kind, Origin};
 use crate::text;
 use informative::informative;
@@ -39,7 +39,7 @@ const MAX_STATE_CHARS: usize = 1_200;
 const RULE_WORDS: [&str; 6] = ["never", "must", "always", "do not", "don't", "only"];
 
 impl Summarizer for Extract {
-    fn summarize(&self, ask: &Ask) -> Result<String, Failure> {
+    fn summarize(&self, ask: &Ask) -> Reply {
         let mut page = Page { ask, text: String::new(), left: ask.max_tokens.min(self.tokens) };
         page.section("Focus:", ask.focus.map(Cow::Borrowed));
         page.section("Rules:", rules(&ask.pieces));
@@ -47,7 +47,7 @@ impl Summarizer for Extract {
         page.section("Files, last used first:", files(&ask.pieces));
         page.section("Last state:", last_state(&ask.pieces));
         page.section("Notes:", informative(ask, page.left));
-        Ok(page.text)
+        Ok(page.text).into()
     }
 }
 

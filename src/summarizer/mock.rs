@@ -1,6 +1,6 @@
 //! Summarizers that do not read their input.
 
-use super::{Ask, Failure, Summarizer};
+use super::{Ask, Failure, Reply, Summarizer};
 
 /// Always the same text.
 pub struct Fixed {
@@ -8,8 +8,8 @@ pub struct Fixed {
 }
 
 impl Summarizer for Fixed {
-    fn summarize(&self, _: &Ask) -> Result<String, Failure> {
-        Ok(self.text.clone())
+    fn summarize(&self, _: &Ask) -> Reply {
+        Ok(self.text.clone()).into()
     }
 }
 
@@ -22,7 +22,7 @@ pub struct Stub {
 const WORD: &str = " summary";
 
 impl Summarizer for Stub {
-    fn summarize(&self, ask: &Ask) -> Result<String, Failure> {
+    fn summarize(&self, ask: &Ask) -> Reply {
         let words = usize::try_from(self.tokens).unwrap_or(usize::MAX).min(1_000_000);
         let mut text = WORD.repeat(words);
         // Other counters see more or fewer tokens in a word: shorten or lengthen to what they see.
@@ -30,7 +30,7 @@ impl Summarizer for Stub {
         if counted != self.tokens {
             text = WORD.repeat((words as f64 * self.tokens as f64 / counted as f64).round() as usize);
         }
-        Ok(text)
+        Ok(text).into()
     }
 }
 
@@ -38,7 +38,7 @@ impl Summarizer for Stub {
 pub struct Failing;
 
 impl Summarizer for Failing {
-    fn summarize(&self, _: &Ask) -> Result<String, Failure> {
-        Err(Failure::Other("the summarizer `failing` never answers".to_owned()))
+    fn summarize(&self, _: &Ask) -> Reply {
+        Err(Failure::Other("the summarizer `failing` never answers".to_owned())).into()
     }
 }
