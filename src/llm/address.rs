@@ -19,8 +19,11 @@ pub struct Protocol {
     pub key_variable: &'static str,
     /// Where it is spoken if nobody says otherwise; empty: nowhere.
     pub base_url: &'static str,
-    connect: fn(&Address, &Connection) -> Result<Box<dyn Provider>, String>,
+    connect: Connect,
 }
+
+/// Makes what answers, or says why it cannot be asked.
+type Connect = fn(&Address, &Connection) -> Result<Box<dyn Provider>, String>;
 
 /// Every protocol.
 pub const PROTOCOLS: &[Protocol] = &[Protocol {

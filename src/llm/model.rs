@@ -39,10 +39,13 @@ pub struct Setup {
 /// Answers questions. Of the same question it gives the same answer, however many threads ask.
 pub struct Model {
     setup: Setup,
-    asked: Mutex<HashMap<String, Arc<OnceLock<Result<Asked, Trouble>>>>>,
+    asked: Mutex<HashMap<String, Arc<Once>>>,
     /// The first failure that further calls would only repeat.
     gone: OnceLock<String>,
 }
+
+/// What came of a question that was asked at least once in this run.
+type Once = OnceLock<Result<Asked, Trouble>>;
 
 /// An answer, and what it is known by.
 #[derive(Debug, Clone, PartialEq)]
