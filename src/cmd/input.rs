@@ -3,10 +3,12 @@
 mod again;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use recompact::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
+use recompact::llm::Limits;
 use recompact::report::escape;
 use recompact::text::many;
 
@@ -37,6 +39,9 @@ pub struct Transcripts {
     /// How many threads work [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
+    /// The limits of the models that are asked meanwhile.
+    #[arg(skip)]
+    asked: Option<Arc<Limits>>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -138,7 +143,8 @@ impl Transcripts {
         let (inputs, errors) = source::find(&self.paths);
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         stop::listen(self.quiet);
-        let progress = Progress::new(inputs.iter().map(Input::size).sum(), !self.quiet && inputs.len() > 1);
+        let shown = !self.quiet && (inputs.len() > 1 || self.asked.is_some());
+        let progress = Progress::new(inputs.iter().map(Input::size).sum(), shown, self.asked.clone());
         let step = |input: &Input, work: &mut dyn FnMut(Source, &mut Reading) -> T| {
             let done = self.step(input, &progress, work, &finished);
             progress.read(input.size());
@@ -179,10 +185,12 @@ impl Transcripts {
         [("--format", format), ("--branches", branches)].map(|(option, value)| (option.to_owned(), value.to_owned()))
     }
 
-    /// Takes at least so many threads where nobody said how many: those that wait for models leave the processors to others.
-    pub fn work_with(&mut self, threads: Option<usize>) {
+    /// Models are asked for the work, within these limits. Where nobody said how many threads there are, there are as many as may ask
+    /// at a time: those that wait leave the processors to others.
+    pub fn work_with_models(&mut self, limits: Arc<Limits>) {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs = self.jobs.or(threads.map(|threads| threads.max(processors)));
+        self.jobs = self.jobs.or(Some(limits.concurrency.max(processors)));
+        self.asked = Some(limits);
     }
 
     fn pool(&self) -> Result<rayon::ThreadPool, Failure> {

@@ -1,7 +1,7 @@
 //! Models that are asked over the network, or a program: how, how much of it, and where their answers are kept.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
@@ -46,6 +46,8 @@ pub struct Models {
     /// Make no call that could bring the cost over this
     #[arg(long, value_name = "USD")]
     max_cost: Option<f64>,
+    #[arg(skip)]
+    limits: OnceLock<Arc<Limits>>,
 }
 
 fn param(written: &str) -> Result<(String, Value), String> {
@@ -67,12 +69,14 @@ impl Models {
             models: self,
             prices,
             cassette: Arc::new(Cassette::new(self.cassette.clone(), self.cassette_mode)),
-            limits: Arc::new(Limits::new(self.max_calls, self.max_cost, self.concurrency)),
+            limits: self.limits(),
         }
     }
 
-    pub fn concurrency(&self) -> usize {
-        self.concurrency
+    /// Of all models of this run together.
+    pub fn limits(&self) -> Arc<Limits> {
+        let limits = || Arc::new(Limits::new(self.max_calls, self.max_cost, self.concurrency));
+        Arc::clone(self.limits.get_or_init(limits))
     }
 
     /// In one order, for they are a part of what a question is known by.

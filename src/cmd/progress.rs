@@ -5,9 +5,12 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use recompact::format::Reading;
+use recompact::llm::Limits;
+use recompact::text::many;
 
 /// A bar of bytes; work on them is counted beside it.
 pub struct Progress {
@@ -20,16 +23,22 @@ const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} lef
 const BYTES: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
 
 impl Progress {
-    /// Over so many bytes; nothing is shown where nobody would see it, or there is next to nothing to wait for.
-    pub fn new(bytes: u64, shown: bool) -> Self {
+    /// Over so many bytes; nothing is shown where nobody would see it, or there is next to nothing to wait for. `asked` are the limits
+    /// of the models that are asked meanwhile.
+    pub fn new(bytes: u64, shown: bool, asked: Option<Arc<Limits>>) -> Self {
         let replayed = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&replayed);
-        Self { bar: bar(bytes, BYTES, shown, move |_| counted.load(Ordering::Relaxed)), replayed }
+        let ticks = asked.is_some();
+        let bar = bar(bytes, BYTES, shown, asked, move |_| counted.load(Ordering::Relaxed));
+        if ticks {
+            bar.enable_steady_tick(Duration::from_secs(1));
+        }
+        Self { bar, replayed }
     }
 
     /// Over so many recorded calls times policies, where these are known before.
     pub fn of_calls(policy_calls: u64, shown: bool) -> Self {
-        Self { bar: bar(policy_calls, CALLS, shown, ProgressState::pos), replayed: Arc::default() }
+        Self { bar: bar(policy_calls, CALLS, shown, None, ProgressState::pos), replayed: Arc::default() }
     }
 
     /// So many of those calls are done.
@@ -62,6 +71,7 @@ fn bar(
     all: u64,
     template: &str,
     shown: bool,
+    asked: Option<Arc<Limits>>,
     replayed: impl Fn(&ProgressState) -> u64 + Clone + Send + Sync + 'static,
 ) -> ProgressBar {
     if !shown || !std::io::stderr().is_terminal() {
@@ -71,6 +81,9 @@ fn bar(
         let replayed = replayed(state) as f64;
         if replayed > 0.0 {
             let _ = write!(out, ", {} policy·calls/s", HumanCount((replayed / state.elapsed().as_secs_f64().max(1e-3)) as u64));
+        }
+        if let Some(spent) = asked.as_ref().map(|limits| limits.spent()) {
+            let _ = write!(out, ", {} of models, ${:.2}", many(spent.calls as usize, "call"), spent.usd);
         }
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

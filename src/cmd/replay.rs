@@ -58,7 +58,9 @@ pub struct Replay {
 
 impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
-        self.transcripts.work_with(self.studied.writers().threads());
+        if let Some(limits) = self.studied.writers().limits() {
+            self.transcripts.work_with_models(limits);
+        }
         let mut plan = self.dry_run.then(Plan::default);
         let study = self.study(plan.as_mut())?;
         let question = self.question(&study);

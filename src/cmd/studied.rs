@@ -86,6 +86,16 @@ impl Studied {
             Some(index) => index,
             None => {
                 let baseline = source(&self.baseline)?.policy(&[])?;
+                if self.writers.compares() && baseline.summarizes() {
+                    let variants = written_by(vec![baseline], &writers);
+                    let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
+                    let what = format!(
+                        "--baseline {}: several write its summaries; name one of them: {}",
+                        self.baseline,
+                        names.join(", ")
+                    );
+                    return Err(Failure::Usage(what));
+                }
                 match named(&baseline.name) {
                     Some(index) if policies[index].to_toml() == baseline.to_toml() => index,
                     Some(_) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use recompact::llm::{Address, PROTOCOLS, Usage};
+use recompact::llm::{Address, Limits, PROTOCOLS, Usage};
 use recompact::prices::Prices;
 use recompact::study::Writer;
 use recompact::summarizer::{self, Call, Live, Planned, Rehearsal};
@@ -78,9 +78,9 @@ impl Writers {
         self.summarizers.iter().any(asks)
     }
 
-    /// How many threads a study needs to make as many calls at a time as it may; none: that is not what it waits for.
-    pub fn threads(&self) -> Option<usize> {
-        self.asks_models().then(|| self.models.concurrency())
+    /// The limits of the models that are asked, if any are.
+    pub fn limits(&self) -> Option<Arc<Limits>> {
+        self.asks_models().then(|| self.models.limits())
     }
 
     /// What decides the results. Where a model is asked is not among it.

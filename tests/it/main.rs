@@ -14,6 +14,7 @@ mod cli;
 mod cli_bad_input;
 mod cli_contexts;
 mod cli_materialize;
+mod cli_models;
 mod cli_prices;
 mod cli_resume;
 mod codex_files;
