@@ -4,6 +4,7 @@ mod answers;
 mod command;
 mod limits;
 mod models;
+mod program;
 mod server;
 
 use std::path::PathBuf;
