@@ -15,6 +15,7 @@ mod resume;
 mod stop;
 mod studied;
 mod sweep;
+mod writers;
 
 use clap::{Parser, Subcommand};
 
@@ -37,7 +38,7 @@ enum Command {
     Sweep(Box<sweep::Sweep>),
     /// Saved results → another report
     Report(report::Report),
-    /// Formats, policies, layers, meters, summarizers, measures, reports, prices and providers, with their pages
+    /// Formats, policies, layers, meters, summarizers, prompts, measures, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
 }
 

@@ -49,11 +49,18 @@ pub struct Model {
 /// What came of a question that was asked at least once in this run.
 type Once = OnceLock<Result<Asked, Trouble>>;
 
-/// An answer, and what it is known by.
+/// What came of a question, and what it is known by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub key: String,
     pub outcome: Outcome,
+}
+
+impl Asked {
+    /// Tokens and seconds that the answer took; of a refusal none.
+    pub fn took(&self) -> (Usage, f64) {
+        self.outcome.as_ref().map_or((Usage::default(), 0.0), |answer| (answer.usage, answer.seconds))
+    }
 }
 
 /// The usual [`Setup::first_wait`].
@@ -77,13 +84,24 @@ impl Model {
     }
 
     pub fn ask(&self, question: &Question) -> Result<Answer, Trouble> {
-        self.look_up(question)?.outcome.answer()
+        self.look_up(question)?.outcome.map_err(Trouble::TooLong)
+    }
+
+    /// The key of a question, and what the cassette has of it; nobody is asked.
+    pub fn known(&self, question: &Question) -> (String, Option<Outcome>) {
+        let key = self.key(question);
+        let outcome = self.setup.cassette.get(&key).ok().flatten();
+        (key, outcome)
+    }
+
+    fn key(&self, question: &Question) -> String {
+        let Setup { name, params, replicate, .. } = &self.setup;
+        key(name, params, *replicate, question)
     }
 
     /// The same, with its key, and what was refused for its length.
     pub fn look_up(&self, question: &Question) -> Result<Asked, Trouble> {
-        let Setup { name, params, replicate, .. } = &self.setup;
-        let key = key(name, params, *replicate, question);
+        let key = self.key(question);
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let cell = asked.entry(key.clone()).or_default().clone();
         drop(asked);
@@ -94,9 +112,9 @@ impl Model {
         let Setup { name, params, replicate, cassette, .. } = &self.setup;
         let broken = |error: CassetteError| Trouble::Unanswered(error.to_string());
         if cassette.mode() != Mode::Record
-            && let Some(entry) = cassette.get(key).map_err(broken)?
+            && let Some(outcome) = cassette.get(key).map_err(broken)?
         {
-            return Ok(entry.outcome);
+            return Ok(outcome);
         }
         let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != Mode::Replay) else {
             let folder = cassette.folder().map_or("none".to_owned(), |folder| folder.display().to_string());
@@ -104,13 +122,13 @@ impl Model {
             return Err(Trouble::Unanswered(what));
         };
         let outcome = self.answered(provider, question)?;
-        let entry = Entry::new(name, params, *replicate, question, outcome);
+        let entry = Entry::new(name, params, *replicate, question, &outcome);
         // Whatever is asked after this would be paid and lost.
         let unkept = |error: CassetteError| {
             self.health.end(&error.to_string());
             broken(error)
         };
-        Ok(cassette.put(key, entry).map_err(unkept)?.outcome)
+        Ok(cassette.put(key, &entry).map_err(unkept)?.unwrap_or(outcome))
     }
 
     /// Asks the provider, as often as it takes.
@@ -119,11 +137,13 @@ impl Model {
         let unanswered = |what: String| Trouble::Unanswered(format!("{name}: {what}"));
         let waits = ExponentialBuilder::default().with_jitter().with_min_delay(*first_wait);
         let mut waits = waits.with_max_delay(LONGEST_USUAL_WAIT).with_max_times(*retries).build();
-        for attempt in 1.. {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
             let refusal = match self.attempt(provider, question).map_err(unanswered)? {
                 Ok(answer) => {
                     self.health.answered();
-                    return Ok(Outcome::of(&Ok(answer)));
+                    return Ok(Ok(answer));
                 }
                 Err(refusal) => refusal,
             };
@@ -132,14 +152,13 @@ impl Model {
                 None => {
                     self.health.unanswered(&refusal);
                     return match refusal {
-                        Refusal::TooLong(what) => Ok(Outcome::of(&Err(what))),
-                        other if attempt == 1 => Err(unanswered(other.what().to_owned())),
-                        other => Err(unanswered(format!("{} (attempt {attempt})", other.what()))),
+                        Refusal::TooLong(what) => Ok(Err(what)),
+                        other if attempts == 1 => Err(unanswered(other.what().to_owned())),
+                        other => Err(unanswered(format!("{} (attempt {attempts})", other.what()))),
                     };
                 }
             }
         }
-        Err(unanswered("it was not asked".to_owned()))
     }
 
     /// One attempt, in its turn, and what is paid for it; or why none is made.
