@@ -82,7 +82,7 @@ fn after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
         Some(date.timestamp().duration_since(now).as_secs_f64())
     })?;
     // What is no time, as `NaN`, is none; what is past is now.
-    Duration::try_from_secs_f64(seconds.max(0.0).min(1e9)).ok().filter(|_| !seconds.is_nan())
+    Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).ok().filter(|_| !seconds.is_nan())
 }
 
 #[cfg(test)]
