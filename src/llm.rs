@@ -5,19 +5,25 @@
 //! an answer, or why there is none: never a half one, and never a key.
 
 mod address;
+mod anthropic;
+mod base_url;
 mod cassette;
+mod command;
+mod health;
 mod http;
 mod key;
 mod limits;
 mod model;
 mod openai;
+mod secrets;
+mod too_long;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection, PROTOCOLS, Protocol};
 pub use cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
 pub use limits::{Limits, Spent};
-pub use model::{Asked, Model, Price, Setup};
+pub use model::{Asked, FIRST_WAIT, Model, Price, Setup};
 
 use serde::{Deserialize, Serialize};
 
@@ -67,15 +73,38 @@ fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
-/// Why one attempt gave no answer.
+/// Why one attempt gave no answer: what it says of the next one, and whether it may have to be paid all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The question is longer than the model takes.
+    /// The question is longer than the model takes. Nothing is paid.
     TooLong(String),
-    /// The next attempt may do better, after so long where the provider says so.
+    /// It was turned away, and may be taken later: after so long where the provider says so. Nothing is paid.
     Again { what: String, after: Option<Duration> },
-    /// No further attempt would do better.
+    /// Nobody is there. Nothing is paid.
+    Unreachable(String),
+    /// An answer may have been written, and did not come, or not as one: what it cost is not known.
+    Lost(String),
+    /// The question was turned away, and would be again. Nothing is paid.
     Never(String),
+    /// There is an answer, and it is none: the model declined, or what it says is of no use. It may have to be paid.
+    Declined(String),
+    /// Every question would be turned away, as without a key. Nothing is paid.
+    Gone(String),
+}
+
+impl Refusal {
+    /// What is said of it.
+    pub fn what(&self) -> &str {
+        match self {
+            Self::TooLong(what) | Self::Unreachable(what) | Self::Lost(what) => what,
+            Self::Again { what, .. } | Self::Never(what) | Self::Declined(what) | Self::Gone(what) => what,
+        }
+    }
+
+    /// Whether the provider may ask for money.
+    pub fn may_cost(&self) -> bool {
+        matches!(self, Self::Lost(_) | Self::Declined(_))
+    }
 }
 
 /// Someone who answers: a protocol and where it is spoken, or a program.
@@ -93,4 +122,14 @@ pub enum Trouble {
     /// Nothing is known of what the answer would have been.
     #[error("{0}")]
     Unanswered(String),
+}
+
+/// How long it took, to a tenth of a second.
+fn seconds_since(began: Instant) -> f64 {
+    (began.elapsed().as_secs_f64() * 10.0).round() / 10.0
+}
+
+/// A count of tokens in an answer; what is no count is none. No model counts to 2³², and sums must not run over.
+fn tokens(answer: &serde_json::Value, at: &str) -> u64 {
+    answer.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0).min(u32::MAX.into())
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
-use recompact::llm::{Address, Cassette, Connection, Limits, Mode, Model, Setup};
+use recompact::llm::{Address, Cassette, Connection, FIRST_WAIT, Limits, Mode, Model, Setup};
 use recompact::prices::Prices;
 use serde_json::{Map, Value};
 
@@ -119,6 +119,7 @@ impl Shared<'_> {
             limits: Arc::clone(&self.limits),
             price: None,
             retries: 0,
+            first_wait: FIRST_WAIT,
             stopped: stop::requested,
         }
     }
@@ -126,7 +127,7 @@ impl Shared<'_> {
     fn connection(&self, address: &Address, timeout: Duration) -> Result<Connection, Failure> {
         let base_url = address.base_url.clone().or_else(|| self.models.base_url.clone());
         let variable = self.models.key_env.as_deref().unwrap_or(address.protocol.key_variable);
-        let key = std::env::var(variable).ok().filter(|key| !key.is_empty());
+        let key = std::env::var(variable).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         if key.is_none() && base_url.is_none() && !variable.is_empty() {
             return Err(Failure::Usage(format!(
                 "{}: no key: {variable} is not set; --base-url asks another server",
@@ -134,6 +135,6 @@ impl Shared<'_> {
             )));
         }
         let base_url = base_url.unwrap_or_else(|| address.protocol.base_url.to_owned()).trim_end_matches('/').to_owned();
-        Ok(Connection { base_url, key, timeout, params: self.models.params() })
+        Ok(Connection { base_url, key, key_variable: variable.to_owned(), timeout, params: self.models.params() })
     }
 }

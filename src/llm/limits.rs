@@ -39,18 +39,23 @@ impl Limits {
         *self.lock()
     }
 
-    /// Waits for a turn to make one call that costs so much at most; says which limit it would pass.
+    /// Waits for a turn to make one call that costs so much at most; says which limit it would pass. Calls under way count for
+    /// the most they may cost, so where they alone are in its way, it waits for what they do cost.
     pub(super) fn turn(&self, at_most: f64) -> Result<Turn<'_>, String> {
         let mut spent = self.lock();
-        while spent.under_way >= self.concurrency {
-            spent = self.freed.wait(spent).unwrap_or_else(PoisonError::into_inner);
-        }
-        if self.max_calls.is_some_and(|most| spent.calls >= most) {
-            return Err(format!("--max-calls {}: as many were made", spent.calls));
-        }
-        if let Some(most) = self.max_cost.filter(|most| spent.usd + at_most > *most) {
-            let what = format!("--max-cost {most}: ${:.4} is spent, and the next call may cost up to ${at_most:.4}", spent.usd);
-            return Err(what);
+        loop {
+            if self.max_calls.is_some_and(|most| spent.calls >= most) {
+                return Err(format!("--max-calls {}: as many were made", spent.calls));
+            }
+            let over = self.max_cost.filter(|most| spent.usd + at_most > *most);
+            match over {
+                Some(most) if spent.under_way == 0 => {
+                    let usd = spent.usd;
+                    return Err(format!("--max-cost {most}: ${usd:.4} is spent, and the next call may cost up to ${at_most:.4}"));
+                }
+                None if spent.under_way < self.concurrency => break,
+                _ => spent = self.freed.wait(spent).unwrap_or_else(PoisonError::into_inner),
+            }
         }
         spent.calls += 1;
         spent.usd += at_most;
@@ -64,6 +69,12 @@ impl Limits {
 }
 
 impl Turn<'_> {
+    /// No call was made.
+    pub fn unused(self) {
+        self.limits.lock().calls -= 1;
+        self.cost(0.0);
+    }
+
     /// It cost so much.
     pub fn cost(mut self, usd: f64) {
         self.limits.lock().usd += usd - self.at_most;
@@ -74,7 +85,8 @@ impl Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.limits.lock().under_way -= 1;
-        self.limits.freed.notify_one();
+        // Those who wait do so for different reasons.
+        self.limits.freed.notify_all();
     }
 }
 

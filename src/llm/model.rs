@@ -1,18 +1,19 @@
 //! A model that is asked: from the cassette, else from its provider, within the limits.
 
-use std::cell::Cell;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use backon::{BlockingRetryable, ExponentialBuilder};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::{Map, Value};
 
-use super::cassette::{Cassette, Entry, Mode, Outcome};
+use super::cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
+use super::health::Health;
 use super::key::key;
 use super::limits::Limits;
 use super::{Answer, Provider, Question, Refusal, Trouble, Usage};
+
 /// What a usage costs, in US dollars.
 pub type Price = Box<dyn Fn(&Usage) -> f64 + Send + Sync>;
 
@@ -32,6 +33,8 @@ pub struct Setup {
     pub price: Option<Price>,
     /// How often a failed attempt is tried again.
     pub retries: usize,
+    /// How long is waited before the second attempt where the provider does not say; before each further one twice as long.
+    pub first_wait: Duration,
     /// Somebody wants an end: nothing is asked any more.
     pub stopped: fn() -> bool,
 }
@@ -40,8 +43,7 @@ pub struct Setup {
 pub struct Model {
     setup: Setup,
     asked: Mutex<HashMap<String, Arc<Once>>>,
-    /// The first failure that further calls would only repeat.
-    gone: OnceLock<String>,
+    health: Health,
 }
 
 /// What came of a question that was asked at least once in this run.
@@ -61,16 +63,20 @@ impl Asked {
     }
 }
 
-/// The first wait before another attempt, and the longest where the provider names none.
-const WAITS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+/// The usual [`Setup::first_wait`].
+pub const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait where the provider names none.
+const LONGEST_USUAL_WAIT: Duration = Duration::from_secs(60);
 /// Longer than this is not waited, whatever the provider says.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// Who waits looks so often whether somebody wants an end.
+const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of a prompt a token has at the least, for what it may cost: code and JSON have three and more.
 const FEWEST_BYTES: u64 = 2;
 
 impl Model {
     pub fn new(setup: Setup) -> Self {
-        Self { setup, asked: Mutex::default(), gone: OnceLock::new() }
+        Self { setup, asked: Mutex::default(), health: Health::default() }
     }
 
     pub fn name(&self) -> &str {
@@ -104,7 +110,7 @@ impl Model {
 
     fn outcome(&self, key: &str, question: &Question) -> Result<Outcome, Trouble> {
         let Setup { name, params, replicate, cassette, .. } = &self.setup;
-        let broken = |error: super::CassetteError| Trouble::Unanswered(error.to_string());
+        let broken = |error: CassetteError| Trouble::Unanswered(error.to_string());
         if cassette.mode() != Mode::Record
             && let Some(outcome) = cassette.get(key).map_err(broken)?
         {
@@ -117,47 +123,88 @@ impl Model {
         };
         let outcome = self.answered(provider, question)?;
         let entry = Entry::new(name, params, *replicate, question, &outcome);
-        Ok(cassette.put(key, &entry).map_err(broken)?.unwrap_or(outcome))
+        // Whatever is asked after this would be paid and lost.
+        let unkept = |error: CassetteError| {
+            self.health.end(&error.to_string());
+            broken(error)
+        };
+        Ok(cassette.put(key, &entry).map_err(unkept)?.unwrap_or(outcome))
     }
 
     /// Asks the provider, as often as it takes.
     fn answered(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, Trouble> {
-        let Setup { name, limits, retries, stopped, .. } = &self.setup;
-        let wait = Rc::new(Cell::new(None::<Duration>));
-        let waited = Rc::clone(&wait);
-        let attempt = || {
-            let stop = |what: &str| Refusal::Never(what.to_owned());
-            if stopped() {
-                return Err(stop("stopped before it was asked"));
+        let Setup { name, retries, first_wait, .. } = &self.setup;
+        let unanswered = |what: String| Trouble::Unanswered(format!("{name}: {what}"));
+        let waits = ExponentialBuilder::default().with_jitter().with_min_delay(*first_wait);
+        let mut waits = waits.with_max_delay(LONGEST_USUAL_WAIT).with_max_times(*retries).build();
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let refusal = match self.attempt(provider, question).map_err(unanswered)? {
+                Ok(answer) => {
+                    self.health.answered();
+                    return Ok(Ok(answer));
+                }
+                Err(refusal) => refusal,
+            };
+            match waits.next().filter(|_| self.health.may_retry(&refusal)) {
+                Some(usual) => self.wait(if let Refusal::Again { after: Some(after), .. } = refusal { after } else { usual }),
+                None => {
+                    self.health.unanswered(&refusal);
+                    return match refusal {
+                        Refusal::TooLong(what) => Ok(Err(what)),
+                        other if attempts == 1 => Err(unanswered(other.what().to_owned())),
+                        other => Err(unanswered(format!("{} (attempt {attempts})", other.what()))),
+                    };
+                }
             }
-            if let Some(why) = self.gone.get() {
-                return Err(stop(why));
-            }
-            let turn = limits.turn(self.at_most(question)).map_err(|why| stop(&why))?;
-            let answer = provider.ask(question)?;
-            turn.cost(self.cost(&answer.usage));
-            Ok(answer)
-        };
-        let waits = ExponentialBuilder::default().with_jitter().with_min_delay(WAITS[0]).with_max_delay(WAITS[1]);
-        let answered = attempt
-            .retry(waits.with_max_times(*retries))
-            .sleep(move |usual: Duration| std::thread::sleep(waited.take().unwrap_or(usual).min(LONGEST_WAIT)))
-            .when(|refusal| matches!(refusal, Refusal::Again { .. }))
-            .notify(|refusal, _| wait.set(if let Refusal::Again { after, .. } = refusal { *after } else { None }))
-            .call();
-        match answered {
-            Ok(answer) => Ok(Ok(answer)),
-            Err(Refusal::TooLong(what)) => Ok(Err(what)),
-            Err(Refusal::Again { what, .. } | Refusal::Never(what)) => {
-                Err(Trouble::Unanswered(format!("{name}: {}", self.gone.get_or_init(|| what))))
-            }
+        }
+    }
+
+    /// One attempt, in its turn, and what is paid for it; or why none is made.
+    fn attempt(&self, provider: &dyn Provider, question: &Question) -> Result<Result<Answer, Refusal>, String> {
+        self.may_ask()?;
+        let turn = self.setup.limits.turn(self.at_most(question))?;
+        // It may have been long in coming.
+        if let Err(why) = self.may_ask() {
+            turn.unused();
+            return Err(why);
+        }
+        let answer = provider.ask(question);
+        match &answer {
+            Ok(answer) if answer.usage != Usage::default() => turn.cost(self.cost(&answer.usage)),
+            Err(refusal) if !refusal.may_cost() => turn.cost(0.0),
+            // What it cost is not known: the most that it may be stays counted.
+            _ => drop(turn),
+        }
+        Ok(answer)
+    }
+
+    /// Whether anything is asked at all.
+    fn may_ask(&self) -> Result<(), String> {
+        match (self.setup.stopped)() {
+            true => Err("stopped before it was asked".to_owned()),
+            false => self.health.gone().map_or(Ok(()), Err),
+        }
+    }
+
+    /// Waits, unless there is nothing left to wait for.
+    fn wait(&self, so_long: Duration) {
+        let end = Instant::now() + so_long.min(LONGEST_WAIT);
+        while self.may_ask().is_ok()
+            && let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        {
+            thread::sleep(left.min(LOOK));
         }
     }
 
     /// The most that a question may cost.
     fn at_most(&self, question: &Question) -> f64 {
         let input = (question.system.len() + question.user.len()) as u64 / FEWEST_BYTES;
-        self.cost(&Usage { input, output: question.max_tokens, ..Usage::default() })
+        // Parameters of one's own may allow more.
+        let limits = ["max_tokens", "max_completion_tokens"].map(|field| self.setup.params.get(field).and_then(Value::as_u64));
+        let output = limits.into_iter().flatten().fold(question.max_tokens, u64::max);
+        self.cost(&Usage { input, output, ..Usage::default() })
     }
 
     fn cost(&self, usage: &Usage) -> f64 {

@@ -119,6 +119,10 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
+        // Whatever came of it would be worth nothing, and further questions cost as much as good ones.
+        if self.journal.unanswered.is_some() {
+            return Proposal::default();
+        }
         let messages = track.context.messages();
         let last_response = messages.iter().rposition(|sent| sent.role == Role::Assistant);
         let moment = Moment {

@@ -21,6 +21,7 @@ mod codex_files;
 mod cost_laws;
 mod cost_recordings;
 mod costs;
+mod faults;
 mod fixtures_read;
 mod generate;
 mod golden_meters;

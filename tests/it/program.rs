@@ -25,10 +25,22 @@ pub fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
     run_in(&fixtures(), arguments, b"")
 }
 
-/// Runs it in another folder, with this standard input. Whatever happens, it must not panic.
+/// Runs it in another folder, with this standard input.
 pub fn run_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>, stdin: &[u8]) -> Ran {
+    let mut command = command(folder);
+    command.args(arguments);
+    run_command(command, stdin)
+}
+
+/// The program, to be run in a folder.
+pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recompact"));
-    command.args(arguments).current_dir(folder).env_remove("RUST_BACKTRACE");
+    command.current_dir(folder).env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// Runs it, with this standard input. Whatever happens, it must not panic.
+pub fn run_command(mut command: Command, stdin: &[u8]) -> Ran {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,0 +1,72 @@
+//! The messages of Anthropic, which some others speak too.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::http::{Endpoint, error};
+use super::too_long::is_too_long;
+use super::{Answer, Provider, Question, Refusal, Usage, seconds_since, tokens};
+
+/// `POST BASE/v1/messages`.
+pub(super) struct Anthropic {
+    pub endpoint: Endpoint,
+    pub model: String,
+    /// What goes into the request beside the question.
+    pub params: Map<String, Value>,
+}
+
+/// Of the protocol; there has been no other since.
+pub(super) const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+impl Anthropic {
+    fn body(&self, question: &Question) -> Value {
+        let mut body = json!({
+            "model": self.model,
+            "max_tokens": question.max_tokens,
+            "messages": [{"role": "user", "content": question.user}],
+        });
+        if let Some(fields) = body.as_object_mut() {
+            if !question.system.is_empty() {
+                fields.insert("system".to_owned(), json!(question.system));
+            }
+            fields.extend(self.params.clone());
+        }
+        body
+    }
+
+    /// The text, without what was thought before it.
+    fn read(&self, answer: &Value) -> Result<(String, bool), Refusal> {
+        let lost = |what: &str| Refusal::Lost(self.endpoint.says(what));
+        if !answer["error"].is_null() {
+            let said = self.endpoint.secrets.told(&error(answer));
+            return Err(if is_too_long(&said) { Refusal::TooLong(said) } else { lost(&format!("it failed: {said}")) });
+        }
+        let Some(blocks) = answer["content"].as_array() else {
+            return Err(lost("its answer has no content; is this an endpoint for Anthropic's messages?"));
+        };
+        let reason = answer["stop_reason"].as_str().unwrap_or_default();
+        let texts: Vec<&str> = blocks.iter().filter(|block| block["type"] == "text").filter_map(|b| b["text"].as_str()).collect();
+        let cut_off = matches!(reason, "max_tokens" | "model_context_window_exceeded");
+        match reason {
+            "refusal" => Err(Refusal::Declined(self.endpoint.says("the model declines (stop_reason `refusal`)"))),
+            _ if texts.is_empty() && !blocks.is_empty() && !cut_off => Err(lost("its answer has no text in content")),
+            _ => Ok((texts.concat(), cut_off)),
+        }
+    }
+}
+
+impl Provider for Anthropic {
+    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+        let began = Instant::now();
+        let answer = self.endpoint.post(&self.body(question))?;
+        let (text, cut_off) = self.read(&answer)?;
+        let usage = Usage {
+            input: tokens(&answer, "/usage/input_tokens"),
+            cache_read: tokens(&answer, "/usage/cache_read_input_tokens"),
+            cache_write: tokens(&answer, "/usage/cache_creation_input_tokens"),
+            output: tokens(&answer, "/usage/output_tokens"),
+        };
+        Ok(Answer { text, cut_off, usage, seconds: seconds_since(began) })
+    }
+}

@@ -1,0 +1,74 @@
+//! Programs that answer, and those that do not.
+#![cfg(unix)]
+
+use std::time::{Duration, Instant};
+
+use recompact::llm::{Question, Trouble};
+
+use super::{Asks, KEY, question};
+
+fn ask(command: &str, question: &Question) -> Result<String, Trouble> {
+    let asks =
+        Asks { written: format!("command:{command}"), timeout: Duration::from_millis(1500), retries: 0, ..Asks::default() };
+    asks.model().expect("a model").ask(question).map(|answer| answer.text)
+}
+
+#[test]
+fn the_prompt_goes_in_and_the_answer_comes_out() {
+    let asked = |command: &str| ask(command, &question(1));
+    assert_eq!(asked("cat").as_deref(), Ok("Be brief.\n\nWhat is 1?"));
+    assert_eq!(asked("tr a-z A-Z | head -c 8").as_deref(), Ok("BE BRIEF"), "a shell reads it");
+    assert_eq!(asked("printf %s \"$RECOMPACT_MAX_TOKENS\"").as_deref(), Ok("100"));
+    assert_eq!(asked("printf 'a\\377b'").as_deref(), Ok("a\u{fffd}b"));
+    assert_eq!(asked("true").as_deref(), Ok(""), "what an empty summary is, the layer says");
+    assert_eq!(asked(&format!("echo the key is {KEY}")).as_deref(), Ok("the key is [key]\n"));
+    let alone = Question { system: String::new(), ..question(1) };
+    assert_eq!(ask("cat", &alone).as_deref(), Ok("What is 1?"));
+    // What is said in a transcript is data: no shell sees it.
+    let hostile = Question { user: "$(echo boo) `echo boo`; echo boo\n'\"".to_owned(), ..alone };
+    assert_eq!(ask("cat", &hostile).as_ref(), Ok(&hostile.user));
+}
+
+#[test]
+fn pipes_do_not_wait_for_each_other() {
+    let long = Question { system: String::new(), user: "word ".repeat(200_000), max_tokens: 100 };
+    assert_eq!(ask("cat", &long).map(|text| text.len()), Ok(long.user.len()));
+    assert_eq!(ask("echo unread", &long).as_deref(), Ok("unread\n"), "nobody has to read the prompt");
+    assert_eq!(ask("exec <&-; echo closed", &long).as_deref(), Ok("closed\n"));
+    let noisy = "head -c 1000000 /dev/zero >&2; cat > /dev/null; echo done";
+    assert_eq!(ask(noisy, &long).as_deref(), Ok("done\n"));
+}
+
+#[test]
+fn failures_say_what_the_program_said_last() {
+    let cases = [
+        ("echo one >&2; echo two >&2; echo >&2; exit 3", "it failed (exit status: 3): two"),
+        ("exit 1", "it failed (exit status: 1): it says nothing"),
+        ("kill -TERM $$", "it failed (signal: 15"),
+        ("recompact-has-no-such-program", "it cannot be started: "),
+        ("yes", "its answer is longer than 32 MiB"),
+    ];
+    for (command, words) in cases {
+        let said = ask(command, &question(1)).unwrap_err().to_string();
+        assert!(said.starts_with(&format!("command:{command}: `{command}`: ")) && said.contains(words), "{command}: {said}");
+    }
+    let said = ask(&format!("echo bad {KEY} >&2; exit 1"), &question(1)).unwrap_err().to_string();
+    assert!(said.contains("bad [key]"), "{said}");
+    let too_long = ask("echo 'Error: prompt is too long: 9 > 8' >&2; exit 1", &question(1));
+    assert_eq!(too_long, Err(Trouble::TooLong("Error: prompt is too long: 9 > 8".to_owned())));
+}
+
+#[test]
+fn who_is_too_late_is_ended_with_all_it_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    for command in ["sleep 60", "cat | sleep 60 | cat", "exec >&-; sleep 60", "(sleep 3; touch TRACE) & sleep 60"] {
+        let began = Instant::now();
+        let command = command.replace("TRACE", trace.to_str().expect("a plain path"));
+        let said = ask(&command, &question(1)).unwrap_err().to_string();
+        assert!(said.contains("no answer within 1.5 s; --timeout gives it longer"), "{command}: {said}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{command}: {:?}", began.elapsed());
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(!trace.exists(), "nothing of it goes on");
+}
