@@ -7,6 +7,7 @@ pub mod compare;
 mod cost;
 mod growth;
 pub mod kept;
+mod summarizers;
 pub mod sweep;
 
 use std::collections::HashSet;
@@ -69,6 +70,7 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         cost::checks(results),
         kept::by_side(results),
         kept::by_generation(results),
+        summarizers::summarizers(results),
         kept::misses(results),
         layers(results),
         calibration::calibrations(results),
