@@ -252,6 +252,26 @@ fn no_summary_is_longer_than_its_limit() {
     });
 }
 
+/// What `extract` says, it read. (The generated texts have no word that a limit could cut in two and that would be a name then.)
+#[test]
+fn extract_says_nothing_false_and_who_never_summarises_says_nothing() {
+    let mut trials = trials();
+    trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
+    let facts = std::cell::Cell::new(0);
+    generate::check(12, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            let journal = trial.replay(&conversation, &mut NoObserver);
+            for summary in &journal.summaries {
+                facts.set(facts.get() + summary.names.facts);
+                assert_eq!(summary.names.false_facts, 0, "{}: {summary:?}", trial.policy.name);
+            }
+            assert!(trial.policy.name != "keep-all" || journal.summaries.is_empty() && journal.recorded.is_empty());
+        }
+    });
+    assert!(facts.get() > 100, "{facts:?}");
+}
+
 /// Blocks are numbered in one row, and each is known to the journal that names it.
 #[test]
 fn every_block_of_a_request_is_known() {
