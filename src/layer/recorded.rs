@@ -26,6 +26,9 @@ pub struct Recorded {}
 /// What Claude Code, opencode and qwen-code put in place of a result they cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
+/// In the line that Claude Code itself writes behind a summary: where the transcript lies, no summarizer said.
+const POINTER: &str = "read the full transcript at: ";
+
 pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
     let compactions = &now.context.conversation().compactions;
     let mut proposal = Proposal::default();
@@ -60,7 +63,8 @@ fn summary(now: &Moment, compaction: usize, span: Range<usize>) -> Option<PutBac
     let (made, whole): (Vec<_>, Vec<_>) = blocks().partition(|id| context.is_made(*id));
     let system = conversation.system.as_deref().map(Cow::Borrowed);
     let texts = system.into_iter().chain(made.iter().chain(&whole).map(|id| context.block(*id).text()));
-    let names = now.shared.names.names(conversation, &text, whole.iter().copied(), texts);
+    let said: Vec<&str> = text.lines().filter(|line| !line.contains(POINTER)).collect();
+    let names = now.shared.names.names(conversation, &said.join("\n"), whole.iter().copied(), texts);
     Some(PutBack { compaction, tokens: now.tokens(&text), names })
 }
 
