@@ -305,7 +305,7 @@ pub struct Proposal {
     pub files: Vec<NewFile>,
     pub asked: Vec<Asked>,
     /// Summaries of the record that are put back.
-    pub put_back: Vec<PutBack>,
+    pub put_back: Vec<recorded::PutBack>,
     /// It tried and gave up.
     pub failed: Option<String>,
     /// A summarizer had no answer: what follows would tell nothing.
@@ -331,15 +331,6 @@ pub struct Asked {
     pub names: Names,
     /// What the answer took, where a model gave it.
     pub paid: Option<Paid>,
-}
-
-/// A summary of the record that a layer puts back: its tokens, and what it says that its span does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PutBack {
-    /// Index among the conversation's compactions.
-    pub compaction: usize,
-    pub tokens: u64,
-    pub names: Names,
 }
 
 /// A file a layer wants written.

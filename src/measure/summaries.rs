@@ -1,4 +1,4 @@
-//! What summaries cost in tokens, and how good they are.
+//! What summaries cost in tokens, and how good they are: see [`crate::kept::Summarised`] and [`crate::summarizer::Names`].
 
 use super::{Measurement, Replayed, count, sum};
 use crate::column::{Better, Column, Combine, Id, Unit};
@@ -102,7 +102,7 @@ fn values(replayed: &Replayed) -> Vec<Option<f64>> {
     let made = || journal.summaries.iter().filter(|summary| !summary.failed);
     let names = || made().map(|summary| summary.names).chain(journal.recorded.iter().map(|summary| summary.names));
     let tokens_out = sum(made().map(|summary| summary.tokens_out));
-    let limit: f64 = made().map(|summary| summary.max_tokens as f64).sum();
+    let limit = made().map(|summary| summary.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
     let (facts, false_facts) = (sum(names().map(|names| names.facts)), sum(names().map(|names| names.false_facts)));
     let summarised = &replayed.kept.summarised;
     let (rules, rules_held) = (summarised.rules as f64, summarised.rules_held as f64);

@@ -7,7 +7,8 @@ use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
 use crate::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered};
 use crate::layer::archive::{self, Archive};
-use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, PutBack, When};
+use crate::layer::recorded::PutBack;
+use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
 
 /// Runs layers and keeps the books.

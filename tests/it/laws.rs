@@ -72,7 +72,7 @@ fn told(journal: Journal, recorded: usize, calls: usize) -> String {
     let renumber = |changes: &mut Vec<Change>| {
         changes.iter_mut().flat_map(|change| change.removed.iter_mut().chain(&mut change.added)).for_each(number);
     };
-    let Journal { mut requests, events, files, summaries, .. } = journal;
+    let Journal { mut requests, events, files, summaries, recorded: put_back, .. } = journal;
     requests.retain(|request| request.call < calls);
     for request in &mut requests {
         renumber(&mut request.changes);
@@ -83,7 +83,8 @@ fn told(journal: Journal, recorded: usize, calls: usize) -> String {
     let events: Vec<_> = events.into_iter().filter(|event| event.call < calls).collect();
     let files: Vec<_> = files.into_iter().filter(|file| file.call < calls).collect();
     let summaries: Vec<_> = summaries.into_iter().filter(|summary| summary.call < calls).collect();
-    format!("{requests:#?}\n{events:#?}\n{files:#?}\n{summaries:#?}")
+    let put_back: Vec<_> = put_back.into_iter().filter(|summary| summary.call < calls).collect();
+    format!("{requests:#?}\n{events:#?}\n{files:#?}\n{summaries:#?}\n{put_back:#?}")
 }
 
 #[test]
