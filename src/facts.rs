@@ -34,6 +34,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::conversation::{Block, Kind, Origin};
+pub use normal::normal as plain;
 use quotes::Quotes;
 use scanner::Scanner;
 

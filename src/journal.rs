@@ -2,7 +2,7 @@
 
 use crate::context::{Change, Fault, Made, block_of};
 use crate::conversation::{Block, BlockId, Conversation, Role};
-use crate::summarizer::Paid;
+use crate::summarizer::{Names, Paid};
 
 /// What was sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,9 +96,25 @@ pub struct Summary {
     pub tokens_in: u64,
     /// Tokens of its answer; 0 where it failed.
     pub tokens_out: u64,
+    /// The most it might have.
+    pub max_tokens: u64,
     pub failed: bool,
+    /// What it says, as it went into the context, that its input does not; none where it failed.
+    pub names: Names,
     /// What the answer took, where a model gave it.
     pub paid: Option<Paid>,
+}
+
+/// A summary of the record that stands where it stood. No layer asked for it, so it is not paid for here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedSummary {
+    pub call: usize,
+    pub layer: usize,
+    /// Index among the conversation's compactions.
+    pub compaction: usize,
+    pub tokens: u64,
+    /// What it says that the span in whose place it stands does not.
+    pub names: Names,
 }
 
 /// A summarizer had no answer: what the journal tells from there on is worth nothing.
@@ -116,6 +132,7 @@ pub struct Journal {
     pub events: Vec<Event>,
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
+    pub recorded: Vec<RecordedSummary>,
     /// The first.
     pub unanswered: Option<Unanswered>,
     /// The blocks that layers wrote; their ids continue those of the conversation.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::{BlockId, Conversation};
 use crate::facts::FactKind;
 use crate::journal::Journal;
-use crate::references::{Provenance, References, Tracked};
+use crate::references::{Loss, Provenance, References, Tracked};
 
 pub use limits::{Bounds, Grain, bounds, wishes};
 use recover::Recovery;
@@ -49,12 +49,40 @@ pub struct Kept {
     /// Calls times the users' rules given before them; and those where the rule stood in the request word for word.
     pub rules: u64,
     pub rules_held: u64,
+    /// What had gone into summaries and was needed again, and the rules that had.
+    #[serde(default)]
+    pub summarised: Summarised,
     /// What is predicted to be fetched again, for soft misses.
     #[serde(skip)]
     pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
     #[serde(skip)]
     pub missed: Vec<Missed>,
+}
+
+/// What of that which only summaries could hold they held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summarised {
+    /// Weight of the uses of facts that had gone into a summary and stood nowhere else since; and of those the request held. Of
+    /// recorded summaries see [`Summarised::of_the_record`].
+    pub needed: f64,
+    pub held: f64,
+    /// Users' rules that stood in what a summary replaced and nowhere else in the request, each once a summary; and those that
+    /// stood in its message word for word.
+    pub rules: u64,
+    pub rules_held: u64,
+}
+
+impl Summarised {
+    /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
+    /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
+    fn of_the_record(&mut self, references: &References, journal: &Journal) {
+        let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.compaction == loss.compaction);
+        for loss in references.losses.iter().filter(read) {
+            self.needed += loss.needed_weight;
+            self.held += loss.held_weight;
+        }
+    }
 }
 
 /// Something that an agent without it would have fetched again.
@@ -110,6 +138,7 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
     let mut sight = Sight::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
     kept.outcomes = vec![Outcome::Hard { stale: false }; references.uses.len()];
+    let summarizes = journal.summaries.iter().any(|summary| !summary.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<Tracked, Missed> = BTreeMap::new();
     for request in &journal.requests {
@@ -124,6 +153,11 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
             };
             kept.outcomes[place] = outcome;
             kept.count(references, used, outcome, sight.generation(used.fact));
+            if summarizes && sight.generation(used.fact) > 0 {
+                let weight = references.facts[used.fact as usize].weight;
+                kept.summarised.needed += weight;
+                kept.summarised.held += if matches!(outcome, Outcome::Hit { .. }) { weight } else { 0.0 };
+            }
             if let Outcome::Hard { stale } = outcome {
                 let entry = missed.entry(used.fact).or_insert(Missed {
                     fact: used.fact,
@@ -141,6 +175,10 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
         let (held, rules) = sight.rules(request.call);
         kept.rules += rules;
         kept.rules_held += held;
+    }
+    (kept.summarised.rules_held, kept.summarised.rules) = sight.folded_rules();
+    if !summarizes {
+        kept.summarised.of_the_record(references, journal);
     }
     kept.rereads = recovery.rereads();
     kept.missed = missed.into_values().collect();

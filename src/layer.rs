@@ -24,7 +24,7 @@ use crate::journal::FileKind;
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
 use crate::shared::Shared;
-use crate::summarizer::{Paid, Summarizer};
+use crate::summarizer::{Names, Paid, Summarizer};
 
 /// One step of a policy: what it does, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -304,6 +304,8 @@ pub struct Proposal {
     pub edits: Vec<Edit>,
     pub files: Vec<NewFile>,
     pub asked: Vec<Asked>,
+    /// Summaries of the record that are put back.
+    pub put_back: Vec<recorded::PutBack>,
     /// It tried and gave up.
     pub failed: Option<String>,
     /// A summarizer had no answer: what follows would tell nothing.
@@ -322,7 +324,11 @@ impl Proposal {
 pub struct Asked {
     pub tokens_in: u64,
     pub tokens_out: u64,
+    /// The most it might have.
+    pub max_tokens: u64,
     pub failed: bool,
+    /// What it says that its input does not.
+    pub names: Names,
     /// What the answer took, where a model gave it.
     pub paid: Option<Paid>,
 }

@@ -36,11 +36,11 @@
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
 //! * [`llm`]: models that are asked, and the cassette of their answers: the one module that leaves the process. [`prompt`]: what they
 //!   are told.
+//! * [`facts`]: what an agent must have word for word, and a summary must not make up.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
 //!   [`places`]: the lines of what users wrote in TOML. [`shared`]: what the replays of one conversation find out once.
 //! * [`replay`](mod@replay) → [`journal`]: what was sent.
-//! * [`facts`]: what an agent must have word for word. [`references`]: which call uses which earlier fact, and what recorded
-//!   compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
+//! * [`references`]: which call uses which earlier fact, and what recorded compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
 //! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
 //!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].

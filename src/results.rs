@@ -7,6 +7,7 @@ mod cost;
 mod kept;
 mod session;
 mod spending;
+mod summarizer;
 mod sweep;
 mod total;
 mod trace;
@@ -27,6 +28,7 @@ pub use cost::{BreakRow, CheckRow, DearBreak};
 pub use kept::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, of_answers, of_cassette};
+pub use summarizer::{Spread, SummarizerRow};
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Added;
 pub use trace::{EventMark, TraceLine, TraceRow};
@@ -59,6 +61,9 @@ pub struct Results {
     pub layers: Vec<LayerRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptRow>,
+    /// Where several summarizers are compared, by policy, then summarizer; those of the record last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summarizers: Vec<SummarizerRow>,
     /// The worst hard misses of each policy, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<MissRow>,

@@ -2,17 +2,18 @@
 
 use crate::context::Rewrites;
 use crate::conversation::Conversation;
-use crate::summarizer::Digests;
+use crate::summarizer::{Digests, NameIndex};
 
 /// Of one conversation, counted by one counter; read by all its replays, whatever their policies and threads.
 #[derive(Debug)]
 pub struct Shared {
     pub digests: Digests,
     pub rewrites: Rewrites,
+    pub names: NameIndex,
 }
 
 impl Shared {
     pub fn new(conversation: &Conversation) -> Self {
-        Self { digests: Digests::new(conversation), rewrites: Rewrites::new(conversation) }
+        Self { digests: Digests::new(conversation), rewrites: Rewrites::new(conversation), names: NameIndex::default() }
     }
 }

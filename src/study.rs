@@ -11,6 +11,7 @@ mod layers;
 mod money;
 mod part;
 mod prepared;
+mod summarizers;
 mod sums;
 mod tallies;
 mod trace;

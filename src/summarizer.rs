@@ -5,6 +5,7 @@ mod digest;
 mod extract;
 mod live;
 mod mock;
+mod names;
 mod reach;
 mod rehearsal;
 
@@ -12,6 +13,7 @@ pub use digest::Digests;
 pub use extract::Extract;
 pub use live::Live;
 pub use mock::{Failing, Fixed, Stub};
+pub use names::{NameIndex, Names};
 pub use reach::{Reach, Side};
 pub use rehearsal::{Call, Planned, Rehearsal};
 
@@ -21,7 +23,7 @@ use std::cell::OnceCell;
 use serde::{Deserialize, Serialize};
 
 use crate::access;
-use crate::conversation::{Block, BlockId, Kind, Origin};
+use crate::conversation::{Block, BlockId, Conversation, Kind, Origin};
 use crate::llm::{PROTOCOLS, Usage};
 use crate::prompt::Prompt;
 
@@ -70,6 +72,16 @@ pub struct Ask<'a> {
     pub digests: &'a Digests,
     /// Tokens of a text, by the report's counter.
     pub tokens: &'a dyn Fn(&str) -> u64,
+}
+
+impl Ask<'_> {
+    /// How many names a summary says, and how many of them stand in nothing that it was made of.
+    pub fn names(&self, conversation: &Conversation, index: &NameIndex, summary: &str) -> Names {
+        let pieces = |whole: bool| self.pieces.iter().filter(move |piece| piece.whole.is_some() == whole);
+        let told = self.focus.into_iter().chain(pieces(false).flat_map(|piece| [piece.tool, piece.text()]));
+        let texts = told.chain(pieces(true).map(Piece::text)).map(Cow::Borrowed);
+        index.names(conversation, summary, pieces(true).filter_map(|piece| piece.whole), texts)
+    }
 }
 
 /// Why there is no summary.

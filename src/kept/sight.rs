@@ -23,6 +23,9 @@ pub(super) struct Sight<'a> {
     summaries: Vec<bool>,
     lost: Vec<Option<(usize, u32)>>,
     rules_given: usize,
+    /// Rules in what the folds before the present request replaced, and how many there were in all, and in the summaries.
+    replaced_rules: Vec<Tracked>,
+    folded_rules: (u64, u64),
     /// How many summaries have replaced a part of the history, and how many when each fact went into one.
     folds: usize,
     folded: Vec<Option<usize>>,
@@ -62,6 +65,8 @@ impl<'a> Sight<'a> {
             summaries: vec![false; journal.made.len()],
             lost: vec![None; followed],
             rules_given: 0,
+            replaced_rules: Vec::new(),
+            folded_rules: (0, 0),
             folds: 0,
             folded: vec![None; followed],
             paths,
@@ -92,6 +97,11 @@ impl<'a> Sight<'a> {
         }
         for change in &request.view {
             self.change(change, request.call, true);
+        }
+        for rule in std::mem::take(&mut self.replaced_rules) {
+            let is_held = self.counts.hit(rule);
+            self.folded_rules.0 += u64::from(is_held == Some(true));
+            self.folded_rules.1 += u64::from(is_held != Some(false));
         }
     }
 
@@ -129,6 +139,12 @@ impl<'a> Sight<'a> {
         (self.counts.rules_held() as u64, self.rules_given as u64)
     }
 
+    /// How many rules that stood in what a summary replaced, and nowhere else in the request after it, stood in the summary; and
+    /// how many there were.
+    pub fn folded_rules(&self) -> (u64, u64) {
+        self.folded_rules
+    }
+
     fn change(&mut self, change: &Change, call: usize, of_view: bool) {
         self.archives.before(call, change.cause);
         self.folds += usize::from(change.kind == ChangeKind::Fold && !of_view);
@@ -141,6 +157,22 @@ impl<'a> Sight<'a> {
         }
         for block in &change.removed {
             self.note_losses(*block, change, call, of_view);
+        }
+        if change.kind == ChangeKind::Fold && !of_view {
+            self.note_rules(change);
+        }
+    }
+
+    /// Remembers the rules in what a summary replaced, each once.
+    fn note_rules(&mut self, change: &Change) {
+        let before = self.replaced_rules.len();
+        let rules = self.references.facts.len() as Tracked..self.references.tracked() as Tracked;
+        for block in &change.removed {
+            self.each_fact(*block, |sight, fact, _| {
+                if rules.contains(&fact) && !sight.replaced_rules[before..].contains(&fact) {
+                    sight.replaced_rules.push(fact);
+                }
+            });
         }
     }
 

@@ -9,19 +9,35 @@
 //! do = "recorded"
 //! ```
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
 use super::{Memory, Moment, Place, Proposal};
 use crate::context::{Edit, NewBlock, NewMessage};
-use crate::conversation::{Message, PairId, RecordedEdit};
+use crate::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
+use crate::summarizer::Names;
 
 /// It has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {}
 
+/// A summary of the record that a layer puts back: its tokens, and what it says that its span does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PutBack {
+    /// Index among the conversation's compactions.
+    pub compaction: usize,
+    pub tokens: u64,
+    pub names: Names,
+}
+
 /// What Claude Code, opencode and qwen-code put in place of a result they cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
+
+/// In the line that Claude Code itself writes behind a summary: where the transcript lies, no summarizer said.
+const POINTER: &str = "read the full transcript at: ";
 
 pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
     let compactions = &now.context.conversation().compactions;
@@ -34,6 +50,7 @@ pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
             RecordedEdit::Fold { into } => {
                 let after = now.read - compaction.at;
                 let messages = 0..now.context.len().saturating_sub(after);
+                proposal.put_back.extend(summary(now, memory.done, messages.clone()));
                 proposal.edits.push(Edit::Fold { messages, into: into.iter().map(kept).collect() });
                 memory.done += 1;
                 break;
@@ -42,6 +59,23 @@ pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
         memory.done += 1;
     }
     proposal
+}
+
+/// The recorded summary, held against what it replaced: the first text of its own that a compaction left, for what was restored
+/// stands behind it. None where only the provider can read it.
+fn summary(now: &Moment, compaction: usize, span: Range<usize>) -> Option<PutBack> {
+    let (context, conversation) = (now.context, now.context.conversation());
+    let edit = &conversation.compactions[compaction].edit;
+    let left = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
+    let mut own = left.filter(|block| block.kind == Kind::Text && block.origin == Origin::Compaction);
+    let text = own.next().filter(|_| !edit.is_encrypted(conversation))?.text();
+    let blocks = || context.messages()[span.clone()].iter().flat_map(|sent| &sent.blocks).copied();
+    let (made, whole): (Vec<_>, Vec<_>) = blocks().partition(|id| context.is_made(*id));
+    let system = conversation.system.as_deref().map(Cow::Borrowed);
+    let texts = system.into_iter().chain(made.iter().chain(&whole).map(|id| context.block(*id).text()));
+    let said: Vec<&str> = text.lines().filter(|line| !line.contains(POINTER)).collect();
+    let names = now.shared.names.names(conversation, &said.join("\n"), whole.iter().copied(), texts);
+    Some(PutBack { compaction, tokens: now.tokens(&text), names })
 }
 
 fn clear(now: &Moment, pairs: &[PairId]) -> Vec<Edit> {

@@ -29,7 +29,7 @@ use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
 use crate::meter::{Measure, python_text};
 use crate::prompt::Instructions;
-use crate::summarizer::{Ask, Failure, Paid, Reach, Side};
+use crate::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
 use crate::template::{asks_for, fill};
 use crate::text;
 
@@ -177,11 +177,20 @@ impl Summarize {
             let (answer, paid) = self.answer(now, &ask, tokens_in);
             match answer {
                 Ok((summary, tokens_out)) => {
-                    proposal.asked.push(Asked { tokens_in, tokens_out, failed: false, paid });
+                    let names = ask.names(now.context.conversation(), &now.shared.names, &summary);
+                    proposal.asked.push(Asked { tokens_in, tokens_out, max_tokens: self.max_tokens, failed: false, names, paid });
                     return Ok(summary);
                 }
                 Err(failure) => {
-                    proposal.asked.push(Asked { tokens_in, tokens_out: 0, failed: true, paid });
+                    let names = Names::default();
+                    proposal.asked.push(Asked {
+                        tokens_in,
+                        tokens_out: 0,
+                        max_tokens: self.max_tokens,
+                        failed: true,
+                        names,
+                        paid,
+                    });
                     why = failure.to_string();
                     if let Failure::Unanswered(_) = failure {
                         proposal.unanswered.get_or_insert(why.clone());

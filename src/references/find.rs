@@ -184,10 +184,13 @@ impl<'a> Finder<'a> {
         let provenance = |id| if known(&id) { Provenance::Summary } else { Provenance::of(self.conversation.block(id)) };
         let from = self.entered(fact).find(|id| self.can_see(*id)).map(|id| (id, provenance(id)));
         let was_kept = from.is_some_and(|(_, provenance)| provenance == Provenance::Summary);
+        let outside = from.filter(|(id, _)| !known(id)).map(|(_, provenance)| provenance);
+        let weight = self.sightings.weight(fact);
         let lost = self.entered(fact).filter(|id| known(id) && !was_kept && self.can_be_fetched(*id, call));
         let cheapest = lost.min_by_key(|id| cost_to_fetch(self.conversation, *id, self.tokens));
         if let Some(loss) = self.losses.last_mut() {
             loss.count(from, cheapest, Nowhere { fact, call });
+            loss.weigh(weight, outside);
         }
     }
 
@@ -201,8 +204,8 @@ impl<'a> Finder<'a> {
 
     /// Forgets the facts that turned out to say nothing.
     fn finish(self) -> References {
-        let Sightings { seen, in_blocks, blocks, bytes, sample } = self.sightings;
-        let weight = |fact: usize| ((1.0 + blocks as f64) / (1.0 + f64::from(in_blocks[fact]))).ln();
+        let weights: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.sightings.weight(fact)).collect();
+        let Sightings { seen, bytes, sample, .. } = self.sightings;
         let Vocabulary { mut known, facts: all } = self.vocabulary;
         let mut followed = vec![false; all.len()];
         let named = self.accesses.handles.iter().map(|(_, fact)| fact).chain(self.accesses.written.iter().map(|(fact, _)| fact));
@@ -213,7 +216,7 @@ impl<'a> Finder<'a> {
         let mut number = vec![NEVER; all.len() + self.rules.rules.len()];
         for (old, fact) in all.into_iter().enumerate().filter(|(old, _)| followed[*old]) {
             number[old] = facts.len() as Tracked;
-            facts.push(Fact { weight: weight(old), ..fact });
+            facts.push(Fact { weight: weights[old], ..fact });
         }
         for (rule, new) in number[followed.len()..].iter_mut().zip(facts.len() as Tracked..) {
             *rule = new;

@@ -19,6 +19,9 @@ pub struct Loss {
     pub needed: usize,
     /// By where the first use could have had them from, in the order of [`Provenance::ALL`].
     pub had_from: [usize; 4],
+    /// What those weigh that the kept tail did not hold, but something the agent could see by then; and those the summary held.
+    pub needed_weight: f64,
+    pub held_weight: f64,
     /// Facts whose first use had nothing in sight to have them from.
     pub nowhere: Vec<Nowhere>,
     /// Tokens of the tool calls that brought needed facts back.
@@ -68,6 +71,12 @@ impl Loss {
             None => self.nowhere.push(nowhere),
         }
         self.predicted.extend(cheapest);
+    }
+
+    /// Weighs a needed fact that the kept tail did not hold; `from` is who had brought it into sight since, if anyone.
+    pub(super) fn weigh(&mut self, weight: f64, from: Option<Provenance>) {
+        self.needed_weight += if from.is_some() { weight } else { 0.0 };
+        self.held_weight += if from == Some(Provenance::Summary) { weight } else { 0.0 };
     }
 
     /// Adds up the tokens, each tool call once.

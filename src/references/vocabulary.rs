@@ -40,6 +40,13 @@ pub(super) struct Sightings {
     pub sample: Sample,
 }
 
+impl Sightings {
+    /// See [`Fact::weight`].
+    pub fn weight(&self, fact: Tracked) -> f64 {
+        ((1.0 + self.blocks as f64) / (1.0 + f64::from(self.in_blocks[fact as usize]))).ln()
+    }
+}
+
 impl Vocabulary {
     fn intern(&mut self, sighting: &Sighting) -> Tracked {
         let next = self.facts.len() as Tracked;

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::{Now, Observer, Setup, Track, due::due};
 use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
-use crate::journal::{Event, File, FileKind, Happened, Journal, Summary, Unanswered};
+use crate::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered};
 use crate::layer::archive::{self, Archive};
+use crate::layer::recorded::PutBack;
 use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
 
@@ -155,15 +156,26 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
         track.context.faults(Cause::Layer(index));
         let after = counter.apply(track.context.sum(counter.measure));
-        let summaries = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, failed, paid }| Summary {
-            call: now.call,
-            layer: index,
+        let (call, layer) = (now.call, index);
+        let made = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, max_tokens, failed, names, paid }| Summary {
+            call,
+            layer,
             tokens_in,
             tokens_out,
+            max_tokens,
             failed,
+            names,
             paid,
         });
-        self.journal.summaries.extend(summaries);
+        self.journal.summaries.extend(made);
+        let recorded = proposal.put_back.into_iter().map(|PutBack { compaction, tokens, names }| RecordedSummary {
+            call,
+            layer,
+            compaction,
+            tokens,
+            names,
+        });
+        self.journal.recorded.extend(recorded);
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: now.call, layer: index, why });
         }

@@ -8,6 +8,7 @@ mod cost;
 mod growth;
 pub mod kept;
 mod spending;
+mod summarizers;
 pub mod sweep;
 
 use std::collections::HashSet;
@@ -70,6 +71,7 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         cost::checks(results),
         kept::by_side(results),
         kept::by_generation(results),
+        summarizers::summarizers(results),
         kept::misses(results),
         layers(results),
         spending::spending(results),

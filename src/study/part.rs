@@ -19,7 +19,7 @@ use super::gaps::{Gap, Gaps};
 use super::kept::{self, Compared};
 use super::money::{self};
 use super::sums::OfPolicy;
-use super::{Study, trace};
+use super::{Study, summarizers, trace};
 
 /// What one transcript gave. It is saved where a study was stopped, and read again to go on.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -87,6 +87,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         results.breaks.extend(breaks.rows(policy));
         results.dear_breaks.extend(money::dearest(study.breaks, dear));
     }
+    results.summarizers = summarizers::rows(study, &results);
     results
 }
 

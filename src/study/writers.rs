@@ -24,9 +24,19 @@ impl Writer {
 
     /// What a policy is called of which it writes the summaries.
     fn variant(&self, policy: &str) -> String {
+        format!("{policy}{}", self.mark())
+    }
+
+    /// What the policy is called of which it writes the summaries, as it was asked for.
+    pub fn policy_of<'p>(&self, variant: &'p str) -> Option<&'p str> {
+        variant.strip_suffix(&self.mark())
+    }
+
+    /// What stands behind the name of a policy of which it writes the summaries.
+    fn mark(&self) -> String {
         match self.replicate {
-            Some(replicate) => format!("{policy} · {} #{replicate}", self.name),
-            None => format!("{policy} · {}", self.name),
+            Some(replicate) => format!(" · {} #{replicate}", self.name),
+            None => format!(" · {}", self.name),
         }
     }
 }

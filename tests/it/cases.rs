@@ -8,7 +8,7 @@ use recompact::journal::{File, FileKind, Happened, Journal, Request};
 use recompact::layer::ACTS;
 use recompact::policy::{PRESETS, Policy, preset};
 use recompact::replay::{NoObserver, Observer};
-use recompact::summarizer;
+use recompact::summarizer::{self, Names};
 
 use crate::kept_page;
 use crate::notation::{self, shown};
@@ -265,12 +265,27 @@ impl Page<'_> {
         for summary in &journal.summaries {
             let out = if summary.failed { "no answer".to_owned() } else { format!("{} out", summary.tokens_out) };
             let layer = self.cause(Cause::Layer(summary.layer)).to_owned();
-            self.line(format!("{}, {layer} asked for a summary: {} in, {out}", at(summary.call), summary.tokens_in));
+            let names = said(summary.names);
+            self.line(format!("{}, {layer} asked for a summary: {} in, {out}{names}", at(summary.call), summary.tokens_in));
+        }
+        for summary in &journal.recorded {
+            let layer = self.cause(Cause::Layer(summary.layer)).to_owned();
+            self.line(format!(
+                "{}, {layer} put back a summary: {} long{}",
+                at(summary.call),
+                summary.tokens,
+                said(summary.names)
+            ));
         }
         if self.text.ends_with("\n\n") {
             self.text.pop();
         }
     }
+}
+
+/// How many names a summary says, where it says any.
+fn said(Names { facts, false_facts }: Names) -> String {
+    if facts > 0 { format!(", {false_facts} of {facts} names false") } else { String::new() }
 }
 
 fn at(call: usize) -> String {

@@ -1,7 +1,7 @@
 //! What became of the uses of earlier facts, written down a line each, for cases.
 
 use recompact::conversation::{BlockId, Conversation, Kind};
-use recompact::kept::{GENERATIONS, Kept, Outcome, look_up};
+use recompact::kept::{GENERATIONS, Kept, Outcome, Summarised, look_up};
 use recompact::references::{Provenance, References, Use};
 use recompact::replay::NoObserver;
 use recompact::sizes::Sizes;
@@ -25,6 +25,10 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     }
     if kept.rules > 0 {
         page += &format!("rules: {} of {}\n", kept.rules_held, kept.rules);
+    }
+    let Summarised { rules, rules_held, .. } = kept.summarised;
+    if rules > 0 {
+        page += &format!("rules that went into summaries: {rules_held} of {rules}\n");
     }
     if kept.reread_tokens() > 0 {
         page += &format!("to read again: {} characters\n", kept.reread_tokens());

@@ -45,6 +45,7 @@ mod python_meters;
 mod reports;
 mod sizes;
 mod slow;
+mod summarizers;
 mod sweeps;
 mod tidy;
 mod trace;
