@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use recompact::conversation::Thinking;
-use recompact::llm::Address;
+use recompact::llm::{Address, Model};
 use recompact::policy::{PRESETS, Policy, PolicyError, preset};
 use recompact::prices::Prices;
 use recompact::stats::SEED;
@@ -117,6 +117,11 @@ impl Studied {
             priced_as,
             ..Study::new(policies)
         })
+    }
+
+    /// A model that is asked something else than summaries.
+    pub fn model(&self, prices: &Prices, address: &Address) -> Result<Model, Failure> {
+        self.models.shared(prices).model(address, 1)
     }
 
     /// Those who write summaries. Beside a model stand what needs none and what keeps nothing: the bounds of what it may be worth.
