@@ -38,7 +38,7 @@ pub fn choose(spots: Vec<Spot>, plan: &Plan) -> Vec<Spot> {
     chosen.filter(|spot| !spot.questions.is_empty()).collect()
 }
 
-/// One spot of every session, then another of every one that has another.
+/// One spot of every session, then another of every one that has another; those with most questions first.
 fn in_rounds(spots: &[Spot], of_policy: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut places: HashMap<Session, usize> = HashMap::new();
@@ -51,7 +51,11 @@ fn in_rounds(spots: &[Spot], of_policy: Vec<usize>, seed: u64) -> Vec<usize> {
         }
         sessions[place].push(at);
     }
-    sessions.iter_mut().for_each(|session| session.shuffle(&mut random));
+    for session in &mut sessions {
+        session.shuffle(&mut random);
+        // Questions about one request cost little more than one of them.
+        session.sort_by_key(|at| std::cmp::Reverse(spots[*at].questions.len()));
+    }
     sessions.shuffle(&mut random);
     let rounds = sessions.iter().map(Vec::len).max().unwrap_or(0);
     (0..rounds).flat_map(|round| sessions.iter().filter_map(move |session| session.get(round).copied())).collect()
@@ -76,4 +80,73 @@ fn take(spots: &[Spot], order: &[usize], room: usize, taken: &mut [[usize; 2]]) 
 
 fn count(spot: &Spot, is_hit: bool) -> usize {
     spot.questions.iter().filter(|question| question.is_hit() == is_hit).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cloze, Question};
+    use super::*;
+    use crate::facts::FactKind;
+    use crate::kept::Outcome;
+
+    /// `hhm`: two hits and a miss.
+    fn spot(policy: &str, transcript: &str, call: usize, questions: &str) -> Spot {
+        let question = |side| Question {
+            line: 1,
+            kind: FactKind::Identifier,
+            fact: String::new(),
+            cloze: Cloze { line: String::new(), answer: String::new() },
+            outcome: if side == 'h' { Outcome::Hit { in_summary: false } } else { Outcome::Soft },
+        };
+        let (policy, transcript) = (policy.to_owned(), transcript.to_owned());
+        Spot { policy, transcript, conversation: "main".to_owned(), call, questions: questions.chars().map(question).collect() }
+    }
+
+    /// Every spot that is left: policy, transcript and what is asked there.
+    fn chosen(spots: &[(&str, &str, &str)], questions: usize) -> String {
+        let all =
+            spots.iter().enumerate().map(|(call, (policy, transcript, asked))| spot(policy, transcript, call, asked)).collect();
+        let side = |question: &Question| if question.is_hit() { 'h' } else { 'm' };
+        let spots = choose(all, &Plan { questions, max_context: 0, seed: 1 });
+        let text =
+            |spot: &Spot| format!("{}/{}:{}", spot.policy, spot.transcript, spot.questions.iter().map(side).collect::<String>());
+        spots.iter().map(text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn half_are_hits_as_far_as_possible() {
+        let cases = [
+            ("hhhmmm", 6, "p/a:hhhmmm"),
+            ("hhhmmm", 4, "p/a:hhmm"),
+            ("hhhm", 4, "p/a:hhhm"),
+            ("hmmm", 4, "p/a:hmmm"),
+            ("hmmm", 3, "p/a:hmm"),
+            ("hhh", 2, "p/a:hh"),
+            ("hhh", 9, "p/a:hhh"),
+            ("", 9, ""),
+        ];
+        for (asked, questions, expected) in cases {
+            assert_eq!(chosen(&[("p", "a", asked)], questions), expected, "{questions} of {asked}");
+        }
+    }
+
+    #[test]
+    fn sessions_take_turns_and_their_best_requests_come_first() {
+        let spots = [("p", "a", "hm"), ("p", "a", "hhmm"), ("p", "b", "hm"), ("p", "b", "hhmm")];
+        assert_eq!(chosen(&spots, 8), "p/a:hhmm p/b:hhmm");
+        assert_eq!(chosen(&spots, 12), "p/a:hm p/a:hhmm p/b:hm p/b:hhmm");
+    }
+
+    #[test]
+    fn policies_share_the_questions() {
+        let spots = [("p", "a", "hhmm"), ("q", "a", "hhmm"), ("q", "b", "hhmm")];
+        let asked = |questions: usize| {
+            let spots = chosen(&spots, questions);
+            let of =
+                |policy: &str| spots.split(' ').filter_map(|spot| Some(spot.strip_prefix(policy)?.len() - "/a:".len())).sum();
+            let both: [usize; 2] = ["p", "q"].map(of);
+            both
+        };
+        assert_eq!([asked(4), asked(5), asked(9)], [[2, 2], [3, 2], [4, 4]]);
+    }
 }

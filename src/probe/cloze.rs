@@ -14,8 +14,10 @@ const LONGEST: usize = 100;
 /// Letters and digits that stand around the blank, at least, and letters of a word to find the line by.
 const AROUND: usize = 8;
 const WORD: usize = 4;
-/// What in the rest of the line gives a part of the answer away: from so many characters on.
+/// A part of the answer that stands in the rest of the line gives it away from so many characters on, and the whole of it where
+/// such parts are so much of it.
 const TELLING: usize = 4;
+const GIVEN_AWAY: f64 = 0.5;
 
 /// A line with a blank, and what stood there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,14 +29,15 @@ pub struct Cloze {
 }
 
 impl Cloze {
-    /// The first line of a text that makes a good question of a fact. Numbers must stand beside what they stood beside at first.
-    pub fn of(text: &str, fact: &Fact) -> Option<Self> {
+    /// The lines of a text that make good questions of a fact. Numbers must stand beside what they stood beside at first.
+    pub fn of<'a>(text: &'a str, fact: &'a Fact) -> impl Iterator<Item = Self> {
         let holds = text.lines().filter(|line| line.contains(&fact.text));
-        holds.map(str::trim).find_map(|line| Self::of_line(line, fact))
+        holds.map(str::trim).filter_map(|line| Self::of_line(line, fact))
     }
 
     fn of_line(line: &str, fact: &Fact) -> Option<Self> {
-        if !is_asked_for(fact.kind) || line.contains(char::is_control) || line.contains(BLANK) || !says(line, fact) {
+        let is_plain = !line.contains(|c: char| c.is_control() && c != '\t') && !line.contains(BLANK);
+        if !is_plain || !says(line, fact) {
             return None;
         }
         let (start, end) = place(line, fact)?;
@@ -128,13 +131,19 @@ fn can_be_found(rest: &str) -> bool {
     words().map(|word| word.chars().count()).sum::<usize>() >= AROUND && words().any(is_word)
 }
 
-/// Whether the rest of the line has a part of the answer, or the answer a word of the line.
+/// Whether much of the answer stands in the rest of the line: one of its parts, or a word of the line within it.
 fn is_given_away(answer: &str, rest: &str) -> bool {
     let (answer_low, rest_low) = (answer.to_lowercase(), rest.to_lowercase());
-    let is_telling = |part: &str| part.chars().count() >= TELLING;
-    let of_rest = rest_low.split(|c: char| !c.is_alphanumeric());
-    parts(answer).into_iter().any(|part| is_telling(&part) && rest_low.contains(&part))
-        || of_rest.filter(|word| is_telling(word)).any(|word| answer_low.contains(word))
+    let words = rest_low.split(|c: char| !c.is_alphanumeric()).map(str::to_owned);
+    let parts = parts(answer).into_iter().filter(|part| rest_low.contains(part));
+    let mut given = vec![false; answer_low.len()];
+    for part in words.chain(parts).filter(|part| part.chars().count() >= TELLING) {
+        for (at, _) in answer_low.match_indices(&part) {
+            given[at..at + part.len()].fill(true);
+        }
+    }
+    let of_words = || answer_low.char_indices().filter(|(_, c)| c.is_alphanumeric());
+    of_words().filter(|(at, _)| given[*at]).count() as f64 >= GIVEN_AWAY * of_words().count() as f64
 }
 
 /// `PoolSize_max` → `pool`, `size`, `max`.

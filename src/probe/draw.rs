@@ -24,6 +24,9 @@ const SPOTS: usize = 16;
 /// Questions about one request of hits, and as many of misses: enough to share its prefix, few enough to spread over sessions.
 const EACH: usize = 3;
 
+/// Lines of a block that are tried.
+const LINES: usize = 4;
+
 /// What could be asked of one transcript.
 #[derive(Debug, Clone, Default)]
 pub struct Drawn {
@@ -135,16 +138,19 @@ impl<'a> Urn<'a> {
         questions
     }
 
-    /// A line of the block where the agent had the fact from; where that is a recorded summary, of the first block that holds it.
+    /// A line of the block where the agent had the fact from; where none of its lines will do, or it is a recorded summary, of
+    /// another block that held the fact before the call.
     fn question(&self, used: &Use, outcome: Outcome, call: u32) -> Option<Question> {
-        let fact = &self.references.facts[used.fact as usize];
-        let sources = self.references.sources(used.fact);
-        let source = sources.iter().find(|block| **block == used.origin).or(sources.first())?;
-        let block = self.conversation.block(*source);
-        let mut cloze = None;
-        facts::texts(block, &mut |text| cloze = cloze.take().or_else(|| Cloze::of(text, fact)));
-        let cloze = cloze.filter(|cloze| !self.is_ambiguous(cloze, call))?;
-        Some(Question { line: block.line, kind: fact.kind, fact: fact.text.clone(), cloze, outcome })
+        let (fact, sources) = (&self.references.facts[used.fact as usize], self.references.sources(used.fact));
+        let origin = sources.iter().filter(|block| **block == used.origin);
+        let others = sources.iter().filter(|block| **block != used.origin && self.references.after(**block) <= call);
+        origin.chain(others).find_map(|source| {
+            let block = self.conversation.block(*source);
+            let mut clozes = Vec::new();
+            facts::texts(block, &mut |text| clozes.extend(Cloze::of(text, fact).take(LINES)));
+            let cloze = clozes.into_iter().take(LINES).find(|cloze| !self.is_ambiguous(cloze, call))?;
+            Some(Question { line: block.line, kind: fact.kind, fact: fact.text.clone(), cloze, outcome })
+        })
     }
 
     /// Whether anything that was said before has the same line with something else in it.
