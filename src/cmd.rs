@@ -16,6 +16,7 @@ mod resume;
 mod stop;
 mod studied;
 mod sweep;
+mod writers;
 
 use clap::{Parser, Subcommand};
 
@@ -40,7 +41,7 @@ enum Command {
     Probe(Box<probe::Probe>),
     /// Saved results → another report
     Report(report::Report),
-    /// Formats, policies, layers, meters, summarizers, measures, reports, prices and providers, with their pages
+    /// Formats, policies, layers, meters, summarizers, prompts, measures, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
 }
 

@@ -34,6 +34,8 @@
 //! * [`conversation`]: what was said. [`access`]: what a tool call reads and writes. [`format`](mod@format): the readers, one a format.
 //! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it. [`calibrate`]: as recorded usage tells it.
 //! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
+//! * [`llm`]: models that are asked, and the cassette of their answers: the one module that leaves the process. [`prompt`]: what they
+//!   are told.
 //! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
 //!   [`places`]: the lines of what users wrote in TOML. [`shared`]: what the replays of one conversation find out once.
 //! * [`replay`](mod@replay) → [`journal`]: what was sent.
@@ -55,15 +57,17 @@
 //!    the bounds look ahead, and what is read off the usage of the whole session: how it counts tokens, and how much of a
 //!    system prompt stays cached.
 //! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, and no random number without a seed.
+//!    The answers of a model are a part of the input: a [cassette](llm::Cassette) holds them.
 //! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
 //! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]). A session whose record the simulation of the
 //!    cache does not reproduce is not priced.
 //!
 //! # Extending it
 //!
-//! [`format`](mod@format), [`layer`], [`summarizer`], `policy/*.toml`, [`measure`] and [`report`] are the extension points:
-//! a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
-//! [`summarizer::SUMMARIZERS`], [`policy::PRESETS`], [`measure::MEASURES`], [`report::REPORTS`]).
+//! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`] and [`report`] are the
+//! extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
+//! [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
+//! [`report::REPORTS`]).
 
 pub mod access;
 pub mod cache;

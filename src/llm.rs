@@ -54,6 +54,15 @@ pub struct Usage {
     pub output: u64,
 }
 
+impl Usage {
+    pub fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+        self.output += other.output;
+    }
+}
+
 fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }

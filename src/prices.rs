@@ -4,6 +4,7 @@
 //! looked up by its whole name, without date and route: a model that is not in the list is unknown, and never priced as one that
 //! begins alike. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
 
+mod answer;
 mod bill;
 mod load;
 mod names;

@@ -6,6 +6,7 @@ mod comparison;
 mod cost;
 mod kept;
 mod session;
+mod spending;
 mod sweep;
 mod total;
 mod trace;
@@ -25,6 +26,7 @@ pub use comparison::{ComparisonRow, Statistics};
 pub use cost::{BreakRow, CheckRow, DearBreak};
 pub use kept::{KeptRow, MissRow};
 pub use session::Session;
+pub use spending::{SpendingRow, of_answers, of_cassette};
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Added;
 pub use trace::{EventMark, TraceLine, TraceRow};
@@ -47,6 +49,9 @@ pub struct Results {
     /// Every policy against the baseline, by policy and column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<ComparisonRow>,
+    /// What the answers of models took.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spending: Vec<SpendingRow>,
     /// What a sweep found; the rows are then of the policies on its front.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,

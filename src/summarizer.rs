@@ -7,6 +7,7 @@ mod extract;
 mod live;
 mod mock;
 mod reach;
+mod rehearsal;
 
 pub use dialogue::{Said, dialogue};
 pub use digest::Digests;
@@ -14,6 +15,7 @@ pub use extract::Extract;
 pub use live::Live;
 pub use mock::{Failing, Fixed, Stub};
 pub use reach::{Reach, Side};
+pub use rehearsal::{Call, Planned, Rehearsal};
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -22,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access;
 use crate::conversation::{Block, BlockId, Kind, Origin};
-use crate::llm::Usage;
+use crate::llm::{PROTOCOLS, Usage};
 use crate::prompt::Prompt;
 
 /// A part of the input: one block, as far as the layer's limits let the summarizer see it.
@@ -131,7 +133,7 @@ pub struct SummarizerKind {
     pub make: fn(&str) -> Result<Box<dyn Summarizer>, String>,
 }
 
-/// Every summarizer; the first is the default.
+/// Every summarizer that asks no model; the first is the default.
 pub const SUMMARIZERS: &[SummarizerKind] = &[
     SummarizerKind {
         name: "extract",
@@ -170,11 +172,13 @@ fn number(tokens: &str) -> Result<u64, String> {
     tokens.parse().map_err(|_| format!("it takes a number of tokens, not `{tokens}`"))
 }
 
-/// The summarizer that `NAME[:ARGUMENT]` stands for.
+/// The summarizer that `NAME[:ARGUMENT]` stands for, where it asks no model ([`Live`] does).
 pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
     let (name, argument) = written.split_once(':').unwrap_or((written, ""));
     let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {
-        let known = SUMMARIZERS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        let alone = SUMMARIZERS.iter().map(|kind| kind.name.to_owned());
+        let models = PROTOCOLS.iter().map(|protocol| format!("{}{}", protocol.name, protocol.argument));
+        let known = alone.chain(models).collect::<Vec<_>>().join(", ");
         format!("there is no summarizer `{name}` (known: {known})")
     })?;
     (kind.make)(argument).map_err(|what| format!("summarizer `{name}`: {what}"))

@@ -4,19 +4,21 @@ use clap::Args;
 use recompact::cache::{PROVIDERS, Provider};
 use recompact::format::FORMATS;
 use recompact::layer::{ACTS, ActKind, COMMON_SETTINGS};
+use recompact::llm::PROTOCOLS;
 use recompact::measure::MEASURES;
 use recompact::meter::{METERS, MeterPage, RECORDED};
 use recompact::policy::PRESETS;
 use recompact::prices::Prices;
+use recompact::prompt::{PROMPTS, PromptKind, prompt};
 use recompact::report::REPORTS;
-use recompact::summarizer::{SUMMARIZERS, SummarizerKind};
+use recompact::summarizer::SUMMARIZERS;
 
 use super::Failure;
 use crate::output;
 
 #[derive(Args)]
 pub struct Catalog {
-    /// formats, policies, layers, meters, summarizers, measures, reports, prices or providers
+    /// formats, policies, layers, meters, summarizers, prompts, measures, reports, prices or providers
     kind: Option<String>,
     /// One of that kind: prints its page
     name: Option<String>,
@@ -43,6 +45,7 @@ const KINDS: &[Kind] = &[
     },
     Kind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     Kind { name: "summarizers", entries: summarizers },
+    Kind { name: "prompts", entries: prompts },
     Kind { name: "measures", entries: measures },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
     Kind { name: "prices", entries: prices },
@@ -136,12 +139,20 @@ fn policies() -> Vec<Entry> {
     PRESETS.iter().map(|preset| entry(preset.name, &about(preset), preset.toml.to_owned())).collect()
 }
 
+/// Those that ask no model, then the ways to ask one.
 fn summarizers() -> Vec<Entry> {
-    let about = |kind: &SummarizerKind| match kind.argument {
-        "" => kind.about.to_owned(),
-        argument => format!("({}{argument}) {}", kind.name, kind.about),
+    let alone = SUMMARIZERS.iter().map(|kind| (kind.name, kind.argument, kind.about));
+    let models = PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.argument, protocol.about));
+    let about = |name: &str, argument: &str, about: &str| match argument {
+        "" => about.to_owned(),
+        argument => format!("({name}{argument}) {about}"),
     };
-    SUMMARIZERS.iter().map(|kind| entry(kind.name, &about(kind), String::new())).collect()
+    alone.chain(models).map(|(name, argument, line)| entry(name, &about(name, argument, line), String::new())).collect()
+}
+
+fn prompts() -> Vec<Entry> {
+    let about = |kind: &PromptKind| prompt(kind.name).map(|prompt| prompt.about.clone()).unwrap_or_default();
+    PROMPTS.iter().map(|kind| entry(kind.name, &about(kind), kind.toml.to_owned())).collect()
 }
 
 fn measures() -> Vec<Entry> {

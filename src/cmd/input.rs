@@ -179,6 +179,12 @@ impl Transcripts {
         [("--format", format), ("--branches", branches)].map(|(option, value)| (option.to_owned(), value.to_owned()))
     }
 
+    /// Takes at least so many threads where nobody said how many: those that wait for models leave the processors to others.
+    pub fn work_with(&mut self, threads: Option<usize>) {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs = self.jobs.or(threads.map(|threads| threads.max(processors)));
+    }
+
     fn pool(&self) -> Result<rayon::ThreadPool, Failure> {
         // More threads than this would only wait for each other. 0 is rayon's word for as many as there are processors.
         let threads = self.jobs.map_or(0, |jobs| jobs.min(MOST_THREADS));

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use recompact::conversation;
-use recompact::llm::{Address, Cassette, Connection, Limits, Mode, Model, Price, Setup, Usage};
+use recompact::llm::{Address, Cassette, Connection, Limits, Mode, Model, Setup};
 use recompact::prices::Prices;
 use serde_json::{Map, Value};
 
@@ -72,6 +71,10 @@ impl Models {
         }
     }
 
+    pub fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
     /// In one order, for they are a part of what a question is known by.
     pub fn params(&self) -> Map<String, Value> {
         let mut params = self.params.clone();
@@ -84,7 +87,7 @@ impl Shared<'_> {
     /// The model at an address.
     pub fn model(&self, address: &Address, replicate: u32) -> Result<Model, Failure> {
         let Models { timeout, retries, cassette_mode, max_cost, .. } = self.models;
-        let price = self.price(address);
+        let price = self.prices.of_answers(&address.name());
         if price.is_none() && max_cost.is_some() {
             let what = format!(
                 "--max-cost: the price of {} is not known; --prices FILE tells it, --max-calls limits calls",
@@ -94,17 +97,26 @@ impl Shared<'_> {
         }
         let connect = || address.connect(&self.connection(address, Duration::from_secs(*timeout))?).map_err(Failure::Usage);
         let provider = (*cassette_mode != Mode::Replay).then(connect).transpose()?;
-        Ok(Model::new(Setup {
+        Ok(Model::new(Setup { provider, price, retries: *retries, ..self.setup(address, replicate) }))
+    }
+
+    /// One of which only the cassette is asked.
+    pub fn unasked(&self, address: &Address, replicate: u32) -> Model {
+        Model::new(self.setup(address, replicate))
+    }
+
+    fn setup(&self, address: &Address, replicate: u32) -> Setup {
+        Setup {
             name: address.name(),
             params: self.models.params(),
             replicate,
-            provider,
+            provider: None,
             cassette: Arc::clone(&self.cassette),
             limits: Arc::clone(&self.limits),
-            price,
-            retries: *retries,
+            price: None,
+            retries: 0,
             stopped: stop::requested,
-        }))
+        }
     }
 
     fn connection(&self, address: &Address, timeout: Duration) -> Result<Connection, Failure> {
@@ -119,16 +131,5 @@ impl Shared<'_> {
         }
         let base_url = base_url.unwrap_or_else(|| address.protocol.base_url.to_owned()).trim_end_matches('/').to_owned();
         Ok(Connection { base_url, key, timeout, params: self.models.params() })
-    }
-
-    fn price(&self, address: &Address) -> Option<Price> {
-        let quote = self.prices.quote(Some(&address.model), None);
-        quote.entry.as_ref()?;
-        Some(Box::new(move |usage: &Usage| {
-            let Usage { input, cache_read, cache_write, output } = *usage;
-            let usage =
-                conversation::Usage { input, cache_read, cache_write_5m: cache_write, output, ..conversation::Usage::default() };
-            quote.at(usage.request()).usd(&usage)
-        }))
     }
 }

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use clap::Args;
 use recompact::llm::Address;
 use recompact::policy::Policy;
-use recompact::probe::{self, Findings, Plan, Shown, Spot};
+use recompact::probe::{self, Findings, Shown, Spot};
 use recompact::report::probe as report;
-use recompact::study::Study;
+use recompact::study::{Study, written_by};
 
 use super::Failure;
 use super::input::{Source, Transcripts, at_least_one};
 use super::present::Present;
 use super::studied::Studied;
+use super::writers::Plan;
 
 #[derive(Args)]
 // Of what a study takes, these decide nothing here.
@@ -40,17 +41,19 @@ pub struct Probe {
 }
 
 impl Probe {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(mut self) -> Result<(), Failure> {
         let name = self.present.report().name;
         if !report::SHOWN_AS.contains(&name) {
             return Err(Failure::Usage(format!("probe has no {name} report (it has: {})", report::SHOWN_AS.join(", "))));
         }
         self.transcripts.must_be_files()?;
+        let models = self.studied.writers().models();
+        self.transcripts.work_with((!self.dry_run).then(|| models.concurrency()));
         let (study, asked) = self.study()?;
         let policies: Vec<&Policy> = study.policies[..asked].iter().collect();
         let address = self.address()?;
-        let model = (!self.dry_run).then(|| self.studied.model(&study.prices, &address)).transpose()?;
-        let plan = Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
+        let model = (!self.dry_run).then(|| models.shared(&study.prices).model(&address, 1)).transpose()?;
+        let plan = probe::Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
         let draw = |source: Source, reading: &_| probe::draw(&study, &policies, &plan, source.name, reading);
         let done = self.transcripts.for_each(&[self.present.out()], false, draw, draw, |_| None)?;
         let (drawn, end) = done.without(|drawn| drawn.unanswered.as_deref()).analysed()?;
@@ -76,7 +79,8 @@ impl Probe {
         end
     }
 
-    /// The policies that were asked for stand first in the study: so many.
+    /// The policies that were asked for, each once for every summarizer, stand first in the study: so many. In a dry run no
+    /// summarizer is asked either.
     fn study(&self) -> Result<(Study, usize), Failure> {
         let mut asked: Vec<Policy> = Vec::new();
         for source in self.studied.sources()? {
@@ -86,11 +90,9 @@ impl Probe {
             }
             asked.push(policy);
         }
-        let names: Vec<String> = asked.iter().map(|policy| policy.name.clone()).collect();
-        let study = self.studied.study(asked)?;
-        // What they would be compared with was put behind them.
-        let is_added = !names.contains(&study.policies[study.baseline].name);
-        let asked = study.policies.len() - usize::from(is_added);
+        let mut unasked = self.dry_run.then(Plan::default);
+        let study = self.studied.study(asked.clone(), unasked.as_mut())?;
+        let asked = written_by(asked, &study.writers).len();
         Ok((study, asked))
     }
 
@@ -100,7 +102,7 @@ impl Probe {
     }
 
     /// Reads the transcripts again that something is asked of.
-    fn show(&self, study: &Study, policies: &[&Policy], plan: &Plan, spots: &[Spot]) -> Result<Vec<Shown>, Failure> {
+    fn show(&self, study: &Study, policies: &[&Policy], plan: &probe::Plan, spots: &[Spot]) -> Result<Vec<Shown>, Failure> {
         let wanted: HashSet<&str> = spots.iter().map(|spot| spot.transcript.as_str()).collect();
         let progress = self.transcripts.replaying(0);
         let show = |source: Source, reading: &mut _| {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::conversation::Conversation;
-use recompact::policy::{Policy, Setting, taken_by_none};
+use recompact::policy::{Policy, Setting, preset, taken_by_none};
 use recompact::replay::Observer;
 use recompact::results::Results;
-use recompact::study::{Observers, Study, with_bounds};
+use recompact::study::{Observers, Study, with_bounds, written_by};
 
 use super::Failure;
 use super::contexts::Contexts;
@@ -17,6 +17,10 @@ use super::present::Present;
 use super::progress::calls_of;
 use super::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
 use super::studied::Studied;
+use super::writers::Plan;
+
+/// The policy whose summaries are the recorded ones: it stands beside those that models write.
+const RECORDED: &str = "recorded";
 
 #[derive(Args)]
 pub struct Replay {
@@ -42,6 +46,9 @@ pub struct Replay {
     /// Really write what the policies would persist and archive: into this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     materialize: Option<PathBuf>,
+    /// Ask no model: say how many calls would be made, and what they would cost at most
+    #[arg(long, conflicts_with_all = ["contexts", "materialize", "resume"])]
+    dry_run: bool,
     /// Go on with a study that was stopped by Ctrl-C: its results, saved with -o json
     #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
@@ -50,11 +57,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub fn run(self) -> Result<(), Failure> {
-        let study = self.study()?;
+    pub fn run(mut self) -> Result<(), Failure> {
+        self.transcripts.work_with(self.studied.writers().threads());
+        let mut plan = self.dry_run.then(Plan::default);
+        let study = self.study(plan.as_mut())?;
         let question = self.question(&study);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
-        let asked: Vec<String> = self.asked()?.into_iter().map(|policy| policy.name).collect();
+        let asked = written_by(self.asked()?, &study.writers).into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
         let in_order = contexts.is_some() || files.is_some();
@@ -71,6 +80,10 @@ impl Replay {
             |source| resumed.as_ref()?.part(source, ONE_ROUND),
         )?;
         let done = done.without(|worked| worked.part.unanswered());
+        if let Some(plan) = plan {
+            done.analysed()?.1?;
+            return self.present.write(plan.page(&study.prices).as_bytes());
+        }
         let (left, transcripts) = (done.left, done.transcripts);
         let (worked, end) = done.analysed()?;
         let unfinished = (left > 0).then(|| unfinished(&worked, transcripts, question)).transpose()?;
@@ -87,8 +100,12 @@ impl Replay {
         end.map_err(|failure| failure.that_can_go_on(self.present.saves()))
     }
 
-    fn study(&self) -> Result<Study, Failure> {
-        let study = self.studied.study(with_bounds(self.asked()?))?;
+    fn study(&self, plan: Option<&mut Plan>) -> Result<Study, Failure> {
+        let mut asked = self.asked()?;
+        if self.studied.writers().compares() && !asked.iter().any(|policy| policy.name == RECORDED) {
+            asked.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
+        }
+        let study = self.studied.study(with_bounds(asked), plan)?;
         Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, ..study })
     }
 

@@ -1,19 +1,23 @@
-//! `recompact report`: saved results → another report.
+//! `recompact report`: saved results → another report; a cassette → what its answers took.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::results::Results;
+use recompact::llm::Cassette;
+use recompact::results::{Results, VERSION, of_cassette};
 
 use super::Failure;
 use super::input::not_written_over;
 use super::present::Present;
+use super::priced::Priced;
 
 #[derive(Args)]
 pub struct Report {
-    /// Results saved with `-o json`; - is standard input
-    #[arg(value_name = "RESULTS.json")]
+    /// Results saved with `-o json` (- is standard input), or the folder of a cassette, to see what its answers took
+    #[arg(value_name = "RESULTS.json|DIR")]
     file: PathBuf,
+    #[command(flatten)]
+    priced: Priced,
     #[command(flatten)]
     present: Present,
 }
@@ -21,6 +25,9 @@ pub struct Report {
 impl Report {
     pub fn run(self) -> Result<(), Failure> {
         let failed = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        if self.file.is_dir() {
+            return self.cassette();
+        }
         let (inputs, errors) = crate::source::find(std::slice::from_ref(&self.file));
         if let Some(error) = errors.first() {
             return Err(Failure::Usage(error.to_string()));
@@ -36,5 +43,15 @@ impl Report {
             ));
         }
         self.present.results(&results)
+    }
+    /// Lists what was spent.
+    fn cassette(&self) -> Result<(), Failure> {
+        let wrong = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        let entries = Cassette::entries(&self.file).map_err(|error| Failure::Usage(error.to_string()))?;
+        if entries.is_empty() {
+            return Err(wrong("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
+        }
+        let (prices, _) = self.priced.load()?;
+        self.present.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
     }
 }

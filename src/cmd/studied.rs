@@ -4,19 +4,16 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use recompact::conversation::Thinking;
-use recompact::llm::{Address, Model};
 use recompact::policy::{PRESETS, Policy, PolicyError, preset};
-use recompact::prices::Prices;
 use recompact::stats::SEED;
-use recompact::study::{Counter, MAX_RESIDUAL, Study, Writer, written_by};
-use recompact::summarizer::{self, Live};
+use recompact::study::{Counter, MAX_RESIDUAL, Study, written_by};
 use recompact::sweep::Source;
 use recompact::text::one_of;
 
 use super::Failure;
-use super::models::Models;
 use super::priced::Priced;
 use super::resume::Question;
+use super::writers::{Plan, Writers};
 
 #[derive(Args)]
 pub struct Studied {
@@ -26,13 +23,8 @@ pub struct Studied {
     /// The policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
-    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM (see
-    /// `recompact catalog summarizers`); several are compared [default: extract]
-    #[arg(long = "summarizer", value_name = "NAME[:ARGUMENT]")]
-    summarizers: Vec<String>,
-    /// Ask each model so many times for every summary, to see how far its summaries differ
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    replicates: u32,
+    #[command(flatten)]
+    writers: Writers,
     /// The context window [default: the transcript's, else the policy's, else 200000]
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
@@ -56,8 +48,6 @@ pub struct Studied {
     seed: u64,
     #[command(flatten)]
     priced: Priced,
-    #[command(flatten)]
-    models: Models,
 }
 
 fn share(written: &str) -> Result<f64, String> {
@@ -81,10 +71,15 @@ impl Studied {
         self.policies.iter().map(|name| source(name)).collect()
     }
 
-    /// A study of these policies. The one they are compared with is put behind them where it is not among them.
-    pub fn study(&self, policies: Vec<Policy>) -> Result<Study, Failure> {
+    /// Who writes the summaries.
+    pub fn writers(&self) -> &Writers {
+        &self.writers
+    }
+
+    /// A study of these policies, each once for every summarizer. The one they are compared with is put behind them where it is not among them.
+    pub fn study(&self, policies: Vec<Policy>, plan: Option<&mut Plan>) -> Result<Study, Failure> {
         let (prices, priced_as) = self.priced.load()?;
-        let writers = self.writers(&prices)?;
+        let writers = self.writers.all(&prices, plan)?;
         let mut policies = written_by(policies, &writers);
         let named = |name: &str| policies.iter().position(|policy| policy.name == name);
         let baseline = match named(&self.baseline) {
@@ -119,40 +114,6 @@ impl Studied {
         })
     }
 
-    /// A model that is asked something else than summaries.
-    pub fn model(&self, prices: &Prices, address: &Address) -> Result<Model, Failure> {
-        self.models.shared(prices).model(address, 1)
-    }
-
-    /// Those who write summaries. Beside a model stand what needs none and what keeps nothing: the bounds of what it may be worth.
-    fn writers(&self, prices: &Prices) -> Result<Vec<Writer>, Failure> {
-        let shared = self.models.shared(prices);
-        let mut writers = Vec::new();
-        let mut asks_models = false;
-        for written in &self.summarizers {
-            match Address::parse(written) {
-                Some(address) => {
-                    let address = address.map_err(Failure::Usage)?;
-                    asks_models = true;
-                    for replicate in 1..=self.replicates {
-                        let model = shared.model(&address, replicate)?;
-                        let replicate = (self.replicates > 1).then_some(replicate);
-                        writers.push(Writer { replicate, ..Writer::new(&address.name(), Live { model }) });
-                    }
-                }
-                None => writers.push(plain(written)?),
-            }
-        }
-        let bounds: &[&str] =
-            if asks_models || writers.len() > 1 { &WRITERS } else { &WRITERS[..usize::from(writers.is_empty())] };
-        for bound in bounds {
-            if !writers.iter().any(|writer| writer.name == *bound) {
-                writers.push(plain(bound)?);
-            }
-        }
-        Ok(writers)
-    }
-
     fn thinking(&self) -> Option<Thinking> {
         self.thinking.map(|thinking| match thinking {
             ThinkingFor::Turn => Thinking::Turn,
@@ -165,9 +126,6 @@ impl Studied {
     pub fn question(&self) -> Question {
         let options = [
             ("--baseline", self.baseline.clone()),
-            ("--summarizer", format!("{:?}", self.summarizers)),
-            ("--replicates", self.replicates.to_string()),
-            ("--param", format!("{:?}", self.models.params())),
             ("--window", or_as_it_is(self.window)),
             ("--overhead", or_as_it_is(self.overhead)),
             ("--tokenizer", format!("{:?}", self.tokenizer)),
@@ -176,17 +134,8 @@ impl Studied {
             ("--seed", self.seed.to_string()),
         ];
         let options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        options.chain([self.priced.question()]).collect()
+        options.chain([self.priced.question()]).chain(self.writers.question()).collect()
     }
-}
-
-/// The default, which is also what models are held against; and a summary of a usual size that says nothing.
-const WRITERS: [&str; 2] = ["extract", "stub:500"];
-
-/// A summarizer that asks no model.
-fn plain(written: &str) -> Result<Writer, Failure> {
-    let summarizer = summarizer::by_name(written).map_err(Failure::Usage)?;
-    Ok(Writer { name: written.to_owned(), replicate: None, summarizer })
 }
 
 fn or_as_it_is(tokens: Option<u64>) -> String {

@@ -70,7 +70,12 @@ impl Sweep {
         // All that may be wrong with the arguments, before anything is read.
         let wishes = Wishes::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.studied.sources()?, &self.settings)?;
-        let study = self.studied.study(spaces.iter().map(|space| space.plain().clone()).collect())?;
+        if self.studied.writers().compares() {
+            let what = "a sweep asks one summarizer, and no model: it would be asked for thousands of summaries; sweep with `extract`, then \
+                        `recompact replay` the recommended policy with --summarizer";
+            return Err(Failure::Usage(what.to_owned()));
+        }
+        let study = self.studied.study(spaces.iter().map(|space| space.plain().clone()).collect(), None)?;
         // What is swept is known round by round; until then there is the baseline.
         let baseline = study.policies[study.baseline].clone();
         let candidates = candidates(&spaces, &baseline.name, self.sample, study.seed)?;

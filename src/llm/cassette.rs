@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::key::key;
-use super::{Answer, Question, Trouble, Usage};
+use super::{Answer, Question, Usage};
 
 /// What a cassette is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -46,27 +46,25 @@ pub struct Entry {
     pub max_tokens: u64,
     /// When it was asked, in UTC.
     pub asked: String,
-    #[serde(flatten)]
-    pub outcome: Outcome,
+    #[serde(default)]
+    pub seconds: f64,
+    #[serde(default)]
+    pub usage: Usage,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
+    /// Either this …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Vec<String>>,
+    /// … or why it was refused for its length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_long: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
     pub user: Vec<String>,
 }
 
-/// What a model made of a question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Outcome {
-    Answered {
-        seconds: f64,
-        usage: Usage,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        cut_off: bool,
-        answer: Vec<String>,
-    },
-    /// Why it refused it for its length.
-    Refused { too_long: String },
-}
+/// What a model made of a question: an answer, or why it refused it for its length.
+pub type Outcome = Result<Answer, String>;
 
 /// Why a cassette cannot be used; paths are as they were given.
 #[derive(Debug, thiserror::Error)]
@@ -78,49 +76,39 @@ pub enum CassetteError {
 }
 
 impl Entry {
-    pub(super) fn new(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question, outcome: Outcome) -> Self {
+    pub(super) fn new(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question, outcome: &Outcome) -> Self {
+        let answer = outcome.as_ref().ok();
         Self {
             model: model.to_owned(),
             params: params.clone(),
             replicate,
             max_tokens: question.max_tokens,
             asked: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            outcome,
+            seconds: answer.map_or(0.0, |answer| answer.seconds),
+            usage: answer.map_or(Usage::default(), |answer| answer.usage),
+            cut_off: answer.is_some_and(|answer| answer.cut_off),
+            answer: answer.map(|answer| lines(&answer.text)),
+            too_long: outcome.as_ref().err().cloned(),
             system: lines(&question.system),
             user: lines(&question.user),
+        }
+    }
+
+    /// What came of it; nothing where it says neither.
+    pub fn outcome(&self) -> Option<Outcome> {
+        match (&self.answer, &self.too_long) {
+            (Some(answer), _) => {
+                let Self { cut_off, usage, seconds, .. } = *self;
+                Some(Ok(Answer { text: answer.join("\n"), cut_off, usage, seconds }))
+            }
+            (None, Some(too_long)) => Some(Err(too_long.clone())),
+            (None, None) => None,
         }
     }
 
     fn key(&self) -> String {
         let question = Question { system: self.system.join("\n"), user: self.user.join("\n"), max_tokens: self.max_tokens };
         key(&self.model, &self.params, self.replicate, &question)
-    }
-}
-
-impl Outcome {
-    pub(super) fn of(answered: &Result<Answer, String>) -> Self {
-        match answered {
-            Ok(Answer { text, cut_off, usage, seconds }) => {
-                Self::Answered { seconds: *seconds, usage: *usage, cut_off: *cut_off, answer: lines(text) }
-            }
-            Err(too_long) => Self::Refused { too_long: too_long.clone() },
-        }
-    }
-
-    /// Tokens and seconds it took; of a refusal none.
-    pub fn paid(&self) -> (Usage, f64) {
-        match self {
-            Self::Answered { usage, seconds, .. } => (*usage, *seconds),
-            Self::Refused { .. } => (Usage::default(), 0.0),
-        }
-    }
-
-    /// The answer, or why it was refused.
-    pub fn answer(self) -> Result<Answer, Trouble> {
-        match self {
-            Self::Answered { seconds, usage, cut_off, answer } => Ok(Answer { text: answer.join("\n"), cut_off, usage, seconds }),
-            Self::Refused { too_long } => Err(Trouble::TooLong(too_long)),
-        }
     }
 }
 
@@ -144,32 +132,32 @@ impl Cassette {
         self.folder.as_deref()
     }
 
-    /// The entry with this key.
-    pub fn get(&self, key: &str) -> Result<Option<Entry>, CassetteError> {
+    /// What came of the question with this key.
+    pub fn get(&self, key: &str) -> Result<Option<Outcome>, CassetteError> {
         let Some(path) = self.path(key) else { return Ok(None) };
         match fs::read(&path) {
-            Ok(bytes) => entry(&path, &bytes).map(Some),
+            Ok(bytes) => Ok(entry(&path, &bytes)?.outcome()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(CassetteError::Io(path, error)),
         }
     }
 
-    /// Keeps an entry. Where another writer was faster, what it wrote stays and is given back.
-    pub fn put(&self, key: &str, entry: Entry) -> Result<Entry, CassetteError> {
-        let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return Ok(entry) };
+    /// Keeps an entry, and gives back what came of its question. Where another writer was faster, what it wrote stays, and is that.
+    pub fn put(&self, key: &str, entry: &Entry) -> Result<Option<Outcome>, CassetteError> {
+        let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return Ok(entry.outcome()) };
         let failed = |error| CassetteError::Io(path.clone(), error);
         fs::create_dir_all(folder).map_err(failed)?;
         let mut file = tempfile::Builder::new().prefix(".recompact-").tempfile_in(folder).map_err(failed)?;
-        let mut json = serde_json::to_vec_pretty(&entry).map_err(|error| failed(error.into()))?;
+        let mut json = serde_json::to_vec_pretty(entry).map_err(|error| failed(error.into()))?;
         json.push(b'\n');
         file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
         if self.mode == Mode::Record {
             file.persist(&path).map_err(|error| failed(error.error))?;
-            return Ok(entry);
+            return Ok(entry.outcome());
         }
         match file.persist_noclobber(&path) {
-            Ok(_) => Ok(entry),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(self.get(key)?.unwrap_or(entry)),
+            Ok(_) => Ok(entry.outcome()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => self.get(key),
             Err(error) => Err(failed(error.error)),
         }
     }
@@ -195,8 +183,102 @@ impl Cassette {
 fn entry(path: &Path, bytes: &[u8]) -> Result<Entry, CassetteError> {
     let broken = |what: String| CassetteError::Broken(path.to_owned(), what);
     let entry: Entry = serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
+    if entry.outcome().is_none() {
+        return Err(broken("neither `answer` nor `too_long`".to_owned()));
+    }
     match path.file_stem().and_then(|name| name.to_str()) == Some(&*entry.key()) {
         true => Ok(entry),
         false => Err(broken("its question is not the one that its name stands for".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USAGE: Usage = Usage { input: 7, cache_read: 0, cache_write: 2, output: 3 };
+
+    fn question(user: &str) -> Question {
+        Question { system: "Be brief.\nBe right.".to_owned(), user: user.to_owned(), max_tokens: 9 }
+    }
+
+    fn answered(text: &str) -> Outcome {
+        Ok(Answer { text: text.to_owned(), cut_off: true, usage: USAGE, seconds: 1.5 })
+    }
+
+    fn put(cassette: &Cassette, user: &str, outcome: &Outcome) -> (String, Option<Outcome>) {
+        let params = Map::from_iter([("temperature".to_owned(), Value::from(0.5))]);
+        let key = key("openai:m", &params, 1, &question(user));
+        let entry = Entry::new("openai:m", &params, 1, &question(user), outcome);
+        let put = cassette.put(&key, &entry).expect("a folder to write to");
+        (key, put)
+    }
+
+    #[test]
+    fn what_is_put_on_is_there_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cassette = Cassette::new(Some(folder.path().join("new")), Mode::Auto);
+        let texts = ["", "one line", "two\nlines\n", "\u{1b}[31m \"quoted\" \\n\r\n\u{0}", "é 💾"];
+        for text in texts {
+            let (key, put) = put(&cassette, text, &answered(text));
+            assert_eq!(put, Some(answered(text)));
+            assert_eq!(cassette.get(&key).expect("an entry"), Some(answered(text)), "{text:?}");
+        }
+        let (key, _) = put(&cassette, "long", &Err("9 tokens are too many".to_owned()));
+        assert_eq!(cassette.get(&key).expect("an entry"), Some(Err("9 tokens are too many".to_owned())));
+        let entries = Cassette::entries(&folder.path().join("new")).expect("entries");
+        assert_eq!(entries.len(), texts.len() + 1);
+        assert_eq!(entries.iter().map(|entry| entry.usage.input).sum::<u64>(), 7 * texts.len() as u64);
+    }
+
+    #[test]
+    fn the_first_of_two_writers_stays_and_a_new_recording_replaces_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let with = |mode| Cassette::new(Some(folder.path().to_owned()), mode);
+        put(&with(Mode::Auto), "q", &answered("first"));
+        let (key, second) = put(&with(Mode::Auto), "q", &answered("second"));
+        assert_eq!(second, Some(answered("first")));
+        put(&with(Mode::Record), "q", &answered("third"));
+        assert_eq!(with(Mode::Auto).get(&key).expect("an entry"), Some(answered("third")));
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_broken_entry_is_an_error_and_not_a_new_question() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cassette = Cassette::new(Some(folder.path().to_owned()), Mode::Auto);
+        let (key, _) = put(&cassette, "q", &answered("a"));
+        let path = folder.path().join(format!("{key}.json"));
+        let whole = fs::read_to_string(&path).expect("an entry");
+        let cases = [
+            (whole[..whole.len() / 2].to_owned(), "EOF while parsing"),
+            (whole.replace("\"q\"", "\"another\""), "its question is not the one that its name stands for"),
+            (whole.replace("\"answer\"", "\"answers\""), "neither `answer` nor `too_long`"),
+            (String::new(), "EOF while parsing"),
+        ];
+        for (text, why) in cases {
+            fs::write(&path, text).expect("a folder to write to");
+            let error = cassette.get(&key).expect_err(why).to_string();
+            assert!(error.contains(&key) && error.contains(why) && error.contains("delete it"), "{error}");
+        }
+    }
+
+    #[test]
+    fn many_writers_leave_whole_entries() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let long = "x".repeat(100_000);
+        std::thread::scope(|threads| {
+            for writer in 0..8 {
+                let (folder, long) = (folder.path().to_owned(), &long);
+                threads.spawn(move || {
+                    let cassette = Cassette::new(Some(folder), Mode::Auto);
+                    for number in 0..20 {
+                        let (key, put) = put(&cassette, &number.to_string(), &answered(&format!("{writer}{long}")));
+                        assert_eq!(put, cassette.get(&key).expect("a whole entry"));
+                    }
+                });
+            }
+        });
+        assert_eq!(Cassette::entries(folder.path()).expect("whole entries").len(), 20);
     }
 }

@@ -77,3 +77,40 @@ impl Drop for Turn<'_> {
         self.limits.freed.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_call_is_made_that_could_pass_a_limit() {
+        let limits = Limits::new(Some(3), Some(1.0), 1);
+        limits.turn(0.6).expect("the first").cost(0.1);
+        limits.turn(0.9).expect("0.1 and 0.9 are 1").cost(0.3);
+        let why = limits.turn(0.7).err().expect("0.4 and 0.7 are more than 1");
+        assert_eq!(why, "--max-cost 1: $0.4000 is spent, and the next call may cost up to $0.7000");
+        drop(limits.turn(0.2).expect("the third"));
+        assert_eq!(limits.turn(0.0).err().as_deref(), Some("--max-calls 3: as many were made"));
+        // What nobody knows the cost of counts in full.
+        assert!((limits.spent().usd - 0.6).abs() < 1e-9 && limits.spent().calls == 3);
+    }
+
+    #[test]
+    fn no_more_calls_are_made_at_a_time() {
+        let limits = Limits::new(None, None, 3);
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|threads| {
+            for _ in 0..12 {
+                threads.spawn(|| {
+                    let _turn = limits.turn(0.0).expect("no limit");
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    now.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert!((1..=3).contains(&most.load(Ordering::SeqCst)));
+    }
+}

@@ -47,11 +47,18 @@ pub struct Model {
 /// What came of a question that was asked at least once in this run.
 type Once = OnceLock<Result<Asked, Trouble>>;
 
-/// An answer, and what it is known by.
+/// What came of a question, and what it is known by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub key: String,
     pub outcome: Outcome,
+}
+
+impl Asked {
+    /// Tokens and seconds that the answer took; of a refusal none.
+    pub fn took(&self) -> (Usage, f64) {
+        self.outcome.as_ref().map_or((Usage::default(), 0.0), |answer| (answer.usage, answer.seconds))
+    }
 }
 
 /// The first wait before another attempt, and the longest where the provider names none.
@@ -71,13 +78,24 @@ impl Model {
     }
 
     pub fn ask(&self, question: &Question) -> Result<Answer, Trouble> {
-        self.look_up(question)?.outcome.answer()
+        self.look_up(question)?.outcome.map_err(Trouble::TooLong)
+    }
+
+    /// The key of a question, and what the cassette has of it; nobody is asked.
+    pub fn known(&self, question: &Question) -> (String, Option<Outcome>) {
+        let key = self.key(question);
+        let outcome = self.setup.cassette.get(&key).ok().flatten();
+        (key, outcome)
+    }
+
+    fn key(&self, question: &Question) -> String {
+        let Setup { name, params, replicate, .. } = &self.setup;
+        key(name, params, *replicate, question)
     }
 
     /// The same, with its key, and what was refused for its length.
     pub fn look_up(&self, question: &Question) -> Result<Asked, Trouble> {
-        let Setup { name, params, replicate, .. } = &self.setup;
-        let key = key(name, params, *replicate, question);
+        let key = self.key(question);
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let cell = asked.entry(key.clone()).or_default().clone();
         drop(asked);
@@ -88,9 +106,9 @@ impl Model {
         let Setup { name, params, replicate, cassette, .. } = &self.setup;
         let broken = |error: super::CassetteError| Trouble::Unanswered(error.to_string());
         if cassette.mode() != Mode::Record
-            && let Some(entry) = cassette.get(key).map_err(broken)?
+            && let Some(outcome) = cassette.get(key).map_err(broken)?
         {
-            return Ok(entry.outcome);
+            return Ok(outcome);
         }
         let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != Mode::Replay) else {
             let folder = cassette.folder().map_or("none".to_owned(), |folder| folder.display().to_string());
@@ -98,8 +116,8 @@ impl Model {
             return Err(Trouble::Unanswered(what));
         };
         let outcome = self.answered(provider, question)?;
-        let entry = Entry::new(name, params, *replicate, question, outcome);
-        Ok(cassette.put(key, entry).map_err(broken)?.outcome)
+        let entry = Entry::new(name, params, *replicate, question, &outcome);
+        Ok(cassette.put(key, &entry).map_err(broken)?.unwrap_or(outcome))
     }
 
     /// Asks the provider, as often as it takes.
@@ -128,8 +146,8 @@ impl Model {
             .notify(|refusal, _| wait.set(if let Refusal::Again { after, .. } = refusal { *after } else { None }))
             .call();
         match answered {
-            Ok(answer) => Ok(Outcome::of(&Ok(answer))),
-            Err(Refusal::TooLong(what)) => Ok(Outcome::of(&Err(what))),
+            Ok(answer) => Ok(Ok(answer)),
+            Err(Refusal::TooLong(what)) => Ok(Err(what)),
             Err(Refusal::Again { what, .. } | Refusal::Never(what)) => {
                 Err(Trouble::Unanswered(format!("{name}: {}", self.gone.get_or_init(|| what))))
             }

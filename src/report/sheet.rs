@@ -7,6 +7,7 @@ pub mod compare;
 mod cost;
 mod growth;
 pub mod kept;
+mod spending;
 pub mod sweep;
 
 use std::collections::HashSet;
@@ -71,6 +72,7 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         kept::by_generation(results),
         kept::misses(results),
         layers(results),
+        spending::spending(results),
         calibration::calibrations(results),
         quirks(results),
         notes(results),

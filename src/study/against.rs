@@ -4,6 +4,7 @@ use crate::journal::Unanswered;
 use crate::measure;
 use crate::policy::Policy;
 use crate::results::{ResultNote, Row, TraceLine};
+use crate::summarizer::Paid;
 
 use super::prepared::Prepared;
 use super::sums::OfPolicy;
@@ -25,6 +26,8 @@ pub(super) struct Replayed {
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
     pub sums: OfPolicy,
+    /// The answers of models, by key.
+    pub paid: Vec<(String, Paid)>,
     /// Which summary is missing, and why.
     pub unanswered: Option<String>,
 }
@@ -70,6 +73,8 @@ impl Against<'_> {
             }
         }
         replayed.rows.insert(0, row);
+        let paid = journal.summaries.iter().filter_map(|summary| summary.paid.clone());
+        replayed.paid = paid.map(|paid| (paid.key.clone(), paid)).collect();
         replayed.unanswered = journal.unanswered.as_ref().map(|missing| self.unanswered(policy, missing));
         Replayed { sums, ..replayed }
     }

@@ -1,5 +1,7 @@
 //! What the replays of one transcript gave, and how the parts become results.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::context::Cause;
@@ -8,7 +10,8 @@ use crate::format::{Note, Reading};
 use crate::journal::Journal;
 use crate::measure;
 use crate::policy::Policy;
-use crate::results::{CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, summarise};
+use crate::results::{CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, of_answers, summarise};
+use crate::summarizer::Paid;
 use crate::text::many;
 
 use super::against::{Against, Replayed};
@@ -32,6 +35,8 @@ pub struct Part {
     pub(super) calibrations: Vec<CalibrationRow>,
     /// What is not known of its models.
     pub(super) unknown: Vec<(Gap, String)>,
+    /// The answers of models, by key.
+    paid: BTreeMap<String, Paid>,
     /// Why a summarizer had no answer: then all of this tells nothing.
     unanswered: Option<String>,
 }
@@ -41,6 +46,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
     let columns = measure::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
+    let mut paid = BTreeMap::new();
     let mut policies = vec![OfPolicy::default(); study.policies.len()];
     let mut gaps = Gaps::default();
     for part in parts {
@@ -53,6 +59,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         compared.extend(part.compared);
         checks.extend(part.checks);
         calibrations.extend(part.calibrations);
+        paid.extend(part.paid);
         for (sum, of_part) in policies.iter_mut().zip(part.policies) {
             sum.add(of_part);
         }
@@ -68,6 +75,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         checks,
         calibrations,
         traces,
+        spending: of_answers(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
         notes,
         ..Results::default()
@@ -99,11 +107,12 @@ impl Part {
         let conversation = against.prepared.conversation;
         self.policies.resize_with(replayed.len(), OfPolicy::default);
         let mut lines = Vec::new();
-        for (Replayed { rows, notes, trace, sums, unanswered }, sum) in replayed.into_iter().zip(&mut self.policies) {
+        for (Replayed { rows, notes, trace, sums, paid, unanswered }, sum) in replayed.into_iter().zip(&mut self.policies) {
             self.rows.extend(rows);
             self.notes.extend(notes);
             lines.extend(trace);
             sum.add(sums);
+            self.paid.extend(paid);
             self.unanswered = self.unanswered.take().or(unanswered);
         }
         if !lines.is_empty() {

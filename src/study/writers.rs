@@ -17,6 +17,11 @@ impl Writer {
         Self { name: name.to_owned(), replicate: None, summarizer: Box::new(summarizer) }
     }
 
+    /// Whether reports would call both alike.
+    pub fn is_called_as(&self, other: &Self) -> bool {
+        (&self.name, self.replicate) == (&other.name, other.replicate)
+    }
+
     /// What a policy is called of which it writes the summaries.
     fn variant(&self, policy: &str) -> String {
         match self.replicate {

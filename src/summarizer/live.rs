@@ -18,7 +18,7 @@ impl Summarizer for Live {
         match self.model.look_up(&question) {
             Err(trouble) => Reply { text: Err(failure(trouble)), paid: None },
             Ok(asked) => {
-                let (usage, seconds) = asked.outcome.paid();
+                let (usage, seconds) = asked.took();
                 let paid = Paid { key: asked.key, model: self.model.name().to_owned(), usage, seconds };
                 Reply { text: summary(ask, asked.outcome), paid: Some(paid) }
             }
@@ -27,7 +27,7 @@ impl Summarizer for Live {
 }
 
 /// What the model is asked.
-pub fn question(ask: &Ask) -> Question {
+pub(super) fn question(ask: &Ask) -> Question {
     Question {
         system: ask.prompt.system.clone(),
         user: ask.prompt.user(&dialogue(ask.pieces.iter().map(Piece::said)), ask.focus),
@@ -35,8 +35,9 @@ pub fn question(ask: &Ask) -> Question {
     }
 }
 
-fn summary(ask: &Ask, outcome: Outcome) -> Result<String, Failure> {
-    let answer = outcome.answer().map_err(failure)?;
+/// What of the answer is the summary.
+pub(super) fn summary(ask: &Ask, outcome: Outcome) -> Result<String, Failure> {
+    let answer = outcome.map_err(Failure::Refused)?;
     let text = ask.prompt.summary(&answer.text);
     match (text.is_empty(), answer.cut_off) {
         (true, _) => Err(Failure::Empty),

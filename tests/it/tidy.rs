@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use recompact::cache::PROVIDERS;
 use recompact::format::{self, FORMATS};
 use recompact::layer::ACTS;
+use recompact::llm::PROTOCOLS;
 use recompact::measure::MEASURES;
 use recompact::meter::METERS;
 use recompact::policy::PRESETS;
 use recompact::prices::Prices;
+use recompact::prompt::PROMPTS;
 use recompact::report::REPORTS;
 use recompact::summarizer::SUMMARIZERS;
 
@@ -40,12 +42,13 @@ fn every_format_has_fixtures_that_are_told_to_be_its_own() {
 #[test]
 fn everything_is_in_the_catalog_and_has_a_page() {
     let list = Prices::built_in();
-    let kinds: [(&str, Vec<&str>); 9] = [
+    let kinds: [(&str, Vec<&str>); 10] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", ACTS.iter().map(|kind| kind.name).collect()),
         ("meters", METERS.iter().map(|meter| meter.name).collect()),
-        ("summarizers", SUMMARIZERS.iter().map(|summarizer| summarizer.name).collect()),
+        ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(PROTOCOLS.iter().map(|protocol| protocol.name)).collect()),
+        ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
