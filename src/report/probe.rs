@@ -67,7 +67,9 @@ fn answers(findings: &Findings) -> Sheet {
     let mut heads = vec![Head::names("policy")];
     heads.extend(["questions", "contexts", "sessions"].into_iter().chain(SIDES).map(Head::numbers));
     let mut below =
-        vec!["the share of the questions that were answered right, by what the kept measure says of the fact".to_owned()];
+        vec!["the share of the questions that were answered right, by what the kept measure says of the fact; line in sight: the request \
+         holds the very line of the question, and not only its fact"
+            .to_owned()];
     below.extend(findings.policies.iter().map(meaning));
     if findings.too_long > 0 {
         let (requests, most) = (many(findings.too_long, "request"), shown::grouped(findings.plan.max_context as f64, 0));
@@ -121,12 +123,11 @@ fn kinds(findings: &Findings) -> Sheet {
     let rows = findings.kinds.iter().map(|of| {
         let mut cells = vec![of.policy.clone(), of.kind.to_owned(), number(of.answers.nothing.asked)];
         cells.extend(sides(&of.answers));
-        let [agree, phi] = [of.answers.table.share(), of.answers.table.phi()];
-        cells.extend([shown::value(Unit::Share, agree), shown::value(Unit::Ratio, phi)]);
+        cells.push(shown::value(Unit::Share, of.answers.table.share()));
         cells
     });
     let mut heads = vec![Head::names("policy"), Head::names("kind")];
-    heads.extend(["questions"].into_iter().chain(SIDES).chain(["agree", "phi"]).map(Head::numbers));
+    heads.extend(["questions"].into_iter().chain(SIDES).chain(["agree"]).map(Head::numbers));
     Sheet { title: "By kind of fact".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: wrong(findings) }
 }
 
