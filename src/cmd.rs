@@ -8,6 +8,7 @@ mod materialize;
 mod models;
 mod present;
 mod priced;
+mod probe;
 mod progress;
 mod replay;
 mod report;
@@ -36,6 +37,8 @@ enum Command {
     Replay(Box<replay::Replay>),
     /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
     Sweep(Box<sweep::Sweep>),
+    /// Asks a model what it finds in a policy's requests: does kept.hit tell the truth?
+    Probe(Box<probe::Probe>),
     /// Saved results → another report
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, reports, prices and providers, with their pages
@@ -48,6 +51,7 @@ impl Cli {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Sweep(command) => command.run(),
+            Command::Probe(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
         }

@@ -114,21 +114,30 @@ pub fn key(kind: FactKind, text: &str) -> u64 {
 /// tool's input are texts of their own, whose lines are counted on. Gives the bytes of what it read.
 pub fn in_block(block: &Block, seen: &mut dyn FnMut(Sighting)) -> usize {
     let mut scanner = Scanner::new(seen);
+    each_text(block, &mut |text, quotes| scanner.text(text, quotes));
+    scanner.finish()
+}
+
+/// The texts of a block in which facts are looked for.
+pub fn texts(block: &Block, each: &mut dyn FnMut(&str)) {
+    each_text(block, &mut |text, _| each(text));
+}
+
+fn each_text(block: &Block, each: &mut dyn FnMut(&str, Quotes)) {
     match block.kind {
         Kind::Thinking | Kind::Media => {}
-        Kind::Text if block.origin == Origin::Agent => scanner.text(&block.text(), Quotes::ANSWER),
-        Kind::Text | Kind::ToolResult(_) => scanner.text(&block.text(), Quotes::None),
+        Kind::Text if block.origin == Origin::Agent => each(&block.text(), Quotes::ANSWER),
+        Kind::Text | Kind::ToolResult(_) => each(&block.text(), Quotes::None),
         Kind::ToolUse(_) => {
             let input = block.field("input").unwrap_or(&Value::Null);
-            strings(input, "", &mut |key, text| scanner.text(text, Quotes::of_input(key, text)));
+            strings(input, "", &mut |key, text| each(text, Quotes::of_input(key, text)));
         }
         Kind::Other => strings(&block.wire, "", &mut |key, text| {
             if !UNREAD.contains(&key) {
-                scanner.text(text, Quotes::None);
+                each(text, Quotes::None);
             }
         }),
     }
-    scanner.finish()
 }
 
 /// Whether each line of a block, whose text is given, holds the same facts by itself: no quotation goes over lines, and nothing is

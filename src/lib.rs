@@ -43,6 +43,7 @@
 //! * [`references`]: which call uses which earlier fact, and what recorded compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
 //! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
 //!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
+//! * [`probe`]: whether a model finds what [`kept`] says is there, and misses what it says is gone.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
 //!
 //! # Invariants
@@ -88,6 +89,7 @@ pub mod meter;
 pub mod places;
 pub mod policy;
 pub mod prices;
+pub mod probe;
 pub mod prompt;
 pub mod references;
 pub mod replay;

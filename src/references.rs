@@ -226,8 +226,8 @@ impl References {
 
 impl Fact {
     /// Whether a sighting with this fact's key is one of this fact: those that are bound must stand beside something they
-    /// stood beside at first.
-    fn counts(&self, sighting: &Sighting, is_summary: bool) -> bool {
+    /// stood beside at first; in a summary that holds for hashes, too.
+    pub fn counts(&self, sighting: &Sighting, is_summary: bool) -> bool {
         let must_be_beside = self.kind.is_bound() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
         !must_be_beside || self.stood_beside(sighting.anchors)
     }

@@ -9,6 +9,7 @@ mod html;
 pub mod inspection;
 mod json;
 mod markdown;
+pub mod probe;
 mod sheet;
 mod shown;
 mod spark;

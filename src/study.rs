@@ -34,13 +34,13 @@ use crate::summarizer::Extract;
 
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
+pub use prepared::Prepared;
 pub use tallies::Tally;
 pub use writers::{Writer, written_by};
 
 use against::{Against, Replayed};
 use gaps::Gap;
 use kept::Compared;
-use prepared::Prepared;
 
 /// The window of a model nobody named: what most models of the recorded agents had.
 const USUAL_WINDOW: u64 = 200_000;
@@ -175,18 +175,30 @@ impl Study {
 
     /// A replay without its bounds.
     fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Kept, Option<Cost>) {
-        let conversation = prepared.conversation;
-        let setup = Setup {
+        let setup = self.setup(prepared, policy);
+        let (journal, kept) = looked_up(&setup, prepared, observer);
+        let cost = prepared.money.cost(&setup, &journal, &kept);
+        (journal, kept, cost)
+    }
+
+    /// A conversation as one replay after another needs it.
+    pub fn prepare<'a>(&self, conversation: &'a Conversation) -> Prepared<'a> {
+        Prepared::new(self, conversation, &self.counter.of(conversation))
+    }
+
+    /// One replay by itself: what was sent, and what became of the uses of earlier facts.
+    pub fn look_up(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Kept) {
+        looked_up(&self.setup(prepared, policy), prepared, observer)
+    }
+
+    fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> Setup<'a> {
+        Setup {
             policy,
-            window: self.window_of(conversation, policy),
+            window: self.window_of(prepared.conversation, policy),
             recorded: prepared.recorded.as_ref(),
             summarizer: &*self.writers[policy.summarizer].summarizer,
             ..prepared.setup(self)
-        };
-        let journal = replay(&setup, observer);
-        let kept = look_up(conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
-        let cost = prepared.money.cost(&setup, &journal, &kept);
-        (journal, kept, cost)
+        }
     }
 
     /// What the clairvoyant that a policy is compared with chooses from.
@@ -195,6 +207,12 @@ impl Study {
         let make = || wishes(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
         (grain, prepared.wishes[grain as usize].get_or_init(make))
     }
+}
+
+fn looked_up(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Kept) {
+    let journal = replay(setup, observer);
+    let kept = look_up(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
+    (journal, kept)
 }
 
 /// The policies that are bounds themselves: no bounds are shown for them, and no misses.

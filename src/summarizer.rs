@@ -1,6 +1,7 @@
 //! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge. [`Live`] asks a model;
 //! the mock ones need none, give the same text every time, and say what kind of bound they are.
 
+mod dialogue;
 mod digest;
 mod extract;
 mod live;
@@ -9,6 +10,7 @@ mod names;
 mod reach;
 mod rehearsal;
 
+pub use dialogue::{Said, dialogue};
 pub use digest::Digests;
 pub use extract::Extract;
 pub use live::Live;

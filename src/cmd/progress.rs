@@ -20,6 +20,7 @@ pub struct Progress {
 }
 
 const CALLS: &str = "{bar:30} {percent}% of {human_len} policy·calls, {eta} left{rate}";
+const QUESTIONS: &str = "{bar:30} {human_pos} of {human_len} questions, {eta} left";
 const BYTES: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
 
 impl Progress {
@@ -39,6 +40,16 @@ impl Progress {
     /// Over so many recorded calls times policies, where these are known before.
     pub fn of_calls(policy_calls: u64, shown: bool) -> Self {
         Self { bar: bar(policy_calls, CALLS, shown, None, ProgressState::pos), replayed: Arc::default() }
+    }
+
+    /// Over so many questions that are asked of a model.
+    pub fn of_questions(questions: u64, shown: bool) -> Self {
+        Self { bar: bar(questions, QUESTIONS, shown, |_| 0), replayed: Arc::default() }
+    }
+
+    /// One of those questions is answered.
+    pub fn asked(&self) {
+        self.bar.inc(1);
     }
 
     /// So many of those calls are done.

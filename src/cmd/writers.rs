@@ -83,6 +83,11 @@ impl Writers {
         self.asks_models().then(|| self.models.limits())
     }
 
+    /// How models are asked, for those who ask them something else.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
     /// What decides the results. Where a model is asked is not among it.
     pub fn question(&self) -> Question {
         let options = [

@@ -15,22 +15,22 @@ use super::counter::Counting;
 use super::money::Money;
 use super::{Study, USUAL_WINDOW};
 
-/// Computed once for all policies of a study.
-pub(super) struct Prepared<'a> {
+/// One conversation, and what is computed once for all policies of a study.
+pub struct Prepared<'a> {
     pub conversation: &'a Conversation,
-    pub counter: Meter,
-    pub sizes: Sizes,
+    pub(super) counter: Meter,
+    sizes: Sizes,
     pub references: References,
     /// For the bounds, by grain; made when the first policy needs them.
-    pub wishes: [OnceLock<Problem>; 2],
+    pub(super) wishes: [OnceLock<Problem>; 2],
     overhead: u64,
-    pub recorded: Option<RecordedRequests>,
-    pub money: Money,
+    pub(super) recorded: Option<RecordedRequests>,
+    pub(super) money: Money,
     shared: Shared,
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
+    pub(super) fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
         let measures = study.policies.iter().flat_map(Policy::measures);
         let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
@@ -50,7 +50,7 @@ impl<'a> Prepared<'a> {
         self.counter.apply(self.sizes.size(block, self.counter.measure))
     }
 
-    pub fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
+    pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
         setup(study, self.conversation, &self.sizes, self.counter, self.overhead, &self.shared)
     }
 }

@@ -3,10 +3,8 @@
 //! What the layer's limits let through is written down block by block, under the name of who said it, and put into the layer's
 //! [prompt](crate::prompt) as data. What of the answer is the summary, the prompt says, too.
 
-use std::fmt::Write;
-
+use super::dialogue::{Said, dialogue};
 use super::{Ask, Failure, Paid, Piece, Reply, Summarizer};
-use crate::conversation::{Kind, Origin};
 use crate::llm::{Model, Outcome, Question, Trouble};
 
 /// A model in the place of the harness's own.
@@ -32,7 +30,7 @@ impl Summarizer for Live {
 pub(super) fn question(ask: &Ask) -> Question {
     Question {
         system: ask.prompt.system.clone(),
-        user: ask.prompt.user(&written(&ask.pieces), ask.focus),
+        user: ask.prompt.user(&dialogue(ask.pieces.iter().map(Piece::said)), ask.focus),
         max_tokens: ask.max_tokens,
     }
 }
@@ -55,28 +53,9 @@ fn failure(trouble: Trouble) -> Failure {
     }
 }
 
-/// The pieces, one under the other.
-fn written(pieces: &[Piece]) -> String {
-    let mut text = String::new();
-    for piece in pieces {
-        let _ = match piece.kind {
-            Kind::ToolUse(_) => writeln!(text, "[agent calls {}]", piece.tool),
-            Kind::ToolResult(_) if piece.is_error => writeln!(text, "[error of {}]", piece.tool),
-            Kind::ToolResult(_) => writeln!(text, "[result of {}]", piece.tool),
-            Kind::Thinking => writeln!(text, "[agent thinks]"),
-            _ => writeln!(text, "[{}]", speaker(piece.origin)),
-        };
-        text.push_str(piece.text().trim_end());
-        text.push_str("\n\n");
-    }
-    text.truncate(text.trim_end().len());
-    text
-}
-
-fn speaker(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Agent => "agent",
-        Origin::Typed => "user",
-        _ => "harness",
+impl Piece<'_> {
+    fn said(&self) -> Said<'_> {
+        let Self { kind, origin, tool, is_error, .. } = *self;
+        Said { kind, origin, tool, is_error, text: self.text().into() }
     }
 }

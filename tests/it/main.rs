@@ -40,6 +40,7 @@ mod notation;
 mod openai_files;
 mod oracle;
 mod planted;
+mod probes;
 mod program;
 mod python_meters;
 mod reports;

@@ -15,7 +15,7 @@ impl Transcripts {
     pub fn must_be_files(&self) -> Result<(), Failure> {
         match self.paths.iter().any(|path| path == Path::new("-")) {
             true => {
-                let what = "standard input can be read only once, and a sweep reads transcripts several times: name a file";
+                let what = "standard input can be read only once, and this reads transcripts several times: name a file";
                 Err(Failure::Usage(what.to_owned()))
             }
             false => Ok(()),
@@ -47,6 +47,11 @@ impl Transcripts {
     /// Does some work with as many threads as were asked for.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
         Ok(self.pool()?.install(work))
+    }
+
+    /// How far so many questions are.
+    pub fn asking(&self, questions: u64) -> Progress {
+        Progress::of_questions(questions, !self.quiet)
     }
 
     /// How far so many recorded calls times policies are.
