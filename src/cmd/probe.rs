@@ -48,7 +48,9 @@ impl Probe {
         }
         self.transcripts.must_be_files()?;
         let models = self.studied.writers().models();
-        self.transcripts.work_with((!self.dry_run).then(|| models.concurrency()));
+        if !self.dry_run {
+            self.transcripts.work_with_models(models.limits());
+        }
         let (study, asked) = self.study()?;
         let policies: Vec<&Policy> = study.policies[..asked].iter().collect();
         let address = self.address()?;
@@ -69,7 +71,7 @@ impl Probe {
             return end;
         };
         let questions = shown.iter().map(|shown| shown.spot.questions.len() as u64).sum();
-        let progress = self.transcripts.asking(questions);
+        let progress = self.transcripts.asking(questions, models.limits());
         let answers = self.transcripts.install(|| probe::ask(&model, &shown, &|| progress.asked()))?;
         progress.finish();
         let answers = answers.map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;

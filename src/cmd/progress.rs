@@ -29,12 +29,7 @@ impl Progress {
     pub fn new(bytes: u64, shown: bool, asked: Option<Arc<Limits>>) -> Self {
         let replayed = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&replayed);
-        let ticks = asked.is_some();
-        let bar = bar(bytes, BYTES, shown, asked, move |_| counted.load(Ordering::Relaxed));
-        if ticks {
-            bar.enable_steady_tick(Duration::from_secs(1));
-        }
-        Self { bar, replayed }
+        Self { bar: bar(bytes, BYTES, shown, asked, move |_| counted.load(Ordering::Relaxed)), replayed }
     }
 
     /// Over so many recorded calls times policies, where these are known before.
@@ -43,8 +38,8 @@ impl Progress {
     }
 
     /// Over so many questions that are asked of a model.
-    pub fn of_questions(questions: u64, shown: bool) -> Self {
-        Self { bar: bar(questions, QUESTIONS, shown, |_| 0), replayed: Arc::default() }
+    pub fn of_questions(questions: u64, shown: bool, asked: Arc<Limits>) -> Self {
+        Self { bar: bar(questions, QUESTIONS, shown, Some(asked), |_| 0), replayed: Arc::default() }
     }
 
     /// One of those questions is answered.
@@ -88,6 +83,7 @@ fn bar(
     if !shown || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
+    let is_slow = asked.is_some();
     let rate = move |state: &ProgressState, out: &mut dyn Write| {
         let replayed = replayed(state) as f64;
         if replayed > 0.0 {
@@ -98,5 +94,9 @@ fn bar(
         }
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(all).with_style(style.with_key("rate", rate))
+    let bar = ProgressBar::new(all).with_style(style.with_key("rate", rate));
+    if is_slow {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
+    bar
 }

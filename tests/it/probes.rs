@@ -80,6 +80,7 @@ fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
         limits: Arc::new(Limits::new(None, None, 4)),
         price: None,
         retries: 0,
+        first_wait: recompact::llm::FIRST_WAIT,
         stopped: || false,
     })
 }

@@ -1,9 +1,11 @@
 //! Further looks at transcripts that were read before. What is wrong with them was said at the first look.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use recompact::format::Reading;
+use recompact::llm::Limits;
 
 use super::{Outcome, Source, Transcripts};
 use crate::cmd::Failure;
@@ -50,8 +52,8 @@ impl Transcripts {
     }
 
     /// How far so many questions are.
-    pub fn asking(&self, questions: u64) -> Progress {
-        Progress::of_questions(questions, !self.quiet)
+    pub fn asking(&self, questions: u64, asked: Arc<Limits>) -> Progress {
+        Progress::of_questions(questions, !self.quiet, asked)
     }
 
     /// How far so many recorded calls times policies are.
