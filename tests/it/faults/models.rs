@@ -18,7 +18,12 @@ enum Ends {
 }
 use Ends::{Answered, TooLong, Unanswered};
 
-fn check(name: &str, act: &(dyn Fn(&str) -> Act + Send + Sync), times: usize, ends: &Ends, protocol: &'static str) {
+/// What a server does, told the protocol.
+type Does = Box<dyn Fn(&str) -> Act + Send + Sync>;
+/// The fault's name, what the server does, how often it is asked, and how that ends.
+type Case = (&'static str, Does, usize, Ends);
+
+fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static str) {
     let acts: Vec<Act> = vec![act(protocol)];
     let server = Server::start(move |_| acts[0].clone());
     let asks = Asks { written: format!("{protocol}:m@{}", server.url()), timeout: Duration::from_millis(400), ..Asks::default() };
@@ -39,7 +44,7 @@ fn check(name: &str, act: &(dyn Fn(&str) -> Act + Send + Sync), times: usize, en
     }
 }
 
-fn each(cases: Vec<(&str, Box<dyn Fn(&str) -> Act + Send + Sync>, usize, Ends)>) {
+fn each(cases: Vec<Case>) {
     for (name, act, times, ends) in &cases {
         for protocol in ["openai", "anthropic"] {
             check(name, act, *times, ends, protocol);
@@ -48,7 +53,7 @@ fn each(cases: Vec<(&str, Box<dyn Fn(&str) -> Act + Send + Sync>, usize, Ends)>)
 }
 
 /// An act that is the same in both protocols.
-fn same(act: Act) -> Box<dyn Fn(&str) -> Act + Send + Sync> {
+fn same(act: Act) -> Does {
     Box::new(move |_| act.clone())
 }
 
