@@ -61,16 +61,6 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
-    /// The tool call that it is a part of.
-    pub fn pair(self) -> Option<PairId> {
-        match self {
-            Self::ToolUse(pair) | Self::ToolResult(pair) => Some(pair),
-            Self::Text | Self::Thinking | Self::Media | Self::Other => None,
-        }
-    }
-}
-
 /// Who put a block into the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Plan, Spot};
 use crate::context::Context;
+use crate::conversation::Kind;
 use crate::format::Reading;
 use crate::journal::Request;
 use crate::policy::{Policy, preset};
@@ -64,7 +65,10 @@ impl Observer for Writer {
         if let Some(text) = self.texts.get_mut(&request.call) {
             let blocks = context.messages().iter().flat_map(|message| &message.blocks).map(|id| context.block(*id));
             *text = dialogue(blocks.map(|block| {
-                let tool = block.kind.pair().map_or("", |pair| context.tool_name(pair));
+                let tool = match block.kind {
+                    Kind::ToolUse(pair) | Kind::ToolResult(pair) => context.tool_name(pair),
+                    _ => "",
+                };
                 Said { kind: block.kind, origin: block.origin, tool, is_error: block.is_error(), text: block.text() }
             }));
         }
