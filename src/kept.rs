@@ -64,7 +64,7 @@ pub struct Kept {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summarised {
     /// Weight of the uses of facts that had gone into a summary and stood nowhere else since; and of those the request held. Of
-    /// recorded summaries see [`Summarised::of_the_record`].
+    /// recorded summaries: weight of the facts known before and used after, at their first use; and of those the summary held.
     pub needed: f64,
     pub held: f64,
     /// Users' rules that stood in what a summary replaced and nowhere else in the request, each once a summary; and those that
