@@ -97,7 +97,7 @@ pub fn cost(setup: &Setup) -> Cost {
     let mut asked_at = None;
     for summary in &setup.cache.journal.summaries {
         let is_first = asked_at.replace(summary.call) != Some(summary.call);
-        if !summary.failed {
+        if !summary.attempt.failed {
             sums.add_summary(setup, summary, is_first, &served);
         }
     }
@@ -133,11 +133,11 @@ impl Sums<'_> {
     fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[Served]) {
         let rides = is_first && setup.cache.policy.layers[summary.layer].rides_prefix();
         let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
-        let whole = summary.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
+        let whole = summary.attempt.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
         let read = if rides { ready.min(whole) } else { 0 };
         self.pay(summary.call, whole, |part, price| {
             let rest = if rides { setup.tariff.write(price) } else { price.input };
-            let output = summary.tokens_out as f64 * price.output;
+            let output = summary.attempt.tokens_out as f64 * price.output;
             part.summarizer += read as f64 * price.cache_read + (whole - read) as f64 * rest + output;
             part.uncached += whole as f64 * price.input + output;
         });

@@ -87,12 +87,10 @@ pub struct File {
     pub again: bool,
 }
 
-/// One call of the summarizer.
+/// One attempt to get a summary.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    pub call: usize,
-    pub layer: usize,
-    /// Tokens of the input it was given.
+pub struct Attempt {
+    /// Tokens of the input that the summarizer was given.
     pub tokens_in: u64,
     /// Tokens of its answer; 0 where it failed.
     pub tokens_out: u64,
@@ -105,16 +103,30 @@ pub struct Summary {
     pub paid: Option<Paid>,
 }
 
-/// A summary of the record that stands where it stood. No layer asked for it, so it is not paid for here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordedSummary {
+/// One call of the summarizer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
     pub call: usize,
     pub layer: usize,
+    pub attempt: Attempt,
+}
+
+/// A summary of the record that was put back where it stood. No layer asked for it, so it is not paid for here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PutBack {
     /// Index among the conversation's compactions.
     pub compaction: usize,
     pub tokens: u64,
     /// What it says that the span in whose place it stands does not.
     pub names: Names,
+}
+
+/// When that was, and which layer did it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedSummary {
+    pub call: usize,
+    pub layer: usize,
+    pub put_back: PutBack,
 }
 
 /// A summarizer had no answer: what the journal tells from there on is worth nothing.

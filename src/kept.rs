@@ -77,7 +77,7 @@ impl Summarised {
     /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
     /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
     fn of_the_record(&mut self, references: &References, journal: &Journal) {
-        let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.compaction == loss.compaction);
+        let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.put_back.compaction == loss.compaction);
         for loss in references.losses.iter().filter(read) {
             self.needed += loss.needed_weight;
             self.held += loss.held_weight;
@@ -138,7 +138,7 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
     let mut sight = Sight::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
     kept.outcomes = vec![Outcome::Hard { stale: false }; references.uses.len()];
-    let summarizes = journal.summaries.iter().any(|summary| !summary.failed);
+    let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<Tracked, Missed> = BTreeMap::new();
     for request in &journal.requests {

@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Edit};
 use crate::conversation::BlockId;
-use crate::journal::FileKind;
+use crate::journal::{Attempt, FileKind, PutBack};
 use crate::limits::{Limits, Size};
 use crate::meter::{Measure, Meter};
 use crate::shared::Shared;
-use crate::summarizer::{Names, Paid, Summarizer};
+use crate::summarizer::Summarizer;
 
 /// One step of a policy: what it does, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -303,9 +303,9 @@ pub struct Proposal {
     /// Applied in order; none: the layer has nothing to do.
     pub edits: Vec<Edit>,
     pub files: Vec<NewFile>,
-    pub asked: Vec<Asked>,
+    pub asked: Vec<Attempt>,
     /// Summaries of the record that are put back.
-    pub put_back: Vec<recorded::PutBack>,
+    pub put_back: Vec<PutBack>,
     /// It tried and gave up.
     pub failed: Option<String>,
     /// A summarizer had no answer: what follows would tell nothing.
@@ -317,20 +317,6 @@ impl Proposal {
     pub fn acts(&self) -> bool {
         !self.edits.is_empty() || !self.asked.is_empty()
     }
-}
-
-/// One attempt to get a summary.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-    /// The most it might have.
-    pub max_tokens: u64,
-    pub failed: bool,
-    /// What it says that its input does not.
-    pub names: Names,
-    /// What the answer took, where a model gave it.
-    pub paid: Option<Paid>,
 }
 
 /// A file a layer wants written.

@@ -18,20 +18,11 @@ use super::pick::results_from;
 use super::{Memory, Moment, Place, Proposal};
 use crate::context::{Edit, NewBlock, NewMessage};
 use crate::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
-use crate::summarizer::Names;
+use crate::journal::PutBack;
 
 /// It has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {}
-
-/// A summary of the record that a layer puts back: its tokens, and what it says that its span does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PutBack {
-    /// Index among the conversation's compactions.
-    pub compaction: usize,
-    pub tokens: u64,
-    pub names: Names,
-}
 
 /// What Claude Code, opencode and qwen-code put in place of a result they cleared.
 const CLEARED: &str = "[Old tool result content cleared]";

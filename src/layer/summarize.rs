@@ -24,9 +24,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
-use super::{Asked, Memory, Moment, Proposal};
+use super::{Memory, Moment, Proposal};
 use crate::context::{Edit, NewMessage};
 use crate::conversation::Role;
+use crate::journal::Attempt;
 use crate::meter::{Measure, python_text};
 use crate::prompt::Instructions;
 use crate::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
@@ -178,12 +179,19 @@ impl Summarize {
             match answer {
                 Ok((summary, tokens_out)) => {
                     let names = ask.names(now.context.conversation(), &now.shared.names, &summary);
-                    proposal.asked.push(Asked { tokens_in, tokens_out, max_tokens: self.max_tokens, failed: false, names, paid });
+                    proposal.asked.push(Attempt {
+                        tokens_in,
+                        tokens_out,
+                        max_tokens: self.max_tokens,
+                        failed: false,
+                        names,
+                        paid,
+                    });
                     return Ok(summary);
                 }
                 Err(failure) => {
                     let names = Names::default();
-                    proposal.asked.push(Asked {
+                    proposal.asked.push(Attempt {
                         tokens_in,
                         tokens_out: 0,
                         max_tokens: self.max_tokens,

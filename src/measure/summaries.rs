@@ -99,25 +99,27 @@ pub const MEASUREMENT: Measurement = Measurement {
 
 fn values(replayed: &Replayed) -> Vec<Option<f64>> {
     let journal = replayed.journal;
-    let made = || journal.summaries.iter().filter(|summary| !summary.failed);
-    let names = || made().map(|summary| summary.names).chain(journal.recorded.iter().map(|summary| summary.names));
-    let tokens_out = sum(made().map(|summary| summary.tokens_out));
-    let limit = made().map(|summary| summary.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
+    let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
+    let made = || asked().filter(|attempt| !attempt.failed);
+    let put_back = || journal.recorded.iter().map(|summary| summary.put_back);
+    let names = || made().map(|attempt| attempt.names).chain(put_back().map(|summary| summary.names));
+    let tokens_out = sum(made().map(|attempt| attempt.tokens_out));
+    let limit = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
     let (facts, false_facts) = (sum(names().map(|names| names.facts)), sum(names().map(|names| names.false_facts)));
     let summarised = &replayed.kept.summarised;
     let (rules, rules_held) = (summarised.rules as f64, summarised.rules_held as f64);
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
     vec![
         count(made().count()),
-        Some(sum(made().map(|summary| summary.tokens_in))),
+        Some(sum(made().map(|attempt| attempt.tokens_in))),
         Some(tokens_out),
         share(summarised.held, summarised.needed),
         share(false_facts, facts),
         share(rules_held, rules),
         share(tokens_out, limit),
-        count(journal.summaries.iter().filter(|summary| summary.failed).count()),
+        count(asked().filter(|attempt| attempt.failed).count()),
         count(journal.recorded.len()),
-        Some(sum(journal.recorded.iter().map(|summary| summary.tokens))),
+        Some(sum(put_back().map(|summary| summary.tokens))),
         Some(facts),
         Some(false_facts),
         Some(summarised.needed),

@@ -7,8 +7,7 @@ use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
 use crate::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered};
 use crate::layer::archive::{self, Archive};
-use crate::layer::recorded::PutBack;
-use crate::layer::{Act, Asked, Layer, Moment, NewFile, Proposal, When};
+use crate::layer::{Act, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
 
 /// Runs layers and keeps the books.
@@ -156,25 +155,9 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
         track.context.faults(Cause::Layer(index));
         let after = counter.apply(track.context.sum(counter.measure));
-        let (call, layer) = (now.call, index);
-        let made = proposal.asked.into_iter().map(|Asked { tokens_in, tokens_out, max_tokens, failed, names, paid }| Summary {
-            call,
-            layer,
-            tokens_in,
-            tokens_out,
-            max_tokens,
-            failed,
-            names,
-            paid,
-        });
+        let made = proposal.asked.into_iter().map(|attempt| Summary { call: now.call, layer: index, attempt });
         self.journal.summaries.extend(made);
-        let recorded = proposal.put_back.into_iter().map(|PutBack { compaction, tokens, names }| RecordedSummary {
-            call,
-            layer,
-            compaction,
-            tokens,
-            names,
-        });
+        let recorded = proposal.put_back.into_iter().map(|put_back| RecordedSummary { call: now.call, layer: index, put_back });
         self.journal.recorded.extend(recorded);
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: now.call, layer: index, why });

@@ -73,7 +73,7 @@ impl Against<'_> {
             }
         }
         replayed.rows.insert(0, row);
-        let paid = journal.summaries.iter().filter_map(|summary| summary.paid.clone());
+        let paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone());
         replayed.paid = paid.map(|paid| (paid.key.clone(), paid)).collect();
         replayed.unanswered = journal.unanswered.as_ref().map(|missing| self.unanswered(policy, missing));
         Replayed { sums, ..replayed }

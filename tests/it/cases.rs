@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use recompact::context::{Cause, Context};
 use recompact::conversation::Thinking;
-use recompact::journal::{File, FileKind, Happened, Journal, Request};
+use recompact::journal::{File, FileKind, Happened, Journal, RecordedSummary, Request, Summary};
 use recompact::layer::ACTS;
 use recompact::policy::{PRESETS, Policy, preset};
 use recompact::replay::{NoObserver, Observer};
@@ -262,20 +262,16 @@ impl Page<'_> {
             let text = if text.chars().count() <= LONGEST_FILE { format!(": {text}") } else { String::new() };
             self.line(format!("{}, {kind} to {path}{again}, {bytes} bytes{text}", at(file.call)));
         }
-        for summary in &journal.summaries {
-            let out = if summary.failed { "no answer".to_owned() } else { format!("{} out", summary.tokens_out) };
-            let layer = self.cause(Cause::Layer(summary.layer)).to_owned();
-            let names = said(summary.names);
-            self.line(format!("{}, {layer} asked for a summary: {} in, {out}{names}", at(summary.call), summary.tokens_in));
+        for Summary { call, layer, attempt } in &journal.summaries {
+            let out = if attempt.failed { "no answer".to_owned() } else { format!("{} out", attempt.tokens_out) };
+            let layer = self.cause(Cause::Layer(*layer)).to_owned();
+            let names = said(attempt.names);
+            self.line(format!("{}, {layer} asked for a summary: {} in, {out}{names}", at(*call), attempt.tokens_in));
         }
-        for summary in &journal.recorded {
-            let layer = self.cause(Cause::Layer(summary.layer)).to_owned();
-            self.line(format!(
-                "{}, {layer} put back a summary: {} long{}",
-                at(summary.call),
-                summary.tokens,
-                said(summary.names)
-            ));
+        for RecordedSummary { call, layer, put_back } in &journal.recorded {
+            let layer = self.cause(Cause::Layer(*layer)).to_owned();
+            let (tokens, names) = (put_back.tokens, said(put_back.names));
+            self.line(format!("{}, {layer} put back a summary: {tokens} long{names}", at(*call)));
         }
         if self.text.ends_with("\n\n") {
             self.text.pop();

@@ -247,7 +247,8 @@ fn no_summary_is_longer_than_its_limit() {
                 let recompact::layer::Act::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
                     panic!("only `summarize` asks for summaries")
                 };
-                assert!(summary.failed || summary.tokens_out <= layer.max_tokens, "{}: {summary:?}", trial.policy.name);
+                let attempt = &summary.attempt;
+                assert!(attempt.failed || attempt.tokens_out <= layer.max_tokens, "{}: {summary:?}", trial.policy.name);
             }
         }
     });
@@ -264,8 +265,8 @@ fn extract_says_nothing_false_and_who_never_summarises_says_nothing() {
         for trial in &trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
-                facts.set(facts.get() + summary.names.facts);
-                assert_eq!(summary.names.false_facts, 0, "{}: {summary:?}", trial.policy.name);
+                facts.set(facts.get() + summary.attempt.names.facts);
+                assert_eq!(summary.attempt.names.false_facts, 0, "{}: {summary:?}", trial.policy.name);
             }
             assert!(trial.policy.name != "keep-all" || journal.summaries.is_empty() && journal.recorded.is_empty());
         }
