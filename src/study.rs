@@ -32,6 +32,7 @@ use crate::results::Results;
 use crate::stats::{SEED, certainty};
 use crate::summarizer::Extract;
 
+pub use against::no_summary;
 pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
 pub use part::Part;
 pub use prepared::Prepared;

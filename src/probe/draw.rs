@@ -17,7 +17,7 @@ use crate::kept::Outcome;
 use crate::policy::Policy;
 use crate::references::{References, Use};
 use crate::replay::NoObserver;
-use crate::study::{Prepared, Study};
+use crate::study::{Prepared, Study, no_summary};
 
 /// Requests that are asked about in one conversation under one policy.
 const SPOTS: usize = 16;
@@ -45,12 +45,8 @@ pub fn draw(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, 
         for policy in policies {
             let (journal, kept) = study.look_up(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
-                let (conversation, call) = (&conversation.name, missing.call + 1);
-                let what = format!(
-                    "{transcript}: conversation {conversation}, call {call}: no summary for {}: {}",
-                    policy.name, missing.why
-                );
-                return Drawn { unanswered: Some(what), ..Drawn::default() };
+                let unanswered = Some(no_summary(transcript, &conversation.name, policy, missing));
+                return Drawn { unanswered, ..Drawn::default() };
             }
             let mut urn = Urn::new(&prepared, &kept.outcomes, plan, &policy.name);
             let calls = urn.calls(&journal, plan.max_context, &mut drawn.too_long);

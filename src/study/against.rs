@@ -75,22 +75,20 @@ impl Against<'_> {
         replayed.rows.insert(0, row);
         let paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone());
         replayed.paid = paid.map(|paid| (paid.key.clone(), paid)).collect();
-        replayed.unanswered = journal.unanswered.as_ref().map(|missing| self.unanswered(policy, missing));
+        let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
+        replayed.unanswered = journal.unanswered.as_ref().map(unanswered);
         Replayed { sums, ..replayed }
-    }
-
-    fn unanswered(&self, policy: &Policy, Unanswered { call, layer, why }: &Unanswered) -> String {
-        let (conversation, layer) = (&self.prepared.conversation.name, &policy.layers[*layer].id);
-        format!(
-            "{}: conversation {conversation}, call {}: no summary for {} ({layer}): {why}",
-            self.transcript,
-            call + 1,
-            policy.name
-        )
     }
 
     /// The window of the baseline's replay.
     pub fn window(&self) -> u64 {
         self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
     }
+}
+
+/// Says which summary is missing, and why.
+pub fn no_summary(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
+    let Unanswered { call, layer, why } = missing;
+    let (call, layer) = (call + 1, &policy.layers[*layer].id);
+    format!("{transcript}: conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)
 }
