@@ -26,7 +26,7 @@ pub struct Prepared<'a> {
     overhead: u64,
     pub(super) recorded: Option<RecordedRequests>,
     pub(super) money: Money,
-    shared: Shared,
+    pub(super) shared: Shared,
 }
 
 impl<'a> Prepared<'a> {

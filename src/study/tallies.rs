@@ -11,6 +11,7 @@ use crate::measure;
 use crate::policy::Policy;
 use crate::replay::NoObserver;
 use crate::results::{Added, Values};
+use crate::summarizer::NameIndex;
 
 use super::Study;
 use super::prepared::Prepared;
@@ -30,6 +31,9 @@ impl Tally {
     }
 }
 
+/// Columns that need the names that summaries say.
+const OF_NAMES: [&str; 3] = ["summary.false", "summary.facts", "summary.false_facts"];
+
 /// Columns that need the clairvoyant, which takes as long as a replay.
 const OF_THE_CLAIRVOYANT: [&str; 2] = ["kept.efficiency", "kept.bound"];
 
@@ -37,10 +41,14 @@ impl Study {
     /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `done` is told the calls
     /// of each replay when it has ended.
     pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<Tally> {
-        let needs_bounds = columns.iter().any(|column| OF_THE_CLAIRVOYANT.contains(&&*column.id));
+        let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
+        let (needs_bounds, needs_names) = (needs(&OF_THE_CLAIRVOYANT), needs(&OF_NAMES));
         let of = |conversation: &Conversation| {
             let counting = self.counter.of(conversation);
-            let prepared = Prepared::new(self, conversation, &counting);
+            let mut prepared = Prepared::new(self, conversation, &counting);
+            if !needs_names {
+                prepared.shared.names = NameIndex::off();
+            }
             let (baseline, _, baseline_cost) = self.replayed(&prepared, &self.policies[self.baseline], &mut NoObserver);
             if baseline.requests.is_empty() {
                 return Tally { conversation: conversation.name.clone(), added: Vec::new() };

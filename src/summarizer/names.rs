@@ -29,7 +29,10 @@ pub struct Names {
 
 /// Which blocks of one conversation hold which names: found when the first summary asks, by whatever thread.
 #[derive(Debug, Default)]
-pub struct NameIndex(OnceLock<Index>);
+pub struct NameIndex {
+    index: OnceLock<Index>,
+    is_off: bool,
+}
 
 #[derive(Debug)]
 struct Index {
@@ -39,6 +42,12 @@ struct Index {
 }
 
 impl NameIndex {
+    /// Where nobody wants to know: no summary has any names. Sweeps make hundreds of thousands of summaries, and looking for their
+    /// names takes as long as half of a replay.
+    pub fn off() -> Self {
+        Self { is_off: true, ..Self::default() }
+    }
+
     /// Counts the names of a summary. `whole` are recorded blocks it was made of, all of each; `texts` are all the texts it was
     /// made of, those first that are not in `whole`: they are read until every name is found.
     pub fn names<'t>(
@@ -48,10 +57,13 @@ impl NameIndex {
         whole: impl Iterator<Item = BlockId>,
         texts: impl Iterator<Item = Cow<'t, str>>,
     ) -> Names {
+        if self.is_off {
+            return Names::default();
+        }
         let mut unseen = said(summary);
         let facts = unseen.len() as u64;
         if facts > 0 {
-            let index = self.0.get_or_init(|| Index::new(conversation));
+            let index = self.index.get_or_init(|| Index::new(conversation));
             let mut shown = vec![false; conversation.blocks.len()];
             whole.for_each(|block| shown[block.index()] = true);
             unseen.retain(|key, _| !index.holders(*key).iter().any(|block| shown[block.index()]));
