@@ -7,6 +7,7 @@ use recompact::llm::{Address, Limits, PROTOCOLS, Usage};
 use recompact::prices::Prices;
 use recompact::study::Writer;
 use recompact::summarizer::{self, Call, Live, Planned, Rehearsal};
+use recompact::text::many;
 
 use super::Failure;
 use super::models::Models;
@@ -135,8 +136,8 @@ impl Plan {
                 format!("${:.2}", new.iter().map(|call| price(&call.at_most)).sum::<f64>())
             });
             page += &format!(
-                "  {name}: {} new calls, {} on the cassette; ~{} tokens in, at most {} out: {cost}\n",
-                new.len(),
+                "  {name}: {}, {} on the cassette; ~{} tokens in, at most {} out: {cost}\n",
+                many(new.len(), "new call"),
                 known.len(),
                 sum(|usage| usage.input),
                 sum(|usage| usage.output),
