@@ -176,29 +176,16 @@ impl Summarize {
             };
             let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
             let (answer, paid) = self.answer(now, &ask, tokens_in);
+            let attempt =
+                Attempt { tokens_in, tokens_out: 0, max_tokens: self.max_tokens, failed: true, names: Names::default(), paid };
             match answer {
                 Ok((summary, tokens_out)) => {
                     let names = ask.names(now.context.conversation(), &now.shared.names, &summary);
-                    proposal.asked.push(Attempt {
-                        tokens_in,
-                        tokens_out,
-                        max_tokens: self.max_tokens,
-                        failed: false,
-                        names,
-                        paid,
-                    });
+                    proposal.asked.push(Attempt { tokens_out, failed: false, names, ..attempt });
                     return Ok(summary);
                 }
                 Err(failure) => {
-                    let names = Names::default();
-                    proposal.asked.push(Attempt {
-                        tokens_in,
-                        tokens_out: 0,
-                        max_tokens: self.max_tokens,
-                        failed: true,
-                        names,
-                        paid,
-                    });
+                    proposal.asked.push(attempt);
                     why = failure.to_string();
                     if let Failure::Unanswered(_) = failure {
                         proposal.unanswered.get_or_insert(why.clone());
