@@ -41,7 +41,7 @@ enum Command {
     Probe(Box<probe::Probe>),
     /// Saved results → another report
     Report(report::Report),
-    /// Formats, policies, layers, meters, summarizers, prompts, measures, reports, prices and providers, with their pages
+    /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
 }
 

@@ -137,6 +137,19 @@ pub struct Unanswered {
     pub why: String,
 }
 
+/// How large the context was, by a layer's own meter, when its threshold was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weighed {
+    pub call: usize,
+    pub layer: usize,
+    pub size: u64,
+    pub limit: u64,
+    /// Over the limit it acts; a layer that waits for the end of a turn is weighed at every call, and does not.
+    pub due: bool,
+    /// The size after it acted.
+    pub after: Option<u64>,
+}
+
 /// A replay from its first request to its last.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
@@ -144,6 +157,8 @@ pub struct Journal {
     pub events: Vec<Event>,
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
+    /// Of the layers that have a threshold, in the order in which they were weighed.
+    pub weighed: Vec<Weighed>,
     pub recorded: Vec<RecordedSummary>,
     /// The first.
     pub unanswered: Option<Unanswered>,
@@ -157,5 +172,13 @@ impl Journal {
     /// A block of the replayed conversation, or one that a layer wrote.
     pub fn block<'a>(&'a self, conversation: &'a Conversation, id: BlockId) -> &'a Block {
         block_of(conversation, &self.made, id)
+    }
+
+    /// The block of the conversation that a block stands in place of, or is; none for what layers added.
+    pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
+        while let Some(made) = id.index().checked_sub(conversation.blocks.len()) {
+            id = self.made[made].instead_of?;
+        }
+        Some(id)
     }
 }

@@ -77,6 +77,7 @@ pub mod context;
 pub mod conversation;
 pub mod cost;
 pub mod facts;
+pub mod finding;
 pub mod format;
 pub mod inspect;
 pub mod journal;

@@ -96,6 +96,12 @@ impl Policy {
         self.layers.iter().any(|layer| layer.enabled && matches!(layer.act, Act::Summarize(_)))
     }
 
+    /// Whether it makes the recorded compactions, and nothing else.
+    pub fn is_recorded(&self) -> bool {
+        let mut enabled = self.layers.iter().filter(|layer| layer.enabled).peekable();
+        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.act, Act::Recorded(_)))
+    }
+
     /// Whether some of it goes by the usage that the provider reported.
     pub fn goes_by_usage(&self) -> bool {
         let meters = self.layers.iter().filter(|layer| layer.enabled).filter_map(|layer| layer.meter);

@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::finding::Finding;
 use crate::format::jsonl::replace_lone_surrogates;
 
 pub use crate::column::{Better, Column, Combine, Id, Unit};
@@ -81,6 +82,9 @@ pub struct Results {
     /// Tokens per call, one a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
+    /// What is wrong, by transcript, then conversation, then policy; none where nobody asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]

@@ -74,6 +74,8 @@ pub struct Study {
     pub max_residual: f64,
     /// How many of the dearest breaks of the cached prefix are listed for each policy.
     pub breaks: usize,
+    /// Whether findings are looked for.
+    pub findings: bool,
     /// Of the draws of sessions.
     pub seed: u64,
 }
@@ -114,6 +116,7 @@ impl Study {
             priced_as: None,
             max_residual: MAX_RESIDUAL,
             breaks: 0,
+            findings: false,
             seed: SEED,
         }
     }

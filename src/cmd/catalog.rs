@@ -2,6 +2,7 @@
 
 use clap::Args;
 use recompact::cache::{PROVIDERS, Provider};
+use recompact::finding::{FINDINGS, Kind as FindingKind};
 use recompact::format::FORMATS;
 use recompact::layer::{ACTS, ActKind, COMMON_SETTINGS};
 use recompact::llm::PROTOCOLS;
@@ -18,7 +19,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Catalog {
-    /// formats, policies, layers, meters, summarizers, prompts, measures, reports, prices or providers
+    /// formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices or providers
     kind: Option<String>,
     /// One of that kind: prints its page
     name: Option<String>,
@@ -47,6 +48,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "summarizers", entries: summarizers },
     Kind { name: "prompts", entries: prompts },
     Kind { name: "measures", entries: measures },
+    Kind { name: "findings", entries: findings },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
     Kind { name: "prices", entries: prices },
     Kind { name: "providers", entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect() },
@@ -168,6 +170,14 @@ fn measures() -> Vec<Entry> {
             .collect()
     };
     MEASURES.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
+}
+
+fn findings() -> Vec<Entry> {
+    let of = |kind: &FindingKind| {
+        let page = page(kind.source);
+        entry(kind.id, &format!("({}) {}", kind.level.name(), first_line(&page)), page)
+    };
+    FINDINGS.iter().map(of).collect()
 }
 
 /// A line is the latest price; a page is what a list of prices has of the model.

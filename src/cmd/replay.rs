@@ -37,6 +37,9 @@ pub struct Replay {
     /// How many of the dearest breaks of the cached prefix to name for each policy
     #[arg(long, value_name = "N", default_value_t = 3)]
     breaks: usize,
+    /// Also say what is wrong: broken pairs, thrash, broken prefixes and the like (see `recompact catalog findings`)
+    #[arg(long)]
+    findings: bool,
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
@@ -108,7 +111,7 @@ impl Replay {
             asked.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
         }
         let study = self.studied.study(with_bounds(asked), plan)?;
-        Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, ..study })
+        Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, findings: self.findings, ..study })
     }
 
     /// Whatever decides the results, so that a stopped study goes on with nothing else.
@@ -118,6 +121,7 @@ impl Replay {
             ("--misses", self.misses.to_string()),
             ("--breaks", self.breaks.to_string()),
             ("--exact", self.exact.to_string()),
+            ("--findings", self.findings.to_string()),
         ];
         let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
         own.chain(self.studied.question()).chain(self.transcripts.question()).collect()

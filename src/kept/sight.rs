@@ -49,7 +49,8 @@ impl<'a> Sight<'a> {
             match (file.kind, file.of) {
                 (FileKind::Archive, _) => archives.push(handles.last().copied()),
                 (FileKind::Persisted, Some(block)) => {
-                    moved_to.entry(recorded(conversation, journal, block)).or_default().extend(handles);
+                    let of = journal.recorded_block(conversation, block).unwrap_or(block);
+                    moved_to.entry(of).or_default().extend(handles);
                 }
                 (FileKind::Persisted, None) => {}
             }
@@ -238,15 +239,4 @@ impl<'a> Sight<'a> {
             }
         });
     }
-}
-
-/// The block of the record that a block stands in place of.
-fn recorded(conversation: &Conversation, journal: &Journal, mut block: BlockId) -> BlockId {
-    while let Some(made) = block.index().checked_sub(conversation.blocks.len()) {
-        match journal.made[made].instead_of {
-            Some(before) => block = before,
-            None => break,
-        }
-    }
-    block
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Now, Observer, Setup, Track, due::due};
 use crate::context::{Cause, Context, MessageSizes};
 use crate::conversation::{Block, Origin, Role};
-use crate::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered};
+use crate::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered, Weighed};
 use crate::layer::archive::{self, Archive};
 use crate::layer::{Act, Layer, Moment, NewFile, Proposal, When};
 use crate::template::fill;
@@ -87,6 +87,9 @@ impl<'a, 'o> Clerk<'a, 'o> {
             Ok(true) => {
                 self.run(track, index, layer, now);
             }
+            Ok(false) if matches!(layer.when, When::UserTurn | When::Turns(_)) => {
+                self.weigh(index, layer, &track.context, now, false);
+            }
             Ok(false) => {}
             Err(why) => self.event(now, index, Happened::Skipped { why }),
         }
@@ -94,9 +97,10 @@ impl<'a, 'o> Clerk<'a, 'o> {
 
     /// Runs one layer; gives whether it edited the context.
     pub fn run(&mut self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>) -> bool {
-        if !self.over_threshold(layer, &track.context) {
+        if self.weigh(index, layer, &track.context, now, true) == Some(false) {
             return false;
         }
+        let weighed = self.journal.weighed.len();
         let archive = self.archive_before(layer);
         let path = archive.map(|(_, archive)| fill(&archive.path, &[("n", &(self.archives + 1).to_string())]));
         let proposal = self.propose(track, index, layer, now, path.as_deref());
@@ -108,14 +112,26 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
         self.carry_out(track, index, proposal, now) && {
             self.restore_after(track, layer, now);
+            self.weigh_again(weighed, layer, &track.context);
             true
         }
     }
 
-    fn over_threshold(&self, layer: &Layer, context: &Context) -> bool {
-        let (Some(threshold), Some(meter)) = (&layer.threshold, layer.meter.or(self.setup.policy.meter)) else { return true };
+    /// Whether the context is over the layer's threshold, where it has one.
+    fn weigh(&mut self, index: usize, layer: &Layer, context: &Context, now: &Now<'a>, due: bool) -> Option<bool> {
+        let (threshold, meter) = (layer.threshold.as_ref()?, layer.meter.or(self.setup.policy.meter)?);
         let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
-        size > limit || (!layer.strict && size == limit)
+        self.journal.weighed.push(Weighed { call: now.call, layer: index, size, limit, due, after: None });
+        Some(size > limit || (!layer.strict && size == limit))
+    }
+
+    /// Writes down what the layer that was weighed last before `weighed` made of the context.
+    fn weigh_again(&mut self, weighed: usize, layer: &Layer, context: &Context) {
+        let (Some(_), Some(meter)) = (&layer.threshold, layer.meter.or(self.setup.policy.meter)) else { return };
+        let after = self.estimate(meter, context);
+        if let Some(weighed) = self.journal.weighed.get_mut(weighed - 1) {
+            weighed.after = Some(after);
+        }
     }
 
     fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {

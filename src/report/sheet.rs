@@ -5,6 +5,7 @@ mod calibration;
 mod certainty;
 pub mod compare;
 mod cost;
+mod findings;
 mod growth;
 pub mod kept;
 mod spending;
@@ -73,6 +74,8 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
         kept::by_generation(results),
         summarizers::summarizers(results),
         kept::misses(results),
+        findings::counts(results),
+        findings::worst(results),
         layers(results),
         spending::spending(results),
         calibration::calibrations(results),

@@ -1,5 +1,6 @@
 //! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
 
+use crate::finding::{self, Finding};
 use crate::journal::Unanswered;
 use crate::measure;
 use crate::policy::Policy;
@@ -25,6 +26,7 @@ pub(super) struct Replayed {
     pub rows: Vec<Row>,
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
+    pub findings: Vec<Finding>,
     pub sums: OfPolicy,
     /// The answers of models, by key.
     pub paid: Vec<(String, Paid)>,
@@ -73,6 +75,12 @@ impl Against<'_> {
             }
         }
         replayed.rows.insert(0, row);
+        if study.findings {
+            let window = study.window_of(conversation, policy);
+            replayed.findings = self
+                .prepared
+                .look(policy, (journal, kept, cost.as_ref()), window, |replay| finding::look(self.transcript, replay));
+        }
         let paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone());
         replayed.paid = paid.map(|paid| (paid.key.clone(), paid)).collect();
         let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);

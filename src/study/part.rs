@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Cause;
 use crate::conversation::Conversation;
+use crate::finding::Finding;
 use crate::format::{Note, Reading};
 use crate::journal::Journal;
 use crate::measure;
@@ -27,6 +28,8 @@ pub struct Part {
     transcript: String,
     rows: Vec<Row>,
     traces: Vec<TraceRow>,
+    #[serde(default)]
+    findings: Vec<Finding>,
     pub(super) notes: Vec<ResultNote>,
     /// In the order of the policies.
     policies: Vec<OfPolicy>,
@@ -45,6 +48,7 @@ pub struct Part {
 pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
     let columns = measure::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut findings = Vec::new();
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
     let mut paid = BTreeMap::new();
     let mut policies = vec![OfPolicy::default(); study.policies.len()];
@@ -55,6 +59,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         }
         rows.extend(part.rows);
         traces.extend(part.traces);
+        findings.extend(part.findings);
         notes.extend(part.notes);
         compared.extend(part.compared);
         checks.extend(part.checks);
@@ -75,6 +80,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         checks,
         calibrations,
         traces,
+        findings,
         spending: of_answers(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
         notes,
@@ -108,10 +114,13 @@ impl Part {
         let conversation = against.prepared.conversation;
         self.policies.resize_with(replayed.len(), OfPolicy::default);
         let mut lines = Vec::new();
-        for (Replayed { rows, notes, trace, sums, paid, unanswered }, sum) in replayed.into_iter().zip(&mut self.policies) {
+        for (Replayed { rows, notes, trace, findings, sums, paid, unanswered }, sum) in
+            replayed.into_iter().zip(&mut self.policies)
+        {
             self.rows.extend(rows);
             self.notes.extend(notes);
             lines.extend(trace);
+            self.findings.extend(findings);
             sum.add(sums);
             self.paid.extend(paid);
             self.unanswered = self.unanswered.take().or(unanswered);

@@ -2,7 +2,12 @@
 
 use std::sync::OnceLock;
 
+use crate::context::sizes_of;
 use crate::conversation::{BlockId, Conversation};
+use crate::cost::Cost;
+use crate::finding;
+use crate::journal::Journal;
+use crate::kept::Kept;
 use crate::kept::bound::Problem;
 use crate::meter::Meter;
 use crate::policy::Policy;
@@ -48,6 +53,21 @@ impl<'a> Prepared<'a> {
     /// The size of a block of the conversation, by the report's counter.
     pub fn tokens(&self, block: BlockId) -> u64 {
         self.counter.apply(self.sizes.size(block, self.counter.measure))
+    }
+
+    /// Looks at a replay of the conversation for findings.
+    pub(super) fn look<T>(
+        &self,
+        policy: &Policy,
+        (journal, kept, cost): (&Journal, &Kept, Option<&Cost>),
+        window: u64,
+        look: impl FnOnce(&finding::Replay) -> T,
+    ) -> T {
+        let slot = self.sizes.slot(self.counter.measure);
+        let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.made, id)[slot]);
+        let tokens = |id| self.counter.apply(size(id));
+        let (conversation, references) = (self.conversation, &self.references);
+        look(&finding::Replay { conversation, policy, journal, references, kept, cost, window, tokens: &tokens })
     }
 
     pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 
 use recompact::context::{Cause, Context};
 use recompact::conversation::Thinking;
+use recompact::finding::FINDINGS;
 use recompact::journal::{File, FileKind, Happened, Journal, RecordedSummary, Request, Summary};
 use recompact::layer::ACTS;
 use recompact::policy::{PRESETS, Policy, preset};
 use recompact::replay::{NoObserver, Observer};
 use recompact::summarizer::{self, Names};
 
+use crate::findings_page;
 use crate::kept_page;
 use crate::notation::{self, shown};
+use crate::transcripts;
 use crate::trial::Trial;
 
 fn folder() -> PathBuf {
@@ -22,12 +25,12 @@ fn folder() -> PathBuf {
 fn every_case_gives_what_it_says() {
     let bless = std::env::var_os("RECOMPACT_BLESS").is_some();
     let mut wrong = Vec::new();
-    for entry in std::fs::read_dir(folder()).expect("the folder of cases") {
-        let path = entry.expect("a case file").path();
+    for path in transcripts::files(&folder(), ".md") {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("a case file");
         let mut blessed = text.clone();
         for case in cases(&text) {
-            let given = case.run().unwrap_or_else(|what| panic!("{}: {}: {what}", path.display(), case.name));
+            let given = case.run(&stem).unwrap_or_else(|what| panic!("{}: {}: {what}", path.display(), case.name));
             if given != case.expected {
                 let at = case.expected.as_ptr() as usize - text.as_ptr() as usize;
                 let moved = blessed.len() as isize - text.len() as isize;
@@ -50,6 +53,17 @@ fn every_kind_of_layer_has_cases() {
         let text = std::fs::read_to_string(folder().join(format!("{}.md", kind.name))).expect(kind.name);
         let acts = cases(&text).iter().any(|case| case.policy.contains(&format!("do = \"{}\"", kind.name)));
         assert!(acts, "no case of {} has such a layer", kind.name);
+    }
+}
+
+/// Every kind of finding has a case in which it fires, and a twin in which it is silent.
+#[test]
+fn every_kind_of_finding_has_a_case_and_a_clean_twin() {
+    for kind in FINDINGS {
+        let text = std::fs::read_to_string(folder().join(format!("findings/{}.md", kind.id))).expect(kind.id);
+        let (silent, loud): (Vec<_>, Vec<_>) = cases(&text).into_iter().partition(|case| case.expected == "nothing\n");
+        assert!(!silent.is_empty() && !loud.is_empty(), "{}", kind.id);
+        assert!(loud.iter().all(|case| case.findings && !case.expected.is_empty()), "{}", kind.id);
     }
 }
 
@@ -92,6 +106,8 @@ struct Case<'t> {
     expected: &'t str,
     /// What is expected is what became of the uses of earlier facts, not the requests.
     kept: bool,
+    /// What is expected is the findings that the file is named after.
+    findings: bool,
 }
 
 /// Headings begin cases; fenced blocks fill them.
@@ -113,6 +129,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             "conversation" => case.conversation = block,
             "expected" => case.expected = block,
             "kept" => (case.expected, case.kept) = (block, true),
+            "findings" => (case.expected, case.findings) = (block, true),
             other => panic!("{}: a block of kind `{other}`", case.name),
         }
     }
@@ -151,11 +168,14 @@ impl Case<'_> {
         Ok(trial)
     }
 
-    fn run(&self) -> Result<String, String> {
+    fn run(&self, file: &str) -> Result<String, String> {
         let trial = self.trial()?;
         let conversation = notation::parse(self.conversation)?;
         if self.kept {
             return Ok(kept_page::of(&conversation, &trial));
+        }
+        if self.findings {
+            return Ok(findings_page::of(&conversation, &trial, file));
         }
         let mut page =
             Page { wanted: self.wanted(conversation.calls.len()), policy: &trial.policy, text: String::new(), files: Vec::new() };

@@ -22,6 +22,7 @@ mod cost_laws;
 mod cost_recordings;
 mod costs;
 mod faults;
+mod findings_page;
 mod fixtures_read;
 mod generate;
 mod golden_meters;

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 /// Reads a conversation.
 pub fn parse(text: &str) -> Result<Conversation, String> {
-    let mut reader = Reader { builder: Builder::new("case", "messages", Thinking::Turn), open: Vec::new(), time: None };
+    let mut reader = Reader { builder: Builder::new("case", "messages", Thinking::Turn), open: Vec::new(), time: None, at: 0 };
     for line in unrolled(text)? {
+        reader.at += 1;
         reader.line(&line).map_err(|what| format!("`{line}`: {what}"))?;
     }
     reader.close();
@@ -51,6 +52,8 @@ struct Reader {
     /// Blocks of the user's message that is being read.
     open: Vec<BlockId>,
     time: Option<i64>,
+    /// Number of the present line.
+    at: u32,
 }
 
 impl Reader {
@@ -87,7 +90,7 @@ impl Reader {
     }
 
     fn text(&mut self, text: &str, origin: Origin) -> Result<(), String> {
-        self.open.push(self.builder.text(text, origin, 0));
+        self.open.push(self.builder.text(text, origin, self.at));
         Ok(())
     }
 
@@ -99,7 +102,7 @@ impl Reader {
         if is("error") {
             wire["is_error"] = true.into();
         }
-        self.open.push(self.builder.block(wire, Origin::Tool, 0));
+        self.open.push(self.builder.block(wire, Origin::Tool, self.at));
         Ok(())
     }
 
@@ -108,19 +111,19 @@ impl Reader {
             Some(number) => Some(number.parse().map_err(|_| "usage takes a number")?),
             None => None,
         };
-        let blocks = said(text).into_iter().map(|wire| self.builder.block(wire, Origin::Agent, 0)).collect();
+        let blocks = said(text).into_iter().map(|wire| self.builder.block(wire, Origin::Agent, self.at)).collect();
         let usage = usage.map(|input| Usage { input, ..Usage::default() });
         let call = Call { usage, time: self.time, ..Call::default() };
-        self.builder.response(Message { role: Role::Assistant, plain: false, blocks, time: self.time, line: 0 }, call);
+        self.builder.response(Message { role: Role::Assistant, plain: false, blocks, time: self.time, line: self.at }, call);
         Ok(())
     }
 
     /// The recorded harness put a summary in place of all but the newest messages.
     fn fold(&mut self, attributes: &str, text: &str) -> Result<(), String> {
         let kept = attributes.strip_prefix("keep=").map_or(Ok(0), |n| n.parse().map_err(|_| "keep takes a number"))?;
-        let summary = self.builder.text(text, Origin::Compaction, 0);
+        let summary = self.builder.text(text, Origin::Compaction, self.at);
         let messages = &self.builder.so_far().messages;
-        let mut into = vec![Message { role: Role::User, plain: true, blocks: vec![summary], time: None, line: 0 }];
+        let mut into = vec![Message { role: Role::User, plain: true, blocks: vec![summary], time: None, line: self.at }];
         into.extend(messages[messages.len() - kept..].iter().cloned());
         self.compaction(RecordedEdit::Fold { into })
     }
@@ -134,7 +137,7 @@ impl Reader {
 
     fn compaction(&mut self, edit: RecordedEdit) -> Result<(), String> {
         let at = self.builder.so_far().messages.len();
-        let compaction = Compaction { at, edit, trigger: None, tokens_before: None, tokens_after: None, line: 0 };
+        let compaction = Compaction { at, edit, trigger: None, tokens_before: None, tokens_after: None, line: self.at };
         self.builder.compaction(compaction);
         Ok(())
     }
@@ -143,7 +146,8 @@ impl Reader {
     fn close(&mut self) {
         let blocks = std::mem::take(&mut self.open);
         let plain = matches!(&blocks[..], [only] if self.builder.so_far().block(*only).kind == Kind::Text);
-        self.builder.message(Message { role: Role::User, plain, blocks, time: self.time, line: 0 });
+        let line = blocks.first().map_or(0, |first| self.builder.so_far().block(*first).line);
+        self.builder.message(Message { role: Role::User, plain, blocks, time: self.time, line });
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use recompact::cache::PROVIDERS;
+use recompact::finding::FINDINGS;
 use recompact::format::{self, FORMATS};
 use recompact::layer::ACTS;
 use recompact::llm::PROTOCOLS;
@@ -42,7 +43,7 @@ fn every_format_has_fixtures_that_are_told_to_be_its_own() {
 #[test]
 fn everything_is_in_the_catalog_and_has_a_page() {
     let list = Prices::built_in();
-    let kinds: [(&str, Vec<&str>); 10] = [
+    let kinds: [(&str, Vec<&str>); 11] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", ACTS.iter().map(|kind| kind.name).collect()),
@@ -50,6 +51,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
         ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(PROTOCOLS.iter().map(|protocol| protocol.name)).collect()),
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
+        ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),

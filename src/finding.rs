@@ -1,0 +1,225 @@
+//! Findings: what is wrong with a compaction, and where. A finding is one file and one row of [`FINDINGS`].
+//!
+//! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
+//! replayed with its own compactions, what was done to it.
+
+mod overwrite;
+mod pairs;
+mod sent;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::context::Cause;
+use crate::conversation::{Block, BlockId, Conversation};
+use crate::cost::Cost;
+use crate::journal::Journal;
+use crate::kept::Kept;
+use crate::policy::Policy;
+use crate::references::References;
+
+pub use sent::Sent;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// An API refuses it, or something is destroyed for good.
+    Error,
+    /// It costs money, time or information.
+    Warning,
+    /// Something to know.
+    Note,
+}
+
+impl Level {
+    pub const ALL: [Level; 3] = [Self::Error, Self::Warning, Self::Note];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Note => "note",
+        }
+    }
+}
+
+/// A kind of finding.
+pub struct Kind {
+    /// What reports and gates call it.
+    pub id: &'static str,
+    /// The level it is usually of.
+    pub level: Level,
+    /// Its source, which begins with its page: what it means, why it hurts, what to change, the evidence.
+    pub source: &'static str,
+    pub look: fn(&Replay) -> Vec<Found>,
+}
+
+macro_rules! findings {
+    ($($module:ident $level:ident),* $(,)?) => {
+        /// Every kind of finding, in the order in which they are looked for.
+        pub const FINDINGS: &[Kind] = &[$(Kind {
+            id: stringify!($module),
+            level: Level::$level,
+            source: include_str!(concat!("finding/", stringify!($module), ".rs")),
+            look: $module::look,
+        }),*];
+    };
+}
+
+findings![
+    pairs Error,
+    overwrite Error,
+];
+
+/// The kind with this id.
+pub fn by_id(id: &str) -> Option<&'static Kind> {
+    FINDINGS.iter().find(|kind| kind.id == id)
+}
+
+/// One replay, and what is known of it.
+#[derive(Clone, Copy)]
+pub struct Replay<'a> {
+    pub conversation: &'a Conversation,
+    pub policy: &'a Policy,
+    pub journal: &'a Journal,
+    pub references: &'a References,
+    pub kept: &'a Kept,
+    /// `None` where the conversation could not be priced.
+    pub cost: Option<&'a Cost>,
+    /// Tokens the model accepts.
+    pub window: u64,
+    /// Tokens of a block by the report's counter: of the conversation, or of those that layers wrote.
+    pub tokens: &'a dyn Fn(BlockId) -> u64,
+}
+
+impl<'a> Replay<'a> {
+    pub fn block(&self, id: BlockId) -> &'a Block {
+        self.journal.block(self.conversation, id)
+    }
+
+    /// Whether a layer wrote this block.
+    pub fn is_made(&self, id: BlockId) -> bool {
+        id.index() >= self.conversation.blocks.len()
+    }
+
+    /// Whether it is the record itself that is looked at, with the compactions that its harness made.
+    pub fn is_record(&self) -> bool {
+        self.policy.is_recorded()
+    }
+
+    /// The id of a layer.
+    pub fn layer(&self, index: usize) -> &'a str {
+        &self.policy.layers[index].id
+    }
+
+    /// Who is to blame, as a message names it.
+    pub fn cause(&self, cause: Cause) -> &'a str {
+        match cause {
+            Cause::Record => "the record",
+            Cause::Layer(index) => self.layer(index),
+        }
+    }
+
+    /// Line of the transcript at which a call was answered.
+    pub fn line_of(&self, call: usize) -> u32 {
+        self.conversation.messages[self.conversation.calls[call].response].line
+    }
+
+    /// Line of the transcript that a block was read from; that of the block it stands in place of, where a layer wrote it.
+    pub fn line_of_block(&self, id: BlockId) -> Option<u32> {
+        let recorded = self.journal.recorded_block(self.conversation, id)?;
+        Some(self.conversation.block(recorded).line).filter(|line| *line > 0)
+    }
+}
+
+/// What was found in one replay.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub level: Level,
+    /// Line of the transcript, where it is about one.
+    pub line: Option<u32>,
+    /// Index of the call before which it happened.
+    pub call: Option<usize>,
+    /// One sentence: what happened, with its numbers.
+    pub message: String,
+    /// The numbers again, for programs.
+    pub data: Map<String, Value>,
+}
+
+impl Found {
+    /// Something that happened before a call; its line is the call's until another is given.
+    pub fn at_call(replay: &Replay, level: Level, call: usize, message: String) -> Self {
+        Self { level, line: Some(replay.line_of(call)), call: Some(call), message, data: Map::new() }
+    }
+
+    /// Something about the whole conversation.
+    pub fn of_all(level: Level, message: String) -> Self {
+        Self { level, line: None, call: None, message, data: Map::new() }
+    }
+
+    /// At this line, where it is known.
+    pub fn at_line(self, line: Option<u32>) -> Self {
+        Self { line: line.or(self.line), ..self }
+    }
+
+    /// With a number or a text for programs.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.data.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// A finding as reports tell it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub id: String,
+    pub level: Level,
+    /// The transcript.
+    pub path: String,
+    #[serde(default)]
+    pub line: Option<u32>,
+    /// The call before which it happened, from 1.
+    #[serde(default)]
+    pub call: Option<usize>,
+    pub message: String,
+    #[serde(default)]
+    pub data: Map<String, Value>,
+    /// None where it is about files, not about a conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The policy that was replayed; none where it is about the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+}
+
+/// Everything that is found in one replay of a transcript, by kind, then call.
+pub fn look(path: &str, replay: &Replay) -> Vec<Finding> {
+    let of = |kind: &'static Kind| {
+        let mut found = (kind.look)(replay);
+        found.sort_by_key(|found| found.call);
+        found.into_iter().map(|Found { level, line, call, message, data }| Finding {
+            id: kind.id.to_owned(),
+            level,
+            path: path.to_owned(),
+            line,
+            call: call.map(|call| call + 1),
+            message,
+            data,
+            conversation: Some(replay.conversation.name.clone()),
+            policy: (!replay.is_record()).then(|| replay.policy.name.clone()),
+        })
+    };
+    FINDINGS.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let ids: std::collections::BTreeSet<_> = FINDINGS.iter().map(|kind| kind.id).collect();
+        assert_eq!(ids.len(), FINDINGS.len());
+    }
+}

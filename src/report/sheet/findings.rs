@@ -1,0 +1,74 @@
+//! What is wrong: how often, and the first of each kind.
+
+use std::collections::BTreeMap;
+
+use crate::finding::{FINDINGS, Finding, Level};
+use crate::results::Results;
+use crate::text::many;
+
+use super::super::shown;
+use super::{Head, Sheet, common_folder, left_out};
+
+/// Findings of one kind that are shown of one policy before the rest is only counted.
+const SHOWN: usize = 3;
+
+/// Kinds × policies.
+pub fn counts(results: &Results) -> Sheet {
+    let mut counts: BTreeMap<(usize, &str), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
+    for finding in &results.findings {
+        let place = FINDINGS.iter().position(|kind| kind.id == finding.id).unwrap_or(FINDINGS.len());
+        *counts.entry((place, &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
+    }
+    let mut policies: Vec<Option<&str>> = results.policies.iter().map(|policy| Some(policy.name.as_str())).collect();
+    policies.push(None);
+    policies.retain(|policy| results.findings.iter().any(|finding| finding.policy.as_deref() == *policy));
+    let row = |((_, id), of): (&(usize, &str), &BTreeMap<Option<&str>, usize>)| {
+        let count = |policy: &Option<&str>| of.get(policy).map_or(String::new(), |count| shown::grouped(*count as f64, 0));
+        [(*id).to_owned()].into_iter().chain(policies.iter().map(count)).collect()
+    };
+    let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
+    let heads = policies.iter().map(|policy| Head::numbers(policy.unwrap_or("recorded")));
+    let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
+    let level = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
+    let levels: Vec<_> = Level::ALL.iter().filter(|one| level(**one) > 0).map(|one| many(level(*one), one.name())).collect();
+    let title = format!("Findings: {}", levels.join(", "));
+    Sheet { title, measure: String::new(), heads: [Head::names("finding")].into_iter().chain(heads).collect(), rows, below }
+}
+
+/// The first of each kind and policy, errors before warnings before notes.
+pub fn worst(results: &Results) -> Sheet {
+    of(&results.findings)
+}
+
+/// Findings with their places, the worst first.
+pub fn of(findings: &[Finding]) -> Sheet {
+    let folder = common_folder(findings.iter().map(|finding| finding.path.as_str()));
+    let mut told: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
+    let mut by_level: Vec<&Finding> = findings.iter().collect();
+    by_level.sort_by_key(|finding| finding.level);
+    by_level.retain(|finding| {
+        let count = told.entry((&finding.id, finding.policy.as_deref())).or_default();
+        *count += 1;
+        *count <= SHOWN
+    });
+    let row = |finding: &&Finding| {
+        let place = finding.path[folder.len()..].to_owned();
+        let place = finding.line.map_or(place.clone(), |line| format!("{place}:{line}"));
+        let call = finding.call.map_or(String::new(), |call| call.to_string());
+        let policy = finding.policy.clone().unwrap_or_default();
+        vec![finding.id.clone(), finding.level.name().to_owned(), policy, place, call, finding.message.clone()]
+    };
+    let rows: Vec<_> = by_level.iter().map(row).collect();
+    let left = findings.len() - rows.len();
+    let mut below = if left > 0 { vec![format!("{} in -o json", many(left, "more finding"))] } else { Vec::new() };
+    below.extend(left_out(folder));
+    let heads = vec![
+        Head::names("finding"),
+        Head::words("level"),
+        Head::words("policy"),
+        Head::names("place"),
+        Head::numbers("call"),
+        Head::prose("what"),
+    ];
+    Sheet { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
+}
