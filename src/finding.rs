@@ -52,7 +52,8 @@ pub struct Kind {
     pub level: Level,
     /// Its source, which begins with its page: what it means, why it hurts, what to change, the evidence.
     pub source: &'static str,
-    pub look: fn(&Replay) -> Vec<Found>,
+    /// None for those that are found in files, not in replays.
+    pub look: Option<fn(&Replay) -> Vec<Found>>,
 }
 
 macro_rules! findings {
@@ -62,7 +63,7 @@ macro_rules! findings {
             id: stringify!($module),
             level: Level::$level,
             source: include_str!(concat!("finding/", stringify!($module), ".rs")),
-            look: $module::look,
+            look: Some($module::look),
         }),*];
     };
 }
@@ -193,10 +194,20 @@ pub struct Finding {
     pub policy: Option<String>,
 }
 
+/// What continuous integration shows as one test: it passed where nothing was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// What it belongs to: a transcript, a suite.
+    pub group: String,
+    /// What was looked for.
+    pub name: String,
+    pub findings: Vec<Finding>,
+}
+
 /// Everything that is found in one replay of a transcript, by kind, then call.
 pub fn look(path: &str, replay: &Replay) -> Vec<Finding> {
     let of = |kind: &'static Kind| {
-        let mut found = (kind.look)(replay);
+        let mut found = kind.look.map(|look| look(replay)).unwrap_or_default();
         found.sort_by_key(|found| found.call);
         found.into_iter().map(|Found { level, line, call, message, data }| Finding {
             id: kind.id.to_owned(),

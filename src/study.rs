@@ -21,6 +21,7 @@ use rayon::prelude::*;
 
 use crate::conversation::{Conversation, Thinking};
 use crate::cost::Cost;
+use crate::finding::{self, Finding};
 use crate::format::Reading;
 use crate::journal::Journal;
 use crate::kept::bound::Problem;
@@ -188,6 +189,13 @@ impl Study {
     /// A conversation as one replay after another needs it.
     pub fn prepare<'a>(&self, conversation: &'a Conversation) -> Prepared<'a> {
         Prepared::new(self, conversation, &self.counter.of(conversation))
+    }
+
+    /// What is wrong with one replay by itself.
+    pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
+        let (journal, kept, cost) = self.replayed(prepared, policy, &mut NoObserver);
+        let window = self.window_of(prepared.conversation, policy);
+        prepared.look(policy, (&journal, &kept, cost.as_ref()), window, |replay| finding::look(transcript, replay))
     }
 
     /// One replay by itself: what was sent, and what became of the uses of earlier facts.

@@ -59,7 +59,7 @@ fn every_kind_of_layer_has_cases() {
 /// Every kind of finding has a case in which it fires, and a twin in which it is silent.
 #[test]
 fn every_kind_of_finding_has_a_case_and_a_clean_twin() {
-    for kind in FINDINGS {
+    for kind in FINDINGS.iter().filter(|kind| kind.look.is_some()) {
         let text = std::fs::read_to_string(folder().join(format!("findings/{}.md", kind.id))).expect(kind.id);
         let (silent, loud): (Vec<_>, Vec<_>) = cases(&text).into_iter().partition(|case| case.expected == "nothing\n");
         assert!(!silent.is_empty() && !loud.is_empty(), "{}", kind.id);
