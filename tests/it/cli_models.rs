@@ -38,6 +38,13 @@ fn all_of_them() -> (TempDir, String, usize) {
     (cassette, printed, answers)
 }
 
+/// The results but for how long the answers took: what is asked again takes another time.
+fn without_seconds(results: &str) -> Value {
+    let mut results: Value = serde_json::from_str(results).expect("JSON");
+    results["spending"][0]["seconds"] = Value::Null;
+    results
+}
+
 #[test]
 fn a_cassette_gives_the_same_bytes_and_asks_nobody() {
     let (cassette, live, answers) = all_of_them();
@@ -98,7 +105,7 @@ fn a_limit_stops_before_it_is_passed_and_nothing_paid_for_is_lost() {
         assert!(ran.stderr.contains("--max-calls 3: as many were made"), "{}", ran.stderr);
         assert!(runs < 50);
     };
-    assert!(last == live);
+    assert!(without_seconds(&last) == without_seconds(&live));
     assert_eq!((answers(cassette.path()), runs), (needed, needed.div_ceil(3)));
 }
 
