@@ -50,7 +50,7 @@ fn tokens(tokens: u64) -> String {
 }
 
 fn number(count: usize) -> String {
-    shown::value(Unit::Count, Some(count as f64))
+    shown::count(count as u64)
 }
 
 fn folder(inspections: &[Inspection]) -> &str {

@@ -33,7 +33,7 @@ fn draw(report: &str, sheets: &[Sheet], style: &Style) -> Vec<u8> {
 }
 
 fn number(count: usize) -> String {
-    shown::value(Unit::Count, Some(count as f64))
+    shown::count(count as u64)
 }
 
 /// `62.0% (31/50)`
@@ -43,11 +43,7 @@ fn share(share: Share) -> String {
 }
 
 fn estimate(unit: Unit, Estimate { value, interval }: Estimate) -> String {
-    let value = shown::value(unit, value);
-    match interval.and_then(|ends| shown::interval(unit, ends)) {
-        Some(interval) => format!("{value} ({interval})"),
-        None => value,
-    }
+    shown::estimate(unit, value, interval)
 }
 
 /// The columns of right answers, the controls last.
@@ -158,10 +154,7 @@ fn said(outcome: &str) -> &str {
 }
 
 fn forecast(forecasts: &[Forecast]) -> Sheet {
-    let cells = |of: &str, counts: [u64; 4]| {
-        let counts = counts.map(|count| shown::value(Unit::Count, Some(count as f64)));
-        std::iter::once(of.to_owned()).chain(counts).collect::<Vec<_>>()
-    };
+    let cells = |of: &str, counts: [u64; 4]| std::iter::once(of.to_owned()).chain(counts.map(shown::count)).collect::<Vec<_>>();
     let counts = |of: &Forecast| [of.questions as u64, of.contexts as u64, of.tokens, of.new_tokens];
     let mut rows: Vec<_> = forecasts.iter().map(|of| cells(&of.of, counts(of))).collect();
     let sum = forecasts.iter().map(counts).fold([0; 4], |sum, of| [0, 1, 2, 3].map(|at| sum[at] + of[at]));

@@ -20,6 +20,20 @@ pub fn value(unit: Unit, value: Option<f64>) -> String {
     }
 }
 
+/// How many there are.
+pub fn count(count: u64) -> String {
+    value(Unit::Count, Some(count as f64))
+}
+
+/// A value and its interval, where it has one: `40.2% (39.1 … 41.2%)`.
+pub fn estimate(unit: Unit, value: Option<f64>, ends: Option<[f64; 2]>) -> String {
+    let value = self::value(unit, value);
+    match ends.and_then(|ends| interval(unit, ends)) {
+        Some(ends) => format!("{value} ({ends})"),
+        None => value,
+    }
+}
+
 /// The two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`, `124k … 185k`; `None` where they are printed alike.
 pub fn interval(unit: Unit, ends: [f64; 2]) -> Option<String> {
     let [low, high] = ends.map(|end| match unit {

@@ -9,9 +9,9 @@ use super::{Head, Sheet};
 pub fn summarizers(results: &Results) -> Sheet {
     let row = |row: &SummarizerRow| {
         let mut cells = vec![row.policy.clone(), row.summarizer.clone()];
-        cells.extend([row.replicates as u64, row.sessions as u64, row.summaries, row.failed].map(count));
+        cells.extend([row.replicates as u64, row.sessions as u64, row.summaries, row.failed].map(shown::count));
         cells.extend([row.needed, row.constraints, row.false_share].map(|share| spread(Unit::Share, share)));
-        cells.push(format!("{} of {}", count(row.false_facts), count(row.facts)));
+        cells.push(format!("{} of {}", shown::count(row.false_facts), shown::count(row.facts)));
         cells.push(spread(Unit::Tokens, whole(row.tokens)));
         cells.push(spread(Unit::Share, row.fill));
         cells
@@ -57,13 +57,5 @@ fn whole(tokens: Spread) -> Spread {
 }
 
 fn spread(unit: Unit, Spread { all, ends }: Spread) -> String {
-    let value = shown::value(unit, all);
-    match ends.and_then(|ends| shown::interval(unit, ends)) {
-        Some(ends) => format!("{value} ({ends})"),
-        None => value,
-    }
-}
-
-fn count(count: u64) -> String {
-    shown::value(Unit::Count, Some(count as f64))
+    shown::estimate(unit, all, ends)
 }
