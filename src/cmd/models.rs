@@ -134,7 +134,7 @@ impl Shared<'_> {
                 address.name()
             )));
         }
-        let base_url = base_url.unwrap_or_else(|| address.protocol.base_url.to_owned()).trim_end_matches('/').to_owned();
+        let base_url = base_url.unwrap_or_else(|| address.protocol.base_url.to_owned());
         Ok(Connection { base_url, key, key_variable: variable.to_owned(), timeout, params: self.models.params() })
     }
 }

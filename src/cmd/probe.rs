@@ -84,14 +84,7 @@ impl Probe {
     /// The policies that were asked for, each once for every summarizer, stand first in the study: so many. In a dry run no
     /// summarizer is asked either.
     fn study(&self) -> Result<(Study, usize), Failure> {
-        let mut asked: Vec<Policy> = Vec::new();
-        for source in self.studied.sources()? {
-            let policy = source.policy(&[])?;
-            if asked.iter().any(|known| known.name == policy.name) {
-                return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
-            }
-            asked.push(policy);
-        }
+        let asked = self.studied.policies(&[])?;
         let mut unasked = self.dry_run.then(Plan::default);
         let study = self.studied.study(asked.clone(), unasked.as_mut())?;
         let asked = written_by(asked, &study.writers).len();

@@ -129,17 +129,7 @@ impl Replay {
 
     /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
     fn asked(&self) -> Result<Vec<Policy>, Failure> {
-        let mut policies = Vec::new();
-        for source in self.studied.sources()? {
-            let plain = source.policy(&[])?;
-            let fits = |setting: &&Setting| plain.takes(setting.layer.as_deref());
-            let settings: Vec<_> = self.settings.iter().filter(fits).cloned().collect();
-            let policy = source.policy(&settings)?;
-            if policies.iter().any(|known: &Policy| known.name == policy.name) {
-                return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
-            }
-            policies.push(policy);
-        }
+        let policies = self.studied.policies(&self.settings)?;
         let all: Vec<&Policy> = policies.iter().collect();
         let untaken = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
         match self.settings.iter().find_map(untaken) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use recompact::conversation::Thinking;
-use recompact::policy::{PRESETS, Policy, PolicyError, preset};
+use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
 use recompact::stats::SEED;
 use recompact::study::{Counter, MAX_RESIDUAL, Study, written_by};
 use recompact::sweep::Source;
@@ -69,6 +69,22 @@ impl Studied {
     /// The policies that were asked for, not read yet.
     pub fn sources(&self) -> Result<Vec<Source>, Failure> {
         self.policies.iter().map(|name| source(name)).collect()
+    }
+
+    /// The policies that were asked for, each with the settings that fit it.
+    pub fn policies(&self, settings: &[Setting]) -> Result<Vec<Policy>, Failure> {
+        let mut policies: Vec<Policy> = Vec::new();
+        for source in self.sources()? {
+            let plain = source.policy(&[])?;
+            let fits = |setting: &&Setting| plain.takes(setting.layer.as_deref());
+            let settings: Vec<_> = settings.iter().filter(fits).cloned().collect();
+            let policy = source.policy(&settings)?;
+            if policies.iter().any(|known| known.name == policy.name) {
+                return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
+            }
+            policies.push(policy);
+        }
+        Ok(policies)
     }
 
     /// Who writes the summaries.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use recompact::llm::{Address, Limits, PROTOCOLS, Usage};
+use recompact::llm::{Address, Limits, Usage};
 use recompact::prices::Prices;
 use recompact::study::Writer;
 use recompact::summarizer::{self, Call, Live, Planned, Rehearsal};
@@ -75,8 +75,7 @@ impl Writers {
     }
 
     pub fn asks_models(&self) -> bool {
-        let asks = |written: &String| PROTOCOLS.iter().any(|protocol| written.split(':').next() == Some(protocol.name));
-        self.summarizers.iter().any(asks)
+        self.summarizers.iter().any(|written| Address::parse(written).is_some())
     }
 
     /// The limits of the models that are asked, if any are.
