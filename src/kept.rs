@@ -74,6 +74,11 @@ pub struct Summarised {
 }
 
 impl Summarised {
+    fn of_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
+        self.needed = by_generation[1..].iter().map(|share| share.weight).sum();
+        self.held = by_generation[1..].iter().map(|share| share.hit).sum();
+    }
+
     /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
     /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
     fn of_the_record(&mut self, references: &References, journal: &Journal) {
@@ -153,11 +158,6 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
             };
             kept.outcomes[place] = outcome;
             kept.count(references, used, outcome, sight.generation(used.fact));
-            if summarizes && sight.generation(used.fact) > 0 {
-                let weight = references.facts[used.fact as usize].weight;
-                kept.summarised.needed += weight;
-                kept.summarised.held += if matches!(outcome, Outcome::Hit { .. }) { weight } else { 0.0 };
-            }
             if let Outcome::Hard { stale } = outcome {
                 let entry = missed.entry(used.fact).or_insert(Missed {
                     fact: used.fact,
@@ -177,8 +177,9 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
         kept.rules_held += held;
     }
     (kept.summarised.rules_held, kept.summarised.rules) = sight.folded_rules();
-    if !summarizes {
-        kept.summarised.of_the_record(references, journal);
+    match summarizes {
+        true => kept.summarised.of_uses(&kept.by_generation),
+        false => kept.summarised.of_the_record(references, journal),
     }
     kept.rereads = recovery.rereads();
     kept.missed = missed.into_values().collect();

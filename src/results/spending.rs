@@ -22,7 +22,7 @@ pub struct SpendingRow {
 }
 
 /// One row a model, by name. `paid` must come in one order, for seconds are added.
-pub fn spending<'a>(paid: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Prices) -> Vec<SpendingRow> {
+fn spending<'a>(paid: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Prices) -> Vec<SpendingRow> {
     let mut rows: BTreeMap<&str, SpendingRow> = BTreeMap::new();
     for (model, usage, seconds) in paid {
         let row = rows.entry(model).or_default();

@@ -28,8 +28,8 @@ pub(super) struct Replayed {
     pub trace: Option<TraceLine>,
     pub findings: Vec<Finding>,
     pub sums: OfPolicy,
-    /// The answers of models, by key.
-    pub paid: Vec<(String, Paid)>,
+    /// The answers of models.
+    pub paid: Vec<Paid>,
     /// Which summary is missing, and why.
     pub unanswered: Option<String>,
 }
@@ -81,8 +81,7 @@ impl Against<'_> {
                 .prepared
                 .look(policy, (journal, kept, cost.as_ref()), window, |replay| finding::look(self.transcript, replay));
         }
-        let paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone());
-        replayed.paid = paid.map(|paid| (paid.key.clone(), paid)).collect();
+        replayed.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
         let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
         replayed.unanswered = journal.unanswered.as_ref().map(unanswered);
         Replayed { sums, ..replayed }

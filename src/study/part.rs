@@ -122,7 +122,7 @@ impl Part {
             lines.extend(trace);
             self.findings.extend(findings);
             sum.add(sums);
-            self.paid.extend(paid);
+            self.paid.extend(paid.into_iter().map(|paid| (paid.key.clone(), paid)));
             self.unanswered = self.unanswered.take().or(unanswered);
         }
         if !lines.is_empty() {

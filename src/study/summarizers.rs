@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::results::{Added, Column, Results, Row, Session, Spread, SummarizerRow};
+use crate::results::{Results, Row, Session, Spread, SummarizerRow};
 
 use super::Study;
 
@@ -30,8 +30,7 @@ pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
             _ => of_record.push(Variants { policy: &policy.name, summarizer: RECORDED, replicates: vec![own] }),
         }
     }
-    let columns = Columns(&results.columns);
-    let rows = found.iter().chain(&of_record).map(|variants| variants.row(&columns));
+    let rows = found.iter().chain(&of_record).map(|variants| variants.row(results));
     rows.filter(|row| row.summaries + row.failed > 0).collect()
 }
 
@@ -43,12 +42,13 @@ struct Variants<'a> {
 }
 
 impl Variants<'_> {
-    fn row(&self, columns: &Columns) -> SummarizerRow {
+    fn row(&self, results: &Results) -> SummarizerRow {
         let is_recorded = self.summarizer == RECORDED;
         let (count, tokens) =
             if is_recorded { ("summary.recorded", "summary.recorded_tokens") } else { ("summaries", "summary.tokens_out") };
-        let sum = |id: &str| columns.total(id, self.replicates.iter().flatten()).unwrap_or_default() as u64;
-        let spread = |id: &str| self.spread(&|rows| columns.total(id, rows.iter()));
+        let total = |id: &str, rows: &[&Row]| results.column(id)?.total(rows.iter().map(|row| &row.values));
+        let sum = |id: &str| total(id, &self.replicates.concat()).unwrap_or_default() as u64;
+        let spread = |id: &str| self.spread(&|rows| total(id, rows));
         let asked = |row: &&&Row| [count, "summary.failed"].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
         let sessions: BTreeSet<Session> = self.replicates.iter().flatten().filter(asked).map(|row| row.session()).collect();
         SummarizerRow {
@@ -61,8 +61,8 @@ impl Variants<'_> {
             facts: sum("summary.facts"),
             false_facts: sum("summary.false_facts"),
             tokens: self.spread(&|rows| {
-                let made = columns.total(count, rows.iter()).filter(|made| *made > 0.0)?;
-                Some(columns.total(tokens, rows.iter())? / made)
+                let made = total(count, rows).filter(|made| *made > 0.0)?;
+                Some(total(tokens, rows)? / made)
             }),
             fill: spread("summary.fill"),
             needed: spread("summary.needed"),
@@ -76,15 +76,5 @@ impl Variants<'_> {
         let each: Vec<f64> = self.replicates.iter().filter_map(|rows| total(rows)).collect();
         let ends = [each.iter().copied().fold(f64::INFINITY, f64::min), each.iter().copied().fold(f64::NEG_INFINITY, f64::max)];
         Spread { all, ends: Some(ends).filter(|_| each.len() > 1) }
-    }
-}
-
-struct Columns<'a>(&'a [Column]);
-
-impl Columns<'_> {
-    fn total<'r>(&self, id: &str, rows: impl Iterator<Item = &'r &'r Row>) -> Option<f64> {
-        let column = self.0.iter().find(|column| column.id == id)?;
-        let added: Vec<Added> = rows.filter_map(|row| column.adds(&row.values)).collect();
-        column.total_of_all(added.into_iter())
     }
 }

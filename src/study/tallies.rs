@@ -14,7 +14,6 @@ use crate::results::{Added, Values};
 use crate::summarizer::NameIndex;
 
 use super::Study;
-use super::prepared::Prepared;
 
 /// What one conversation adds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,8 +43,7 @@ impl Study {
         let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
         let (needs_bounds, needs_names) = (needs(&OF_THE_CLAIRVOYANT), needs(&OF_NAMES));
         let of = |conversation: &Conversation| {
-            let counting = self.counter.of(conversation);
-            let mut prepared = Prepared::new(self, conversation, &counting);
+            let mut prepared = self.prepare(conversation);
             if !needs_names {
                 prepared.shared.names = NameIndex::off();
             }
