@@ -19,18 +19,21 @@
 mod check;
 mod load;
 mod presets;
+mod schema;
 
 pub use load::{PolicyError, Setting, taken_by_none};
 pub use presets::{PRESETS, Preset, preset};
+pub use schema::schema;
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::layer::{Act, Layer, When};
 use crate::meter::{Measure, Meter};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
     pub name: String,
     #[serde(default)]

@@ -13,13 +13,14 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::template::{asks_for, fill};
 use crate::text::one_of;
 
 /// The instructions of a summarizer, and what of its answer is the summary.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {
     /// One line for the catalog.
@@ -61,7 +62,7 @@ fn is_usual_strip(strip: &Vec<String>) -> bool {
 }
 
 /// Instructions of a layer: built in, by name, or its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Instructions {
     Named(String),

@@ -82,7 +82,7 @@ pub struct Results {
     /// Tokens per call, one a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
-    /// The ids of the findings that were looked for, in every row that is no bound; none where nobody asked.
+    /// The ids of the findings that were looked for, in the rows of the policies that were asked for; none where nobody asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looked_for: Vec<String>,
     /// What is wrong, by transcript, then conversation, then policy.

@@ -14,6 +14,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ use crate::context::{Context, Edit};
 use crate::conversation::PairId;
 use crate::template::fill;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dedupe {
     #[serde(flatten)]
@@ -36,7 +37,7 @@ pub struct Dedupe {
 }
 
 /// What makes two results copies of each other.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Key {
     /// The same characters.
@@ -46,7 +47,7 @@ pub enum Key {
 }
 
 /// Which copy stays.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
     First,

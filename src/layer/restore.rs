@@ -16,6 +16,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
@@ -25,7 +26,7 @@ use crate::context::{Edit, NewBlock, NewMessage};
 use crate::conversation::{Kind, Origin, Role, text_wire};
 use crate::template::fill;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {
     pub tools: Vec<String>,

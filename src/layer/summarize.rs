@@ -21,6 +21,7 @@
 //! template = "[Compacted]\n\n{summary}"
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
@@ -34,7 +35,7 @@ use crate::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
 use crate::template::{asks_for, fill};
 use crate::text;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summarize {
     /// What stays behind the summary.
@@ -81,7 +82,7 @@ pub struct Summarize {
     pub min_gain: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
     /// The newest `keep_recent` messages.
@@ -90,7 +91,7 @@ pub enum Keep {
     Entered,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCap {
     /// Cut off there, as providers do.

@@ -13,6 +13,7 @@
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
@@ -24,7 +25,7 @@ use crate::meter::Measure;
 use crate::template::fill;
 use crate::text;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Truncate {
     #[serde(flatten)]

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::finding::{Case, Finding};
 use crate::policy::Policy;
 use crate::results::Results;
+use crate::study::BOUNDS;
 
 /// Those of results in which findings were looked for; none where nobody asked, so that this is no pass.
 pub fn cases(results: &Results) -> Vec<Case> {
@@ -13,7 +14,7 @@ pub fn cases(results: &Results) -> Vec<Case> {
     let records = results.policies.iter().filter(|policy| is_record(&policy.toml)).map(|policy| policy.name.as_str());
     let records: BTreeSet<&str> = records.collect();
     let mut known = BTreeSet::new();
-    let replayed = results.rows.iter().filter(|row| row.bound_of.is_none());
+    let replayed = results.rows.iter().filter(|row| row.bound_of.is_none() && !BOUNDS.contains(&row.policy.as_str()));
     let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|of| known.insert(*of));
     let mut by_place: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
     for finding in &results.findings {
