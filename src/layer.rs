@@ -32,6 +32,7 @@ use crate::summarizer::Summarizer;
 pub struct Layer {
     /// What `--set` and the reports call it; unique in its policy.
     pub id: String,
+    /// When it is due.
     #[serde(default)]
     pub when: When,
     /// Only while the context is over this, by `meter`.
@@ -45,6 +46,7 @@ pub struct Layer {
     pub meter: Option<Meter>,
     #[serde(default, skip_serializing_if = "Scope::is_state")]
     pub scope: Scope,
+    /// `false`: it is there, and rests.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub enabled: bool,
     #[serde(flatten)]

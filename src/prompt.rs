@@ -32,6 +32,7 @@ pub struct Prompt {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// With the hole `{conversation}`, and where it is honoured, `{focus}`.
+    #[schemars(regex(pattern = r"\{conversation\}"))]
     pub user: String,
     /// What stands in place of `{focus}` where there is one; it has that hole itself.
     #[serde(default = "usual_focus", skip_serializing_if = "is_usual_focus")]
@@ -65,7 +66,9 @@ fn is_usual_strip(strip: &Vec<String>) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Instructions {
+    /// A built-in prompt (`recompact catalog prompts`).
     Named(String),
+    /// Instructions of your own.
     Own(Box<Prompt>),
 }
 

@@ -30,7 +30,9 @@ use crate::template::fill;
 pub struct Dedupe {
     #[serde(flatten)]
     pub pick: Pick,
+    /// What makes a result a copy of another.
     pub key: Key,
+    /// Which of the copies stays.
     pub keep: Copy,
     /// What stands in place of a copy; `{path}` is the file's, `{tool}` the tool's name.
     pub placeholder: String,
@@ -50,7 +52,9 @@ pub enum Key {
 #[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
+    /// The oldest.
     First,
+    /// The newest.
     Last,
 }
 

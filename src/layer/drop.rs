@@ -27,6 +27,7 @@ use crate::template::fill;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Drop {
+    /// What stays.
     pub keep: Keep,
     /// With more messages than this, the middle leaves (`keep = "newest"`).
     pub max_messages: usize,

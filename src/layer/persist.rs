@@ -36,6 +36,7 @@ use crate::text;
 pub struct Persist {
     #[serde(flatten)]
     pub pick: Pick,
+    /// What is looked at as one.
     pub of: Of,
     /// The most a batch, or a result, may hold.
     pub max_bytes: Size,
@@ -65,7 +66,9 @@ pub enum Of {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
+    /// Unicode code points, as Python's `len` counts them.
     Chars,
+    /// Bytes of UTF-8.
     Bytes,
 }
 

@@ -29,7 +29,9 @@ use crate::template::fill;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {
+    /// Files that these tools read are put back.
     pub tools: Vec<String>,
+    /// The files that were read last, so many of them.
     pub max_files: usize,
     /// Of each file, the first so many tokens.
     pub max_tokens_each: u64,

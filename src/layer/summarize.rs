@@ -54,6 +54,7 @@ pub struct Summarize {
     pub input_side: Side,
     /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
     pub input_head_chars: u64,
+    /// How the span's messages are written down to be cut at `input_chars`.
     pub input_form: Measure,
     /// The summarizer's call begins as the conversation does, and so reads the provider's cache. What it costs depends on it,
     /// not what it says.

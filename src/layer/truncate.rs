@@ -34,7 +34,9 @@ pub struct Truncate {
     pub parts: Vec<Part>,
     /// Longer blocks are cut.
     pub max_chars: usize,
+    /// So many characters of the beginning stay.
     pub keep_head: usize,
+    /// So many characters of the end stay.
     pub keep_tail: usize,
     /// What stands between head and tail; `{n}` is the number of characters that went.
     pub marker: String,
