@@ -16,6 +16,7 @@ pub mod truncate;
 pub use dedupe::path_asked_for;
 pub use pick::{Cursor, Lists, Part, Pick, Place};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Edit};
@@ -27,10 +28,11 @@ use crate::shared::Shared;
 use crate::summarizer::Summarizer;
 
 /// One step of a policy: what it does, and when.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Layer {
     /// What `--set` and the reports call it; unique in its policy.
     pub id: String,
+    /// When it is due.
     #[serde(default)]
     pub when: When,
     /// Only while the context is over this, by `meter`.
@@ -44,6 +46,7 @@ pub struct Layer {
     pub meter: Option<Meter>,
     #[serde(default, skip_serializing_if = "Scope::is_state")]
     pub scope: Scope,
+    /// `false`: it is there, and rests.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub enabled: bool,
     #[serde(flatten)]
@@ -62,7 +65,7 @@ fn is_true(value: &bool) -> bool {
 }
 
 /// When a layer is due. A `threshold` is asked for besides.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
     /// Before every request.
@@ -77,9 +80,9 @@ pub enum When {
     /// After the batch of results that answers a call of this tool.
     Tool(String),
     /// After every n calls.
-    Calls(usize),
+    Calls(#[schemars(range(min = 1))] usize),
     /// After every n turns: before the request that answers the next typed user message.
-    Turns(usize),
+    Turns(#[schemars(range(min = 1))] usize),
     /// Where at least so many minutes passed since the last response, by the recorded clock.
     IdleMinutes(f64),
     /// Just before one of these layers acts (archives).
@@ -89,7 +92,7 @@ pub enum When {
 }
 
 /// What a layer's edits change.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// The stored history: what left stays away.
@@ -129,7 +132,7 @@ impl Layer {
 }
 
 /// What a layer does. `do` in TOML.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Act {
     Clear(clear::Clear),

@@ -1,8 +1,10 @@
 //! Sizes as a policy writes them: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What the names in a [`Size`] stand for, in tokens.
@@ -74,6 +76,33 @@ impl<'de> Deserialize<'de> for Size {
             Written::Number(number) => Ok(number.into()),
             Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
+    }
+}
+
+/// What a formula looks like to an editor. Whether its parentheses pair up no pattern can say.
+const PATTERN: &str = concat!(
+    r"^[\s(]*(?:(?:min|max)\s*\([\s(]*)*",
+    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?[kKmMgG]?_*[bB]?_*)[\s)]*",
+    r"(?:[-+*/,][\s(]*(?:(?:min|max)\s*\([\s(]*)*",
+    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?[kKmMgG]?_*[bB]?_*)[\s)]*)*$"
+);
+
+impl JsonSchema for Size {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "string"],
+            "minimum": 0,
+            "pattern": PATTERN,
+            "examples": [50_000, "50k", "200KB", "0.9 * window", "window - min(max_output, 20k) - 13k"],
+        })
     }
 }
 

@@ -13,6 +13,7 @@ mod pieces;
 pub mod python;
 pub mod python_text;
 mod rates;
+mod schema;
 pub mod tokens;
 mod unprintable;
 

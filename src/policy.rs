@@ -19,20 +19,25 @@
 mod check;
 mod load;
 mod presets;
+mod schema;
 
 pub use load::{PolicyError, Setting, taken_by_none};
 pub use presets::{PRESETS, Preset, preset};
+pub use schema::schema;
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::layer::{Act, Layer, When};
 use crate::meter::{Measure, Meter};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
+    /// What the reports call it.
     pub name: String,
+    /// One line: what it does.
     #[serde(default)]
     pub about: String,
     /// Where the values were read, and in which version.
@@ -57,6 +62,7 @@ pub struct Policy {
     /// The most tokens the model may answer; `max_output` in formulas.
     #[serde(default = "default_max_output")]
     pub max_output: u64,
+    /// What edits the context, in order: `[[layer]]`.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
     /// Which of a study's writers writes its summaries. It is no part of the policy's file: whoever runs a policy chooses who is

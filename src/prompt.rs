@@ -13,13 +13,14 @@
 
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::template::{asks_for, fill};
 use crate::text::one_of;
 
 /// The instructions of a summarizer, and what of its answer is the summary.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {
     /// One line for the catalog.
@@ -31,6 +32,7 @@ pub struct Prompt {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// With the hole `{conversation}`, and where it is honoured, `{focus}`.
+    #[schemars(regex(pattern = r"\{conversation\}"))]
     pub user: String,
     /// What stands in place of `{focus}` where there is one; it has that hole itself.
     #[serde(default = "usual_focus", skip_serializing_if = "is_usual_focus")]
@@ -61,10 +63,12 @@ fn is_usual_strip(strip: &Vec<String>) -> bool {
 }
 
 /// Instructions of a layer: built in, by name, or its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Instructions {
+    /// A built-in prompt (`recompact catalog prompts`).
     Named(String),
+    /// Instructions of your own.
     Own(Box<Prompt>),
 }
 

@@ -19,7 +19,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Catalog {
-    /// formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices or providers
+    /// formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices or providers
     kind: Option<String>,
     /// One of that kind: prints its page
     name: Option<String>,
@@ -51,6 +51,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "findings", entries: findings },
     Kind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
     Kind { name: "prices", entries: prices },
+    Kind { name: "schemas", entries: schemas },
     Kind { name: "providers", entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect() },
 ];
 
@@ -178,6 +179,18 @@ fn findings() -> Vec<Entry> {
         entry(kind.id, &format!("({}) {}", kind.level.name(), first_line(&page)), page)
     };
     FINDINGS.iter().map(of).collect()
+}
+
+/// What editors check files of users with: its name, a line, the schema.
+const SCHEMAS: &[(&str, &str, fn() -> serde_json::Value)] = &[(
+    "policy",
+    "the JSON Schema of a policy file, so that editors complete it and mark what is wrong",
+    recompact::policy::schema,
+)];
+
+fn schemas() -> Vec<Entry> {
+    let of = |(name, about, schema): &(&str, &str, fn() -> serde_json::Value)| entry(name, about, format!("{:#}", schema()));
+    SCHEMAS.iter().map(of).collect()
 }
 
 /// A line is the latest price; a page is what a list of prices has of the model.

@@ -11,12 +11,13 @@
 //! path = ".transcripts/transcript_{n}.jsonl"     # {n} counts from 1
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::meter::{Measure, python_text};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Archive {
     /// Where it goes; `{n}` counts the archives of one conversation from 1.

@@ -14,6 +14,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,19 +25,21 @@ use crate::context::{Context, Edit};
 use crate::conversation::PairId;
 use crate::template::fill;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dedupe {
     #[serde(flatten)]
     pub pick: Pick,
+    /// What makes a result a copy of another.
     pub key: Key,
+    /// Which of the copies stays.
     pub keep: Copy,
     /// What stands in place of a copy; `{path}` is the file's, `{tool}` the tool's name.
     pub placeholder: String,
 }
 
 /// What makes two results copies of each other.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Key {
     /// The same characters.
@@ -46,10 +49,12 @@ pub enum Key {
 }
 
 /// Which copy stays.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
+    /// The oldest.
     First,
+    /// The newest.
     Last,
 }
 

@@ -16,6 +16,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Moment, Proposal};
@@ -23,9 +24,10 @@ use crate::context::{Context, Edit, NewMessage, Sent};
 use crate::conversation::{BlockId, Kind, Origin, PairId, Role};
 use crate::template::fill;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Drop {
+    /// What stays.
     pub keep: Keep,
     /// With more messages than this, the middle leaves (`keep = "newest"`).
     pub max_messages: usize,
@@ -42,7 +44,7 @@ pub struct Drop {
 }
 
 /// What stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
     /// The newest messages, and `keep_first` of the oldest, `max_messages` in all.
@@ -54,7 +56,7 @@ pub enum Keep {
 }
 
 /// Where a span of messages may begin and end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
     /// Anywhere, between a tool_use and its tool_result too.
@@ -69,7 +71,7 @@ pub enum Cut {
 }
 
 /// What becomes of the halves of a pair that a cut went through.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
     /// They stay, and the API refuses the request.

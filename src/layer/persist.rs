@@ -17,6 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,11 +31,12 @@ use crate::meter::{Measure, python};
 use crate::template::fill;
 use crate::text;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Persist {
     #[serde(flatten)]
     pub pick: Pick,
+    /// What is looked at as one.
     pub of: Of,
     /// The most a batch, or a result, may hold.
     pub max_bytes: Size,
@@ -52,7 +54,7 @@ pub struct Persist {
     pub marker: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
     /// All results of the last message, largest first until it is within the limit.
@@ -61,10 +63,12 @@ pub enum Of {
     Result,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
+    /// Unicode code points, as Python's `len` counts them.
     Chars,
+    /// Bytes of UTF-8.
     Bytes,
 }
 

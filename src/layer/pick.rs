@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::context::{Context, Edit};
 use crate::conversation::{Block, BlockId, Kind, PairId, Role};
 use crate::meter::{Measure, python, python_text};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pick {
     /// The newest results, so many of them, stay.
@@ -44,7 +45,7 @@ impl Default for Pick {
 }
 
 /// How a harness reads a result whose content is a list of parts, where it expects a string.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lists {
     /// The parts' texts.
@@ -79,7 +80,7 @@ impl Lists {
 }
 
 /// A kind of block, for settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     Text,

@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
@@ -21,7 +22,7 @@ use crate::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
 use crate::journal::PutBack;
 
 /// It has no settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {}
 
 /// What Claude Code, opencode and qwen-code put in place of a result they cleared.

@@ -16,6 +16,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
@@ -25,10 +26,12 @@ use crate::context::{Edit, NewBlock, NewMessage};
 use crate::conversation::{Kind, Origin, Role, text_wire};
 use crate::template::fill;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {
+    /// Files that these tools read are put back.
     pub tools: Vec<String>,
+    /// The files that were read last, so many of them.
     pub max_files: usize,
     /// Of each file, the first so many tokens.
     pub max_tokens_each: u64,

@@ -21,6 +21,7 @@
 //! template = "[Compacted]\n\n{summary}"
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
@@ -34,7 +35,7 @@ use crate::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
 use crate::template::{asks_for, fill};
 use crate::text;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summarize {
     /// What stays behind the summary.
@@ -53,6 +54,7 @@ pub struct Summarize {
     pub input_side: Side,
     /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
     pub input_head_chars: u64,
+    /// How the span's messages are written down to be cut at `input_chars`.
     pub input_form: Measure,
     /// The summarizer's call begins as the conversation does, and so reads the provider's cache. What it costs depends on it,
     /// not what it says.
@@ -81,7 +83,7 @@ pub struct Summarize {
     pub min_gain: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
     /// The newest `keep_recent` messages.
@@ -90,7 +92,7 @@ pub enum Keep {
     Entered,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCap {
     /// Cut off there, as providers do.

@@ -13,6 +13,7 @@
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
@@ -24,7 +25,7 @@ use crate::meter::Measure;
 use crate::template::fill;
 use crate::text;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Truncate {
     #[serde(flatten)]
@@ -33,7 +34,9 @@ pub struct Truncate {
     pub parts: Vec<Part>,
     /// Longer blocks are cut.
     pub max_chars: usize,
+    /// So many characters of the beginning stay.
     pub keep_head: usize,
+    /// So many characters of the end stay.
     pub keep_tail: usize,
     /// What stands between head and tail; `{n}` is the number of characters that went.
     pub marker: String,

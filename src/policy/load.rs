@@ -118,7 +118,8 @@ struct Wrong {
     what: String,
 }
 
-const POLICY_SETTINGS: &[&str] =
+/// The settings of a policy, as TOML names them.
+pub(super) const POLICY_SETTINGS: &[&str] =
     &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "layer"];
 
 /// Every key must be known: a misspelt setting that is silently ignored would be a wrong result.
@@ -126,6 +127,9 @@ fn check_keys(policy: &Table) -> Result<(), Wrong> {
     if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
         let what = format!("a policy has no setting `{key}`{}", one_of(key, POLICY_SETTINGS));
         return Err(Wrong { layer: None, key: key.clone(), what });
+    }
+    if policy.get("layer").is_some_and(|layers| !layers.is_array()) {
+        return Err(Wrong { layer: None, key: "layer".to_owned(), what: "`layer` is written `[[layer]]`".to_owned() });
     }
     for (index, layer) in layers(policy).enumerate() {
         let wrong = |key: &str, what| Err(Wrong { layer: Some(index), key: key.to_owned(), what });
@@ -205,6 +209,8 @@ mod tests {
             ),
             "{message}"
         );
+        let message = fails(&SMALL.replace("[[layer]]", "[layer]"), &[]);
+        assert_eq!(message, "p.toml:3: `layer` is written `[[layer]]`");
         let message = fails(&SMALL.replace("name", "nam"), &[]);
         assert!(message.starts_with("p.toml:1: a policy has no setting `nam`; did you mean `name`?"), "{message}");
         let message = fails(&SMALL.replace("\"clear\"", "\"clean\""), &[]);

@@ -1,0 +1,42 @@
+//! How policies write meters and measures, for editors.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use super::{Measure, Meter};
+
+impl JsonSchema for Measure {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Measure".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Measure::ALL.map(|(_, name)| name) })
+    }
+}
+
+impl JsonSchema for Meter {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Meter".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let measure = Measure::ALL.map(|(_, name)| name).join("|");
+        // More than 0: a digit that is not 0, before the point or behind it.
+        let by = r"(?:[0-9]*[1-9][0-9]*(?:\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)";
+        json_schema!({
+            "type": "string",
+            "pattern": format!(r"^\s*(?:recorded\+)?(?:(?:{measure})(?:/{by})?|ceil\((?:{measure})/{by}\))\s*$"),
+            "examples": ["o200k", "chars/4", "ceil(chars/4)", "recorded+ceil(chars/4)"],
+        })
+    }
+}
