@@ -73,6 +73,7 @@ pub mod access;
 pub mod cache;
 pub mod calibrate;
 pub mod column;
+pub mod condition;
 pub mod context;
 pub mod conversation;
 pub mod cost;
