@@ -2,6 +2,7 @@
 
 mod catalog;
 mod contexts;
+mod fail_on;
 mod input;
 mod inspect;
 mod materialize;
@@ -66,6 +67,9 @@ pub enum Failure {
     /// Some input could not be used; what could be was reported.
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
+    /// Everything was analysed and reported, and what was found is as bad as the caller said it must not be.
+    #[error("{0}")]
+    Found(String),
     /// What was finished was reported.
     #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_go_on { "; --resume goes on" } else { "" })]
     Stopped { done: usize, transcripts: usize, can_go_on: bool },
@@ -88,6 +92,7 @@ impl Failure {
 
     pub fn exit_code(&self) -> u8 {
         match self {
+            Failure::Found(_) => 1,
             Failure::Stopped { .. } => stop::INTERRUPTED,
             _ => 2,
         }

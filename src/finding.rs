@@ -4,6 +4,7 @@
 //! replayed with its own compactions, what was done to it.
 
 mod overwrite;
+mod page;
 mod pairs;
 mod sent;
 

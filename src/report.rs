@@ -70,6 +70,21 @@ pub const REPORTS: &[Report] = &[
         about: "one page with plots and everything in it, for a browser: loads nothing, and holds the saved form too",
         render: html::render,
     },
+    Report {
+        name: "sarif",
+        about: "what `--findings` found as SARIF 2.1.0, for code scanning: rules with their pages, places, stable fingerprints",
+        render: |results, _| ci::render("sarif", &ci::cases(results)),
+    },
+    Report {
+        name: "junit",
+        about: "what `--findings` looked for as JUnit XML, a test for each transcript, policy and kind of finding",
+        render: |results, _| ci::render("junit", &ci::cases(results)),
+    },
+    Report {
+        name: "github",
+        about: "what `--findings` found as GitHub's workflow commands, which show it beside the lines of a change",
+        render: |results, _| ci::render("github", &ci::cases(results)),
+    },
 ];
 
 /// The report with this id.

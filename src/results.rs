@@ -82,7 +82,10 @@ pub struct Results {
     /// Tokens per call, one a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
-    /// What is wrong, by transcript, then conversation, then policy; none where nobody asked.
+    /// The ids of the findings that were looked for, in every row that is no bound; none where nobody asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looked_for: Vec<String>,
+    /// What is wrong, by transcript, then conversation, then policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
     #[serde(default)]

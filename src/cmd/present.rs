@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::report::{self, REPORTS, Report, Style};
+use recompact::report::{self, REPORTS, Report, Style, ci};
 use recompact::results::Results;
 
 use super::Failure;
@@ -12,7 +12,7 @@ use crate::output;
 
 #[derive(Args)]
 pub struct Present {
-    /// How the results are shown: table, json, csv, markdown, html
+    /// How the results are shown: table, json, csv, markdown, html; what was found: sarif, junit, github
     #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
     output: &'static Report,
     /// Write there instead of standard output; the file is either the old one or the whole new one
@@ -30,6 +30,15 @@ fn report_by_name(name: &str) -> Result<&'static Report, String> {
 impl Present {
     pub fn results(&self, results: &Results) -> Result<(), Failure> {
         self.write(&(self.output.render)(results, &self.style()))
+    }
+
+    /// Refuses a report of findings where nobody looked for any: that would look as if there were none.
+    pub fn needs_findings(&self, looked_for: bool) -> Result<(), Failure> {
+        let name = self.output.name;
+        match ci::SHOWN_AS.contains(&name) && !looked_for {
+            true => Err(Failure::Usage(format!("-o {name} shows findings, and none were looked for: `replay --findings` does"))),
+            false => Ok(()),
+        }
     }
 
     pub fn report(&self) -> &'static Report {

@@ -11,6 +11,7 @@ use recompact::study::{Observers, Study, with_bounds, written_by};
 
 use super::Failure;
 use super::contexts::Contexts;
+use super::fail_on::FailOn;
 use super::input::Transcripts;
 use super::materialize::Materialize;
 use super::present::Present;
@@ -40,6 +41,8 @@ pub struct Replay {
     /// Also say what is wrong: broken pairs, thrash, broken prefixes and the like (see `recompact catalog findings`)
     #[arg(long)]
     findings: bool,
+    #[command(flatten)]
+    fail_on: FailOn,
     /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
@@ -61,6 +64,10 @@ pub struct Replay {
 
 impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
+        self.present.needs_findings(self.findings)?;
+        if self.fail_on.is_given() && !self.findings {
+            return Err(Failure::Usage("--fail-on goes by what is found: add --findings".to_owned()));
+        }
         if let Some(limits) = self.studied.writers().limits() {
             self.transcripts.work_with_models(limits);
         }
@@ -102,7 +109,8 @@ impl Replay {
             witnesses.finish()?;
         }
         self.present.results(&results)?;
-        end.map_err(|failure| failure.that_can_go_on(self.present.saves()))
+        end.map_err(|failure| failure.that_can_go_on(self.present.saves()))?;
+        self.fail_on.check(&results.findings)
     }
 
     fn study(&self, plan: Option<&mut Plan>) -> Result<Study, Failure> {

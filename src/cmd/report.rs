@@ -42,8 +42,10 @@ impl Report {
                 "a sweep that was stopped has nothing to report yet; `recompact sweep … --resume` goes on".to_owned(),
             ));
         }
+        self.present.needs_findings(!results.looked_for.is_empty())?;
         self.present.results(&results)
     }
+
     /// Lists what was spent.
     fn cassette(&self) -> Result<(), Failure> {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
@@ -51,6 +53,7 @@ impl Report {
         if entries.is_empty() {
             return Err(wrong("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
         }
+        self.present.needs_findings(false)?;
         let (prices, _) = self.priced.load()?;
         self.present.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
     }

@@ -69,6 +69,7 @@ fn part(written: &str) -> Result<f64, String> {
 impl Sweep {
     pub fn run(self) -> Result<(), Failure> {
         // All that may be wrong with the arguments, before anything is read.
+        self.present.needs_findings(false)?;
         let wishes = Wishes::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.studied.sources()?, &self.settings)?;
         if self.studied.writers().compares() {

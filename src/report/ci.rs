@@ -1,26 +1,31 @@
 //! Cases → bytes, in the forms that continuous integration reads.
 
+mod cases;
+mod github;
+mod junit;
+mod sarif;
+
+use crate::finding::{Case, Finding};
+
 use super::escape;
-use crate::finding::{Case, Finding, Level};
+
+pub use cases::cases;
 
 /// The reports that cases can be shown as, by their names.
-pub const SHOWN_AS: [&str; 1] = ["github"];
+pub const SHOWN_AS: [&str; 3] = ["sarif", "junit", "github"];
 
 /// Renders cases as the report with this name.
-pub fn render(_report: &str, cases: &[Case]) -> Vec<u8> {
-    github(cases)
+pub fn render(report: &str, cases: &[Case]) -> Vec<u8> {
+    match report {
+        "sarif" => sarif::render(cases),
+        "junit" => junit::render(cases),
+        _ => github::render(cases),
+    }
 }
 
-/// Workflow commands, one a line, that GitHub shows beside the lines of a change.
-fn github(cases: &[Case]) -> Vec<u8> {
-    let line = |finding: &Finding| {
-        let command = match finding.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            Level::Note => "notice",
-        };
-        let line = finding.line.map_or(String::new(), |line| format!(",line={line}"));
-        format!("::{command} file={}{line},title={}::{}\n", finding.path, finding.id, escape::terminal(&finding.message))
-    };
-    cases.iter().flat_map(|case| &case.findings).map(line).collect::<String>().into_bytes()
+/// Where a finding is and what it says, in one line: `a.jsonl:3, call 2: what`.
+fn line(finding: &Finding) -> String {
+    let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
+    let call = finding.call.map_or(String::new(), |call| format!(", call {call}"));
+    format!("{}{line}{call}: {}", finding.path, finding.message)
 }

@@ -41,6 +41,11 @@ pub fn html_lines(text: &str) -> String {
     text.lines().map(html).collect::<Vec<_>>().join("\n")
 }
 
+/// Text for an XML writer, which escapes the markup itself: without the characters that XML 1.0 has no way to write.
+pub fn xml(text: &str) -> Cow<'_, str> {
+    escape(text, &['\u{fffe}', '\u{ffff}'])
+}
+
 /// Whether a character is a control, is invisible, or changes how the text around it is shown.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
@@ -90,6 +95,11 @@ mod tests {
         assert_eq!(markdown("a|b`c\n| d"), r"`a\u{7c}b\u{60}c\u{a}\u{7c} d`");
         assert_eq!(markdown("@someone <img src=x> [a](b)"), "`@someone <img src=x> [a](b)`");
         assert_eq!(markdown(""), "");
+    }
+
+    #[test]
+    fn xml_can_be_written() {
+        assert_eq!(xml("a\u{0}b\u{b}\u{fffe}<]]>"), r"a\u{0}b\u{b}\u{fffe}<]]>");
     }
 
     #[test]

@@ -19,24 +19,28 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
 
 /// Any plain data in this layout.
 pub fn write(data: &impl Serialize) -> Vec<u8> {
+    write_rows(data, 2)
+}
+
+/// Any plain data, with line breaks between the members of lists and objects that are nested less deeply than this, or just so deeply.
+pub fn write_rows(data: &impl Serialize, broken: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut out, RowPerLine::default());
+    let mut serializer = Serializer::with_formatter(&mut out, RowPerLine { broken, depth: 0, filled: false });
     data.serialize(&mut serializer).expect("plain data with string keys, written to memory");
     out.push(b'\n');
     out
 }
 
-/// Breaks lines between the members of the outermost object and of the lists in it, and nowhere deeper.
-#[derive(Default)]
+/// Breaks lines down to a depth, and nowhere deeper.
 struct RowPerLine {
+    /// 2: between the members of the outermost object and of the lists in it.
+    broken: usize,
     depth: usize,
     /// Whether the list or object that ends next has a member.
     filled: bool,
 }
 
 impl RowPerLine {
-    const BROKEN: usize = 2;
-
     fn begin(&mut self, out: &mut (impl Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
         self.depth += 1;
         self.filled = false;
@@ -47,7 +51,7 @@ impl RowPerLine {
         if !first {
             out.write_all(b",")?;
         }
-        if self.depth <= Self::BROKEN {
+        if self.depth <= self.broken {
             self.line(out)
         } else if first {
             Ok(())
@@ -57,7 +61,7 @@ impl RowPerLine {
     }
 
     fn end(&mut self, out: &mut (impl Write + ?Sized), bracket: &[u8]) -> io::Result<()> {
-        let broken = self.filled && self.depth <= Self::BROKEN;
+        let broken = self.filled && self.depth <= self.broken;
         self.depth -= 1;
         self.filled = true;
         if broken {

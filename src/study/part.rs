@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Cause;
 use crate::conversation::Conversation;
-use crate::finding::Finding;
+use crate::finding::{FINDINGS, Finding};
 use crate::format::{Note, Reading};
 use crate::journal::Journal;
 use crate::measure;
@@ -80,6 +80,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         checks,
         calibrations,
         traces,
+        looked_for: looked_for(study),
         findings,
         spending: of_answers(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
@@ -95,6 +96,11 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
     }
     results.summarizers = summarizers::rows(study, &results);
     results
+}
+
+fn looked_for(study: &Study) -> Vec<String> {
+    let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.look.is_some());
+    replayed.map(|kind| kind.id.to_owned()).collect()
 }
 
 impl Part {
