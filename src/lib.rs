@@ -80,6 +80,7 @@ pub mod cost;
 pub mod facts;
 pub mod finding;
 pub mod format;
+pub mod gate;
 pub mod inspect;
 pub mod journal;
 pub mod kept;
