@@ -1,6 +1,7 @@
 //! The subcommands, a file each: their arguments and their `run`.
 
 mod catalog;
+mod check;
 mod contexts;
 mod fail_on;
 mod input;
@@ -40,6 +41,8 @@ enum Command {
     Sweep(Box<sweep::Sweep>),
     /// Asks a model what it finds in a policy's requests: does kept.hit tell the truth?
     Probe(Box<probe::Probe>),
+    /// Suites of policies and transcripts against limits and a committed baseline: a gate for CI
+    Check(check::Check),
     /// Saved results → another report
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
@@ -53,6 +56,7 @@ impl Cli {
             Command::Replay(command) => command.run(),
             Command::Sweep(command) => command.run(),
             Command::Probe(command) => command.run(),
+            Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Why a file could not be used: what, and where.
@@ -37,6 +38,22 @@ impl<'a> Places<'a> {
 
     /// The line of a key of the table with this index, or of the file itself; `None` where there is no such key.
     pub fn line(&self, index: Option<usize>, key: &str) -> Option<usize> {
+        self.found(index, |table| key_of(table, key).map(|(key, _)| key))
+    }
+
+    /// The line of an item of a list in the table with this index; that of the list's key where there is no such item.
+    pub fn line_of_item(&self, index: usize, key: &str, item: usize) -> Option<usize> {
+        let item = |table: &DeTable| Some(key_of(table, key)?.1.get_ref().as_array()?.get(item)?.span().start);
+        self.found(Some(index), item).or_else(|| self.line(Some(index), key))
+    }
+
+    /// The line of a key of a table in the table with this index.
+    pub fn line_of_key(&self, index: usize, table: &str, key: &str) -> Option<usize> {
+        self.found(Some(index), |outer| Some(key_of(key_of(outer, table)?.1.get_ref().as_table()?, key)?.0))
+    }
+
+    /// The line of what is found in the table with this index, or in the file itself.
+    fn found(&self, index: Option<usize>, start: impl Fn(&DeTable) -> Option<usize>) -> Option<usize> {
         let document = DeTable::parse(self.text).ok()?;
         let document = document.get_ref();
         let table = match index {
@@ -46,9 +63,14 @@ impl<'a> Places<'a> {
                 _ => return None,
             },
         };
-        let (key, _) = table.iter().find(|(name, _)| name.get_ref() == key)?;
-        Some(line_at(self.text, key.span().start))
+        Some(line_at(self.text, start(table)?))
     }
+}
+
+/// Where a key begins, and its value.
+fn key_of<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<(usize, &'t Spanned<DeValue<'i>>)> {
+    let (key, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+    Some((key.span().start, value))
 }
 
 /// The line that holds a byte, from 1.

@@ -6,6 +6,7 @@
 pub mod ci;
 mod csv;
 pub mod escape;
+pub mod gate;
 mod html;
 pub mod inspection;
 mod json;

@@ -61,8 +61,10 @@ pub enum SourceError {
 
 /// The transcripts that these paths name, in the order of the paths, within a folder by name; each once. What leads nowhere
 /// is listed beside them, so that one misspelt path does not hide another.
-pub fn find(paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
-    let mut found = Found::default();
+///
+/// Relative paths start from `base`, which the names leave out; an empty one is the current folder.
+pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
+    let mut found = Found { base: base.to_owned(), ..Found::default() };
     for path in paths {
         found.add(path);
     }
@@ -91,8 +93,8 @@ impl Input {
         if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }
     }
 
-    fn new(path: PathBuf, explicit: bool) -> Self {
-        Self { name: shown(&path), explicit, path }
+    fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {
+        Self { name: shown(path.strip_prefix(base).unwrap_or(&path)), explicit, path }
     }
 
     /// Whether this path leads to it.
@@ -107,6 +109,7 @@ impl Input {
 
 #[derive(Default)]
 struct Found {
+    base: PathBuf,
     inputs: Vec<Input>,
     errors: Vec<SourceError>,
     /// Where the inputs really are: two ways to one file are one input.
@@ -118,14 +121,15 @@ impl Found {
         if path.as_os_str() == STDIN {
             return self.push(path.to_owned(), true);
         }
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.folder(path),
-            Ok(_) => self.push(path.to_owned(), true),
+        let place = self.base.join(path);
+        match fs::metadata(&place) {
+            Ok(metadata) if metadata.is_dir() => self.folder(&place),
+            Ok(_) => self.push(place, true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match path.to_str().filter(|text| is_pattern(text)) {
                 Some(pattern) => self.pattern(pattern),
-                None => self.errors.push(SourceError::NotFound(shown(path), suggestion(path))),
+                None => self.errors.push(SourceError::NotFound(shown(&place), suggestion(&place))),
             },
-            Err(error) => self.errors.push(unreadable(shown(path), error)),
+            Err(error) => self.errors.push(unreadable(shown(&place), error)),
         }
     }
 
@@ -133,7 +137,7 @@ impl Found {
         // What cannot be resolved is kept under its own name, and says why when it is read.
         let place = if path.as_os_str() == STDIN { None } else { fs::canonicalize(&path).ok() };
         if self.places.insert(place.unwrap_or_else(|| path.clone())) {
-            self.inputs.push(Input::new(path, explicit));
+            self.inputs.push(Input::new(&self.base, path, explicit));
         }
     }
 
@@ -163,7 +167,10 @@ impl Found {
 
     /// A pattern means what it would mean to a shell: as if every match had been named.
     fn pattern(&mut self, pattern: &str) {
-        let matches = match glob::glob(pattern) {
+        // The folder it starts from is one folder, whatever is in its name.
+        let base = glob::Pattern::escape(&self.base.to_string_lossy());
+        let whole = Path::new(&base).join(pattern);
+        let matches = match glob::glob(&whole.to_string_lossy()) {
             Ok(matches) => matches,
             Err(error) => return self.errors.push(SourceError::BadPattern(pattern.to_owned(), error.to_string())),
         };
@@ -189,7 +196,7 @@ impl Found {
 }
 
 /// A path as reports show it: no `./` in front, forward slashes, the same on every system.
-fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     let mut parts = path.components().peekable();
     if path != Path::new(".") {
         parts.next_if_eq(&Component::CurDir);

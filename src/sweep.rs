@@ -11,7 +11,6 @@
 //! others, by an ordinary [`Study`](crate::study::Study), where some were held out.
 
 mod candidate;
-mod condition;
 mod doubt;
 mod halving;
 mod objective;
@@ -26,7 +25,6 @@ mod space;
 mod wish;
 
 pub use candidate::{Candidate, MOST, Point, candidates};
-pub use condition::Condition;
 pub use parameter::{Parameter, Values};
 pub use roster::{Roster, Seen, Split};
 pub use search::{Found, Round, Search};

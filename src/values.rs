@@ -82,7 +82,7 @@ impl Serialize for Intervals {
 }
 
 /// A number that is written without `.0` where it is whole, and as null where JSON has no form for it.
-struct Number(f64);
+pub(crate) struct Number(pub f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

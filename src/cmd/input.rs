@@ -39,6 +39,9 @@ pub struct Transcripts {
     /// How many threads work [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
+    /// Where relative paths start from; empty: the current folder.
+    #[arg(skip)]
+    base: PathBuf,
     /// The limits of the models that are asked meanwhile.
     #[arg(skip)]
     asked: Option<Arc<Limits>>,
@@ -130,6 +133,11 @@ enum Outcome {
 }
 
 impl Transcripts {
+    /// The same, with relative paths that start from another folder; the names of transcripts leave it out.
+    pub fn within(self, base: &Path) -> Self {
+        Self { base: base.to_owned(), ..self }
+    }
+
     /// Reads every transcript and does some work on it: several at a time, or one after another if the work must be in order.
     /// None of them may be among the files that will be written.
     pub fn for_each<T: Send>(
@@ -140,7 +148,7 @@ impl Transcripts {
         parallel: impl Fn(Source, &Reading) -> T + Sync,
         finished: impl Fn(Source) -> Option<T> + Sync,
     ) -> Result<Done<T>, Failure> {
-        let (inputs, errors) = source::find(&self.paths);
+        let (inputs, errors) = source::find(&self.base, &self.paths);
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         stop::listen(self.quiet);
         let shown = !self.quiet && (inputs.len() > 1 || self.asked.is_some());

@@ -84,7 +84,7 @@ impl Probe {
     /// The policies that were asked for, each once for every summarizer, stand first in the study: so many. In a dry run no
     /// summarizer is asked either.
     fn study(&self) -> Result<(Study, usize), Failure> {
-        let asked = self.studied.policies(&[])?;
+        let asked = self.studied.asked(&[])?;
         let mut unasked = self.dry_run.then(Plan::default);
         let study = self.studied.study(asked.clone(), unasked.as_mut())?;
         let asked = written_by(asked, &study.writers).len();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::conversation::Conversation;
-use recompact::policy::{Policy, Setting, preset, taken_by_none};
+use recompact::policy::{Policy, Setting, preset};
 use recompact::replay::Observer;
 use recompact::results::Results;
 use recompact::study::{Observers, Study, with_bounds, written_by};
@@ -75,7 +75,8 @@ impl Replay {
         let study = self.study(plan.as_mut())?;
         let question = self.question(&study);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
-        let asked = written_by(self.asked()?, &study.writers).into_iter().map(|policy| policy.name).collect();
+        let asked =
+            written_by(self.studied.asked(&self.settings)?, &study.writers).into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
         let in_order = contexts.is_some() || files.is_some();
@@ -114,7 +115,7 @@ impl Replay {
     }
 
     fn study(&self, plan: Option<&mut Plan>) -> Result<Study, Failure> {
-        let mut asked = self.asked()?;
+        let mut asked = self.studied.asked(&self.settings)?;
         if self.studied.writers().compares() && !asked.iter().any(|policy| policy.name == RECORDED) {
             asked.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
         }
@@ -133,17 +134,6 @@ impl Replay {
         ];
         let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
         own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
-    }
-
-    /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
-    fn asked(&self) -> Result<Vec<Policy>, Failure> {
-        let policies = self.studied.policies(&self.settings)?;
-        let all: Vec<&Policy> = policies.iter().collect();
-        let untaken = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
-        match self.settings.iter().find_map(untaken) {
-            Some(what) => Err(Failure::Usage(what)),
-            None => Ok(policies),
-        }
     }
 }
 

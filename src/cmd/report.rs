@@ -1,6 +1,6 @@
 //! `recompact report`: saved results → another report; a cassette → what its answers took.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::llm::Cassette;
@@ -28,7 +28,7 @@ impl Report {
         if self.file.is_dir() {
             return self.cassette();
         }
-        let (inputs, errors) = crate::source::find(std::slice::from_ref(&self.file));
+        let (inputs, errors) = crate::source::find(Path::new(""), std::slice::from_ref(&self.file));
         if let Some(error) = errors.first() {
             return Err(Failure::Usage(error.to_string()));
         }

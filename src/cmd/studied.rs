@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use recompact::conversation::Thinking;
-use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset};
+use recompact::policy::{PRESETS, Policy, PolicyError, Setting, preset, taken_by_none};
 use recompact::stats::SEED;
 use recompact::study::{Counter, MAX_RESIDUAL, Study, written_by};
 use recompact::sweep::Source;
@@ -71,25 +71,36 @@ impl Studied {
         self.policies.iter().map(|name| source(name)).collect()
     }
 
-    /// The policies that were asked for, each with the settings that fit it.
-    pub fn policies(&self, settings: &[Setting]) -> Result<Vec<Policy>, Failure> {
-        let mut policies: Vec<Policy> = Vec::new();
+    /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
+    pub fn asked(&self, settings: &[Setting]) -> Result<Vec<Policy>, Failure> {
+        let mut policies = Vec::new();
         for source in self.sources()? {
             let plain = source.policy(&[])?;
             let fits = |setting: &&Setting| plain.takes(setting.layer.as_deref());
-            let settings: Vec<_> = settings.iter().filter(fits).cloned().collect();
-            let policy = source.policy(&settings)?;
-            if policies.iter().any(|known| known.name == policy.name) {
+            let fitting: Vec<_> = settings.iter().filter(fits).cloned().collect();
+            let policy = source.policy(&fitting)?;
+            if policies.iter().any(|known: &Policy| known.name == policy.name) {
                 return Err(Failure::Usage(format!("the policy `{}` is named twice", policy.name)));
             }
             policies.push(policy);
         }
-        Ok(policies)
+        let all: Vec<&Policy> = policies.iter().collect();
+        let untaken = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
+        match settings.iter().find_map(untaken) {
+            Some(what) => Err(Failure::Usage(what)),
+            None => Ok(policies),
+        }
     }
 
     /// Who writes the summaries.
     pub fn writers(&self) -> &Writers {
         &self.writers
+    }
+
+    /// The same, with one writer that is held against nothing: policies keep their names.
+    pub fn with_one_writer(mut self) -> Self {
+        self.writers.is_alone = true;
+        self
     }
 
     /// A study of these policies, each once for every summarizer. The one they are compared with is put behind them where it is not among them.

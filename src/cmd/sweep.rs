@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use recompact::condition::Condition;
 use recompact::format::Reading;
 use recompact::policy::Policy;
 use recompact::results::{Results, VERSION};
 use recompact::study::Study;
-use recompact::sweep::{Candidate, Condition, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
+use recompact::sweep::{Candidate, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
 
 use super::Failure;
 use super::input::{Source, Transcripts, at_least_one};

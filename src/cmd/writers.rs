@@ -24,6 +24,9 @@ pub struct Writers {
     replicates: u32,
     #[command(flatten)]
     models: Models,
+    /// Whether a model stands for itself, without the bounds of what it may be worth.
+    #[arg(skip)]
+    pub is_alone: bool,
 }
 
 /// The default, which is also what models are held against; and a summary of a usual size that says nothing.
@@ -71,7 +74,7 @@ impl Writers {
 
     /// Whether summarizers are compared: there are several, or models.
     pub fn compares(&self) -> bool {
-        self.summarizers.len() > 1 || self.asks_models()
+        !self.is_alone && (self.summarizers.len() > 1 || self.asks_models())
     }
 
     pub fn asks_models(&self) -> bool {

@@ -23,7 +23,7 @@ fn folder(files: &[&str]) -> TempDir {
 fn found(folder: &TempDir, paths: &[&str]) -> (Vec<(String, bool)>, Vec<String>) {
     let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
     let within = |text: String| text.replace(&format!("{}/", shown(folder.path())), "");
-    let (inputs, errors) = find(&paths);
+    let (inputs, errors) = find(Path::new(""), &paths);
     let inputs = inputs.into_iter().map(|input| (within(input.name), input.explicit));
     (inputs.collect(), errors.iter().map(|error| within(error.to_string())).collect())
 }
@@ -134,8 +134,23 @@ fn what_unfolds_without_end_is_refused() {
 #[test]
 fn a_file_is_read_when_it_is_asked_for() {
     let folder = folder(&["a.jsonl"]);
-    let (inputs, _) = find(&[folder.path().join("a.jsonl")]);
+    let (inputs, _) = find(Path::new(""), &[folder.path().join("a.jsonl")]);
     assert_eq!(read(&inputs[0]).expect("a file"), b"a.jsonl");
     fs::remove_file(folder.path().join("a.jsonl")).expect("it was there");
     assert!(matches!(read(&inputs[0]), Err(SourceError::NotFound(..))));
+}
+
+#[test]
+fn names_leave_out_where_they_start_from() {
+    let folder = folder(&["su[i]te/own.jsonl", "runs/a.jsonl", "runs/deep/b.jsonl", "runs/deep/c.json"]);
+    let base = folder.path().join("su[i]te");
+    let names = |paths: &[&str]| {
+        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        let (inputs, errors) = find(&base, &paths);
+        assert!(errors.is_empty(), "{errors:?}");
+        inputs.into_iter().map(|input| input.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["own.jsonl", "../runs/a.jsonl"]), ["own.jsonl", "../runs/a.jsonl"]);
+    assert_eq!(names(&["../runs/**/*.jsonl", "*.jsonl"]), ["../runs/a.jsonl", "../runs/deep/b.jsonl", "own.jsonl"]);
+    assert_eq!(names(&["../runs/deep"]), ["../runs/deep/b.jsonl", "../runs/deep/c.json"]);
 }

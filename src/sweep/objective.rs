@@ -1,6 +1,7 @@
 //! What is to be good: columns, which way, and which differences are too small to count.
 
 use crate::column::{Better, Column, Unit};
+use crate::condition::Condition;
 use crate::results::Objective;
 
 /// What a sweep goes by where nobody says otherwise: what it costs, what it keeps, and whether it keeps the users' rules.
@@ -13,11 +14,21 @@ const HUNDREDTH: f64 = 0.01;
 
 /// What counts as a step in a column around a value: a hundredth of its unit for ratios and shares, of the value for all others;
 /// of 1, where the value is 0.
-pub fn step(column: &Column, around: f64) -> f64 {
+fn step(column: &Column, around: f64) -> f64 {
     match column.unit {
         Unit::Ratio | Unit::Share => HUNDREDTH,
         _ if around == 0.0 => HUNDREDTH,
         _ => HUNDREDTH * around.abs(),
+    }
+}
+
+/// How far a total is from meeting a condition: 0 where it does, else in steps of the column around the limit.
+pub fn missed_by(condition: &Condition, column: &Column, value: Option<f64>) -> f64 {
+    match value {
+        _ if condition.holds(value) => 0.0,
+        None => f64::INFINITY,
+        // On the limit itself, which is not enough for `<`, it is missed by next to nothing.
+        Some(value) => ((value - condition.limit()).abs() / step(column, condition.limit())).max(f64::MIN_POSITIVE),
     }
 }
 
@@ -66,5 +77,16 @@ mod tests {
     fn what_has_no_value_is_worst() {
         assert_eq!((loss(Better::Lower, Some(2.0)), loss(Better::Higher, Some(2.0))), (2.0, -2.0));
         assert!(loss(Better::Higher, None) > loss(Better::Higher, Some(-1e300)));
+    }
+
+    #[test]
+    fn the_distance_is_in_steps_that_count() {
+        let share = Column::counted("kept.hard", Unit::Share, Better::Lower, Combine::Sum, "");
+        let tokens = Column::counted("tokens.peak", Unit::Tokens, Better::Lower, Combine::Max, "");
+        let by = |written: &str, column: &Column, value: Option<f64>| missed_by(&written.parse().expect(written), column, value);
+        assert_eq!(by("kept.hard <= 0.02", &share, Some(0.01)), 0.0);
+        assert!((by("kept.hard <= 0.02", &share, Some(0.05)) - 3.0).abs() < 1e-9);
+        assert!((by("tokens.peak <= 50000", &tokens, Some(60_000.0)) - 20.0).abs() < 1e-9);
+        assert_eq!(by("tokens.peak <= 50000", &tokens, None), f64::INFINITY);
     }
 }

@@ -1,13 +1,13 @@
 //! What is asked of a configuration: objectives and conditions, and the columns these need.
 
 use crate::column::{Better, Column};
+use crate::condition::Condition;
 use crate::measure::{self, CHANCE};
 use crate::results::Objective;
 use crate::text::one_of;
 
 use super::SweepError;
-use super::condition::Condition;
-use super::objective::USUAL;
+use super::objective::{USUAL, missed_by};
 
 /// Shown beside the objectives, whatever these are: what a policy saves, loses and breaks.
 const SHOWN: [&str; 8] =
@@ -66,7 +66,7 @@ impl Wishes {
     pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
         let missed = |condition: &Condition| {
             let at = self.columns.iter().position(|column| column.id == condition.column)?;
-            Some(condition.missed_by(&self.columns[at], totals[at]))
+            Some(missed_by(condition, &self.columns[at], totals[at]))
         };
         self.conditions.iter().filter_map(missed).sum()
     }

@@ -33,7 +33,7 @@ impl Transcripts {
         finished: impl Fn(Source) -> Option<T> + Sync,
         work: impl Fn(Source, &mut Reading) -> T + Sync,
     ) -> Result<(Vec<T>, usize), Failure> {
-        let (mut inputs, _) = source::find(&self.paths);
+        let (mut inputs, _) = source::find(&self.base, &self.paths);
         inputs.retain(|input| is_wanted(&input.name));
         let one = |input: &Input| match self.step(input, progress, &mut |source, reading| work(source, reading), &finished) {
             (Outcome::Unreadable(why) | Outcome::PassedOver(why), _) => {

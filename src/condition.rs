@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::column::{Column, Id};
+use crate::column::Id;
 
 /// A condition on a total: a column, a comparison, a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,14 +72,29 @@ impl Condition {
         }
     }
 
-    /// How far a total is from meeting it: 0 where it does, else in hundredths of the column's unit for ratios and shares, in
-    /// hundredths of the limit for all others. A limit of 0 counts as 1.
-    pub fn missed_by(&self, column: &Column, value: Option<f64>) -> f64 {
-        match value {
-            _ if self.holds(value) => 0.0,
-            None => f64::INFINITY,
-            // On the limit itself, which is not enough for `<`, it is missed by next to nothing.
-            Some(value) => ((value - self.limit).abs() / super::objective::step(column, self.limit)).max(f64::MIN_POSITIVE),
+    /// The number that must be met.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// How far a value may still move before it misses the limit; negative by how much it misses it. Where nothing but the limit itself
+    /// will do, nothing is left.
+    pub fn headroom(&self, value: f64) -> f64 {
+        match self.operator {
+            Operator::AtMost | Operator::Less => self.limit - value,
+            Operator::AtLeast | Operator::More => value - self.limit,
+            Operator::Equal => -(value - self.limit).abs(),
+        }
+    }
+
+    /// What must be, in words: `at most`, `above`.
+    pub fn words(&self) -> &'static str {
+        match self.operator {
+            Operator::AtMost => "at most",
+            Operator::Less => "below",
+            Operator::AtLeast => "at least",
+            Operator::More => "above",
+            Operator::Equal => "exactly",
         }
     }
 }
@@ -87,7 +102,6 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::{Better, Combine, Unit};
 
     #[test]
     fn every_comparison_is_read_and_written() {
@@ -120,15 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_in_steps_that_count() {
-        let share = Column::counted("kept.hard", Unit::Share, Better::Lower, Combine::Sum, "");
-        let tokens = Column::counted("tokens.peak", Unit::Tokens, Better::Lower, Combine::Max, "");
-        let by = |written: &str, column: &Column, value: Option<f64>| {
-            written.parse::<Condition>().expect(written).missed_by(column, value)
-        };
-        assert_eq!(by("kept.hard <= 0.02", &share, Some(0.01)), 0.0);
-        assert!((by("kept.hard <= 0.02", &share, Some(0.05)) - 3.0).abs() < 1e-9);
-        assert!((by("tokens.peak <= 50000", &tokens, Some(60_000.0)) - 20.0).abs() < 1e-9);
-        assert_eq!(by("tokens.peak <= 50000", &tokens, None), f64::INFINITY);
+    fn headroom_is_what_is_left() {
+        let of = |written: &str, value: f64| written.parse::<Condition>().expect(written).headroom(value);
+        assert_eq!((of("a <= 5", 3.0), of("a < 5", 6.0), of("a >= 5", 6.0), of("a > 5", 3.0)), (2.0, -1.0, 1.0, -2.0));
+        assert_eq!((of("a == 5", 5.0), of("a == 5", 3.0), of("a == 5", 7.0)), (0.0, -2.0, -2.0));
     }
 }

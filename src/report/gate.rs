@@ -1,0 +1,210 @@
+//! Verdicts of the gate → bytes, by the names of the reports.
+
+mod sentence;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::sheet::{Head, Sheet};
+use super::{Style, ci, json, markdown, shown, table};
+use crate::finding::{Case, Finding, Level};
+use crate::gate::{Baseline, Checked, Demand, Moved, Outcome, Problem, Verdict};
+use crate::results::Unit;
+use crate::text::many;
+
+pub use sentence::sentence;
+
+/// The reports that verdicts can be shown as by this program's own means; those of [`ci`] come on top.
+pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
+
+/// Renders verdicts as the report with this name.
+pub fn render(report: &str, checked: &Checked, style: &Style) -> Vec<u8> {
+    match report {
+        "json" => json::write(&Saved::of(checked)),
+        "markdown" => markdown::draw_all(&sheets(checked)),
+        "table" => table::draw_all(&sheets(checked), style),
+        report => ci::render(report, &cases(checked)),
+    }
+}
+
+/// The baseline's file, a line a value.
+pub fn render_baseline(baseline: &Baseline) -> Vec<u8> {
+    json::write(baseline)
+}
+
+/// A rule for a policy is a case; so is a suite of which something could not be analysed.
+pub fn cases(checked: &Checked) -> Vec<Case> {
+    let of_verdict = |verdict: &Verdict| Case {
+        group: verdict.suite.clone(),
+        name: format!("{}: {}", verdict.policy, verdict.rule.written()),
+        findings: finding(checked, verdict).into_iter().collect(),
+    };
+    let mut cases: Vec<Case> = checked.verdicts.iter().map(of_verdict).collect();
+    for problem in &checked.problems {
+        let finding = Finding {
+            id: "suite".to_owned(),
+            level: Level::Error,
+            path: checked.file.clone(),
+            line: line(problem.line),
+            call: None,
+            message: problem.what.clone(),
+            data: Map::new(),
+            conversation: None,
+            policy: None,
+        };
+        match cases.iter_mut().find(|case| case.group == problem.suite && case.name == ANALYSED) {
+            Some(case) => case.findings.push(finding),
+            None => cases.push(Case { group: problem.suite.clone(), name: ANALYSED.to_owned(), findings: vec![finding] }),
+        }
+    }
+    cases
+}
+
+/// The case of a suite that could not be analysed as a whole.
+const ANALYSED: &str = "everything was analysed";
+
+fn line(line: Option<usize>) -> Option<u32> {
+    line.and_then(|line| u32::try_from(line).ok())
+}
+
+fn finding(checked: &Checked, verdict: &Verdict) -> Option<Finding> {
+    let id = match (&verdict.outcome, &verdict.rule.demand) {
+        (Outcome::Holds, _) => return None,
+        (_, Demand::Limit(_)) => "limit",
+        (_, Demand::Tolerance(_)) => "tolerance",
+    };
+    let data = match serde_json::to_value(Row::of(verdict)) {
+        Ok(Value::Object(data)) => data,
+        _ => Map::new(),
+    };
+    Some(Finding {
+        id: id.to_owned(),
+        level: Level::Error,
+        path: checked.file.clone(),
+        line: line(verdict.rule.line),
+        call: None,
+        message: sentence(verdict),
+        data,
+        conversation: None,
+        policy: Some(verdict.policy.clone()),
+    })
+}
+
+/// The form of `-o json`.
+#[derive(Serialize)]
+struct Saved<'a> {
+    file: &'a str,
+    holds: bool,
+    rules: usize,
+    breaches: usize,
+    unjudged: usize,
+    verdicts: Vec<Row<'a>>,
+    problems: &'a [Problem],
+    notes: &'a [String],
+}
+
+impl<'a> Saved<'a> {
+    fn of(checked: &'a Checked) -> Self {
+        let (breaches, unjudged) = (checked.breaches(), checked.unjudged());
+        Self {
+            file: &checked.file,
+            holds: breaches + unjudged + checked.problems.len() == 0,
+            rules: checked.verdicts.len(),
+            breaches,
+            unjudged,
+            verdicts: checked.verdicts.iter().map(Row::of).collect(),
+            problems: &checked.problems,
+            notes: &checked.notes,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    suite: &'a str,
+    policy: &'a str,
+    column: &'a str,
+    unit: Unit,
+    rule: String,
+    line: Option<usize>,
+    outcome: &'static str,
+    before: Option<f64>,
+    after: Option<f64>,
+    allowed: Option<f64>,
+    headroom: Option<f64>,
+    moved: Option<&'a Moved>,
+    message: Option<String>,
+}
+
+impl<'a> Row<'a> {
+    fn of(verdict: &'a Verdict) -> Self {
+        Self {
+            suite: &verdict.suite,
+            policy: &verdict.policy,
+            column: &verdict.rule.column.id,
+            unit: verdict.rule.column.unit,
+            rule: verdict.rule.written(),
+            line: verdict.rule.line,
+            outcome: word(&verdict.outcome),
+            before: verdict.before,
+            after: verdict.after,
+            allowed: verdict.allowed,
+            headroom: verdict.headroom,
+            moved: verdict.moved.as_ref(),
+            message: (verdict.outcome != Outcome::Holds).then(|| sentence(verdict)),
+        }
+    }
+}
+
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "holds",
+        Outcome::Breach => "breach",
+        Outcome::Unjudged(_) => "unjudged",
+    }
+}
+
+fn sheets(checked: &Checked) -> Vec<Sheet> {
+    let all = [rules(checked), wrong(checked), notes(checked)];
+    all.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+}
+
+/// Every rule with its value and what is left of it.
+fn rules(checked: &Checked) -> Sheet {
+    let row = |verdict: &Verdict| {
+        let unit = verdict.rule.column.unit;
+        let mut cells = vec![verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
+        cells.extend([verdict.before, verdict.after, verdict.allowed].map(|value| shown::value(unit, value)));
+        let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, headroom));
+        cells.push(headroom.unwrap_or_else(|| shown::MISSING.to_owned()));
+        cells.push(if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) }.to_owned());
+        cells
+    };
+    let held = checked.count(|outcome| *outcome == Outcome::Holds);
+    let title = match checked.verdicts.len() {
+        all if all == held => format!("Gate: {} {}", many(all, "rule"), if all == 1 { "holds" } else { "hold" }),
+        all => format!("Gate: {held} of {} hold", many(all, "rule")),
+    };
+    let mut heads = Vec::from(["suite", "policy", "must hold"].map(Head::names));
+    heads.extend(["baseline", "now", "allowed", "headroom"].map(Head::numbers));
+    heads.push(Head::words("verdict"));
+    let below = "headroom: how far the value may still move; shares in percentage points";
+    let rows = checked.verdicts.iter().map(row).collect();
+    Sheet { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }
+}
+
+/// What does not hold and what could not be judged, with the lines of the suite file.
+fn wrong(checked: &Checked) -> Sheet {
+    let place = |line: Option<usize>| line.map_or(checked.file.clone(), |line| format!("{}:{line}", checked.file));
+    let failing = checked.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);
+    let problem = |problem: &Problem| vec![place(problem.line), format!("suite {}: {}", problem.suite, problem.what)];
+    let rows = failing.map(|verdict| vec![place(verdict.rule.line), sentence(verdict)]);
+    let rows = rows.chain(checked.problems.iter().map(problem)).collect();
+    let heads = vec![Head::names("place"), Head::prose("what")];
+    Sheet { title: "What does not hold".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+}
+
+fn notes(checked: &Checked) -> Sheet {
+    let rows = checked.notes.iter().map(|note| vec![note.clone()]).collect();
+    Sheet { title: "Notes".to_owned(), measure: String::new(), heads: vec![Head::prose("note")], rows, below: Vec::new() }
+}

@@ -1,0 +1,108 @@
+//! A verdict as a sentence that somebody understands who has never seen the suite.
+
+use super::shown;
+use crate::column::{Better, Column};
+use crate::gate::{Demand, Moved, Outcome, Verdict};
+use crate::results::Unit;
+
+/// What happened, before, after, what is allowed, where it comes from, and what the column counts.
+pub fn sentence(verdict: &Verdict) -> String {
+    let column = &verdict.rule.column;
+    let said = match (&verdict.outcome, &verdict.rule.demand) {
+        (Outcome::Unjudged(why), _) => {
+            let what = "`recompact check --update` writes the baseline anew";
+            return format!("{}: `{}` could not be judged: {why}; {what}", whose(verdict), verdict.rule.written());
+        }
+        (_, Demand::Limit(condition)) => limit(verdict, condition.words()),
+        (_, Demand::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
+    };
+    let moved = verdict.moved.as_ref().map_or_else(String::new, |moved| from(moved, column));
+    format!("{}: {said}.{moved} {}: {}.", whose(verdict), column.id, column.about.trim_end_matches('.'))
+}
+
+fn whose(verdict: &Verdict) -> String {
+    format!("policy {} in suite {}", verdict.policy, verdict.suite)
+}
+
+/// `kept.hit is 71.2% and must be at least 85.0%; the baseline has 92.1%`
+fn limit(verdict: &Verdict, words: &str) -> String {
+    let Verdict { before, after, allowed, .. } = *verdict;
+    let column = &verdict.rule.column;
+    let told = |value: Option<f64>| told(column.unit, value, &[before, after, allowed]);
+    let was = match before {
+        Some(_) if before == after => "; so it is in the baseline".to_owned(),
+        Some(_) => format!("; the baseline has {}", told(before)),
+        None => String::new(),
+    };
+    match after {
+        Some(_) => format!("{} is {} and must be {words} {}{was}", column.id, told(after), told(allowed)),
+        None => format!("{} has no value here and must be {words} {}{was}", column.id, told(allowed)),
+    }
+}
+
+/// `kept.hit fell from 92.1% to 71.2%, by 20.9 points; it may fall by 1% of that, so it must be at least 91.2%`
+fn tolerance(verdict: &Verdict, tolerated: &str) -> String {
+    let Verdict { before, after, allowed, .. } = *verdict;
+    let Column { id, unit, better, .. } = &verdict.rule.column;
+    let told = |value: Option<f64>| told(*unit, value, &[before, after, allowed]);
+    let (went, may, bound) = match better {
+        Better::Higher => ("fell", "fall", "at least"),
+        Better::Lower | Better::Neither => ("rose", "rise", "at most"),
+    };
+    let tolerated = match (tolerated.ends_with('%'), unit) {
+        _ if allowed == before => "nothing".to_owned(),
+        (true, _) => format!("{tolerated} of that"),
+        (false, _) => amount(*unit, before.zip(allowed).map_or(0.0, |(before, allowed)| (before - allowed).abs())),
+    };
+    match after {
+        Some(_) => {
+            let by = amount(*unit, before.zip(after).map_or(0.0, |(before, after)| (after - before).abs()));
+            format!(
+                "{id} {went} from {} to {}, by {by}; it may {may} by {tolerated}, so it must be {bound} {}",
+                told(before),
+                told(after),
+                told(allowed)
+            )
+        }
+        None => format!("{id} was {} and has no value any more", told(before)),
+    }
+}
+
+fn from(moved: &Moved, column: &Column) -> String {
+    let Moved { transcript, before, after } = moved;
+    match before {
+        Some(before) if before != after => {
+            let told = |value: f64| told(column.unit, Some(value), &[Some(*before), Some(*after)]);
+            format!(" {transcript} moved most: {} → {}.", told(*before), told(*after))
+        }
+        _ => format!(" {transcript} is farthest from it: {}.", shown::value(column.unit, Some(*after))),
+    }
+}
+
+/// A size of a difference: shares in points.
+fn amount(unit: Unit, size: f64) -> String {
+    match unit {
+        Unit::Share => format!("{} points", difference(unit, size).trim_start_matches('+')),
+        _ => difference(unit, size).trim_start_matches('+').to_owned(),
+    }
+}
+
+/// A difference with its sign; with all of its digits where it would be shown as none.
+pub fn difference(unit: Unit, value: f64) -> String {
+    let text = shown::difference(unit, value);
+    match text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) || value == 0.0 {
+        true => text,
+        false => format!("{}{}", if value > 0.0 { "+" } else { "" }, if unit == Unit::Share { value * 100.0 } else { value }),
+    }
+}
+
+/// A value as people read it, with more digits where another one beside it would be shown alike.
+fn told(unit: Unit, value: Option<f64>, beside: &[Option<f64>]) -> String {
+    let text = shown::value(unit, value);
+    let is_alike = |other: &&Option<f64>| other.is_some() && **other != value && shown::value(unit, **other) == text;
+    match (value, beside.iter().find(is_alike)) {
+        (Some(value), Some(_)) if unit == Unit::Share => format!("{}%", shown::grouped(value * 100.0, 4)),
+        (Some(value), Some(_)) => format!("{value}"),
+        _ => text,
+    }
+}
