@@ -3,8 +3,11 @@
 //! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
 //! replayed with its own compactions, what was done to it.
 
+mod folds;
 mod overwrite;
 mod pairs;
+mod prefix;
+mod prefix_break;
 mod sent;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +73,7 @@ macro_rules! findings {
 
 findings![
     pairs Error,
+    prefix_break Warning,
     overwrite Error,
 ];
 
