@@ -1,15 +1,16 @@
 //! The folds of a replay: where a layer put a summary in place of messages, or a recorded compaction did.
 
 use super::Replay;
-use crate::journal::{Happened, Weighed};
-use crate::layer::Act;
+use crate::context::ChangeKind;
+use crate::journal::{Event, Happened, Request, Weighed};
+use crate::layer::{Act, When};
 
 /// One fold.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fold {
     pub call: usize,
     pub layer: usize,
-    /// Tokens of the messages before and after, what was put back behind the summary among them.
+    /// Tokens of the messages before, and after it and what was put back behind it.
     pub before: u64,
     pub after: u64,
     /// By the layer's own meter, where it has a threshold.
@@ -20,21 +21,12 @@ pub(super) struct Fold {
 pub(super) fn folds(replay: &Replay) -> Vec<Fold> {
     let mut found: Vec<Fold> = Vec::new();
     for event in &replay.journal.events {
-        let Happened::Fired { edits, before, after } = event.what else { continue };
-        match &replay.policy.layers[event.layer].act {
-            Act::Summarize(_) if edits > 0 => found.push(Fold {
-                call: event.call,
-                layer: event.layer,
-                before,
-                after,
-                weighed: replay
-                    .journal
-                    .weighed
-                    .iter()
-                    .find(|weighed| (weighed.call, weighed.layer) == (event.call, event.layer) && weighed.after.is_some())
-                    .copied(),
-            }),
-            _ => {}
+        let Happened::Fired { before, after, .. } = event.what else { continue };
+        let restores = found.last().is_some_and(|fold| fold.call == event.call && follows(replay, event.layer, fold.layer));
+        if let Some(fold) = found.last_mut().filter(|_| restores) {
+            fold.after = after;
+        } else if is_fold(replay, event) {
+            found.push(Fold { call: event.call, layer: event.layer, before, after, weighed: weighed(replay, event) });
         }
     }
     found
@@ -43,4 +35,30 @@ pub(super) fn folds(replay: &Replay) -> Vec<Fold> {
 /// A layer as a message names it.
 pub(super) fn who<'a>(replay: &Replay<'a>, layer: usize) -> &'a str {
     if replay.is_record() { "the recorded compaction" } else { replay.layer(layer) }
+}
+
+/// What was sent for a call; none where nothing was.
+pub(super) fn request_of<'a>(replay: &Replay<'a>, call: usize) -> Option<&'a Request> {
+    let requests = &replay.journal.requests;
+    requests.binary_search_by_key(&call, |request| request.call).ok().map(|at| &requests[at])
+}
+
+/// Whether a layer waits for another one to have acted.
+fn follows(replay: &Replay, layer: usize, other: usize) -> bool {
+    matches!(&replay.policy.layers[layer].when, When::After(ids) if ids.iter().any(|id| id == replay.layer(other)))
+}
+
+/// A recorded compaction may have cleared results instead.
+fn is_fold(replay: &Replay, event: &Event) -> bool {
+    match &replay.policy.layers[event.layer].act {
+        Act::Summarize(_) => true,
+        Act::Recorded(_) => request_of(replay, event.call)
+            .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Fold)),
+        _ => false,
+    }
+}
+
+fn weighed(replay: &Replay, event: &Event) -> Option<Weighed> {
+    let mut weighed = replay.journal.weighed.iter();
+    weighed.find(|weighed| (weighed.call, weighed.layer) == (event.call, event.layer) && weighed.after.is_some()).copied()
 }
