@@ -13,8 +13,9 @@ pub(super) struct Fold {
     /// Tokens of the messages before, and after it and what was put back behind it.
     pub before: u64,
     pub after: u64,
-    /// By the layer's own meter, where it has a threshold.
-    pub weighed: Option<Weighed>,
+    /// What was left, and what the layer folds at, by its own meter; where it has no threshold, the whole request and the window.
+    pub left: u64,
+    pub limit: u64,
 }
 
 /// The folds of a replay, in the order in which they were made.
@@ -26,10 +27,29 @@ pub(super) fn folds(replay: &Replay) -> Vec<Fold> {
         if let Some(fold) = found.last_mut().filter(|_| restores) {
             fold.after = after;
         } else if is_fold(replay, event) {
-            found.push(Fold { call: event.call, layer: event.layer, before, after, weighed: weighed(replay, event) });
+            found.push(Fold { call: event.call, layer: event.layer, before, after, left: 0, limit: 0 });
         }
     }
+    for fold in &mut found {
+        (fold.left, fold.limit) = left(replay, fold);
+    }
     found
+}
+
+/// A meter of recorded usage cannot tell what a fold left before the next call was billed: the report's tokens stand for it.
+fn left(replay: &Replay, fold: &Fold) -> (u64, u64) {
+    let whole = fold.after + replay.journal.overhead;
+    let of_fold = |weighed: &&Weighed| (weighed.call, weighed.layer) == (fold.call, fold.layer);
+    match replay.journal.weighed.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
+        Some((after, limit)) if !goes_by_usage(replay, fold.layer) => (after, limit),
+        Some((_, limit)) => (whole, limit),
+        None => (whole, replay.window),
+    }
+}
+
+/// Whether a layer weighs by the usage that the provider reported, which counts system prompt and tools.
+pub(super) fn goes_by_usage(replay: &Replay, layer: usize) -> bool {
+    replay.policy.layers[layer].meter.or(replay.policy.meter).is_some_and(|meter| meter.recorded)
 }
 
 /// A layer as a message names it.
@@ -56,9 +76,4 @@ fn is_fold(replay: &Replay, event: &Event) -> bool {
             .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Fold)),
         _ => false,
     }
-}
-
-fn weighed(replay: &Replay, event: &Event) -> Option<Weighed> {
-    let mut weighed = replay.journal.weighed.iter();
-    weighed.find(|weighed| (weighed.call, weighed.layer) == (event.call, event.layer) && weighed.after.is_some()).copied()
 }

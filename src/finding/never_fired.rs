@@ -2,12 +2,13 @@
 //!
 //! What it means: the layer's threshold was not reached at any call. It is a warning where requests were over the window all the
 //! same, or where the threshold is beyond the window, so that nothing can ever reach it; a note where the conversation had fifty
-//! calls or more, and a request of at least 50,000 tokens. Why it hurts: each call sends all that came before, so what is sent grows
+//! calls or more, a request of at least 50,000 tokens, and no request came to half of the threshold. Why it hurts: each call sends all that came before, so what is sent grows
 //! with the square of the calls; and a threshold that is never tried will not be right when it is needed. What to change:
 //! `threshold`, and the `meter` it is counted by; a share of the window ("0.5 * window") is a different number for each model.
 //!
 //! Silent for a layer that acted or tried to, and in a conversation that other layers had folded, dropped or cleared before: it
-//! was not needed then. What the record's harness went by is not recorded; of the record it is a note that it was not compacted.
+//! was not needed then. What the record's harness went by is not recorded: of the record it is a note that it was not compacted
+//! though it had fifty calls and a request of 100,000 tokens.
 //!
 //! Evidence: hermes #106338 (half of a window of a million tokens: never), #14690 (a floor that makes it 100 %), claude-code #34254,
 //! cline #9599.
@@ -22,6 +23,10 @@ use crate::layer::Act;
 const CALLS: usize = 50;
 /// … whose largest request has so many tokens is long enough to be compacted.
 const TOKENS: u64 = 50_000;
+/// Of the record, whose threshold is not known.
+const TOKENS_OF_RECORD: u64 = 100_000;
+/// A threshold of which a large conversation does not reach this share is too high for it.
+const SHARE: f64 = 0.5;
 
 pub fn look(replay: &Replay) -> Vec<Found> {
     if replay.is_record() {
@@ -38,11 +43,12 @@ fn of_layer(replay: &Replay, layer: usize) -> Option<Found> {
     let over = replay.journal.requests.iter().filter(|request| request.overflowed).count();
     let trigger = trigger(replay, layer)?;
     let beyond = trigger >= replay.window;
-    if acted || (over == 0 && (!is_large(replay) || was_edited(replay))) {
+    let share = *size as f64 / (*limit).max(1) as f64;
+    let is_wanted = is_large(replay, TOKENS) && !was_edited(replay) && (beyond || share < SHARE);
+    if acted || (over == 0 && !is_wanted) {
         return None;
     }
     let level = if over > 0 || beyond { Level::Warning } else { Level::Note };
-    let share = *size as f64 / (*limit).max(1) as f64;
     let (id, peak) = (replay.layer(layer), peak(replay));
     let mut message = format!("{id} never acts: at most {size} of the {limit} it waits for ({:.0} %)", share * 100.0);
     if beyond {
@@ -58,7 +64,7 @@ fn of_layer(replay: &Replay, layer: usize) -> Option<Found> {
 }
 
 fn of_the_record(replay: &Replay) -> Option<Found> {
-    if !is_large(replay) || !replay.conversation.compactions.is_empty() {
+    if !is_large(replay, TOKENS_OF_RECORD) || !replay.conversation.compactions.is_empty() {
         return None;
     }
     let (peak, window) = (peak(replay), replay.window);
@@ -70,8 +76,8 @@ fn sent(replay: &Replay) -> String {
     format!("; {} calls sent {} tokens", replay.journal.requests.len(), sum(replay))
 }
 
-fn is_large(replay: &Replay) -> bool {
-    replay.journal.requests.len() >= CALLS && peak(replay) >= TOKENS
+fn is_large(replay: &Replay, tokens: u64) -> bool {
+    replay.journal.requests.len() >= CALLS && peak(replay) >= tokens
 }
 
 fn peak(replay: &Replay) -> u64 {

@@ -41,7 +41,7 @@ fn stretches(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
         let from = (at + 1).saturating_sub(MANY);
         (from..=at).any(|from| folds.get(from + MANY - 1).is_some_and(|last| last.call - folds[from].call < WITHIN))
     };
-    let bad = |at: usize| crowded(at) || left(replay, &folds[at]).0 >= LEFT || gain(&folds[at]) < GAIN;
+    let bad = |at: usize| crowded(at) || left(&folds[at]) >= LEFT || gain(&folds[at]) < GAIN;
     let mut found: Vec<&[Fold]> = Vec::new();
     let mut begin = None;
     for at in (0..folds.len()).filter(|at| bad(*at)) {
@@ -59,13 +59,13 @@ fn stretches(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
 fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
     let (first, last) = (stretch.first()?, stretch.last()?);
     let calls = last.call - first.call + 1;
-    let fullest = stretch.iter().map(|fold| left(replay, fold)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let fullest = stretch.iter().max_by(|a, b| left(a).total_cmp(&left(b)))?;
     let poorest = stretch.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)))?;
-    let (left, size, limit) = fullest;
+    let (share, Fold { left: size, limit, .. }) = (left(fullest), *fullest);
     let times = if stretch.len() == 1 { "once".to_owned() } else { format!("{} times within {calls} calls", stretch.len()) };
     let mut message = format!("{} folds {times}", who(replay, first.layer));
-    if left >= LEFT {
-        message += &format!(", and leaves {:.0} % of what it folds at ({size} of {limit})", left * 100.0);
+    if share >= LEFT {
+        message += &format!(", and leaves {:.0} % of what it folds at ({size} of {limit})", share * 100.0);
     }
     if gain(poorest) < GAIN {
         let Fold { before, after, .. } = poorest;
@@ -73,16 +73,13 @@ fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
     }
     let found = Found::at_call(replay, Level::Warning, first.call, message).with("layer", replay.layer(first.layer));
     let found = found.with("folds", stretch.len()).with("calls", calls).with("overhead", replay.journal.overhead);
-    let found = found.with("left", (left * 1000.0).round() / 1000.0).with("left_size", size).with("limit", limit);
+    let found = found.with("left", (share * 1000.0).round() / 1000.0).with("left_size", size).with("limit", limit);
     Some(found.with("least_gain", (gain(poorest) * 1000.0).round() / 1000.0))
 }
 
-/// What a fold left, as a share of what it folds at, and both sizes: by its own meter, else of the whole request in the window.
-fn left(replay: &Replay, fold: &Fold) -> (f64, u64, u64) {
-    let whole = (fold.after + replay.journal.overhead, replay.window);
-    let own = fold.weighed.and_then(|weighed| Some((weighed.after?, weighed.limit)));
-    let (size, limit) = own.unwrap_or(whole);
-    (size as f64 / limit.max(1) as f64, size, limit)
+/// What a fold left, as a share of what it folds at.
+fn left(fold: &Fold) -> f64 {
+    fold.left as f64 / fold.limit.max(1) as f64
 }
 
 /// The share of the messages' tokens that a fold freed; below 0 where they grew.
