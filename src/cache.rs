@@ -35,6 +35,7 @@ use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
 
 use blocks::Blocks;
+pub(crate) use blocks::{came_with, keys};
 use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
 

@@ -3,10 +3,20 @@
 //! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
 //! replayed with its own compactions, what was done to it.
 
+mod boundary_gap;
+mod folds;
+mod giant_item;
+mod inflated;
+mod never_fired;
 mod overwrite;
 mod page;
 mod pairs;
+mod prefix;
+mod prefix_break;
 mod sent;
+mod thrash;
+mod too_late;
+mod trigger;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,6 +81,13 @@ macro_rules! findings {
 
 findings![
     pairs Error,
+    prefix_break Warning,
+    thrash Warning,
+    inflated Warning,
+    never_fired Note,
+    too_late Warning,
+    boundary_gap Warning,
+    giant_item Warning,
     overwrite Error,
 ];
 

@@ -3,8 +3,9 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::{Cause, Change, ChangeKind};
-use crate::conversation::{BlockId, Kind};
-use crate::journal::SentBlock;
+use crate::conversation::{BlockId, Conversation, Kind};
+use crate::journal::{Journal, SentBlock};
+use crate::policy::Policy;
 
 use super::prefixes::Step;
 use super::{Provider, Setup};
@@ -18,7 +19,8 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     pub fn new(setup: &Setup<'a>) -> Self {
-        Self { setup: *setup, keys: keys(setup), came_with: came_with(setup) }
+        let Setup { conversation, policy, journal, .. } = *setup;
+        Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
     }
 
     /// Where a provider reads past thinking, a message is opened by its first other block: it is the same message when thinking
@@ -45,15 +47,15 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// By block; `None` for what layers and recorded compactions wrote.
-fn came_with(setup: &Setup) -> Vec<Option<usize>> {
-    let mut came_with = vec![None; setup.conversation.blocks.len()];
-    for (place, message) in setup.conversation.messages.iter().enumerate() {
+/// The message that each block came with, it or what it stands in place of; `None` for what layers and recorded compactions wrote.
+pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<Option<usize>> {
+    let mut came_with = vec![None; conversation.blocks.len()];
+    for (place, message) in conversation.messages.iter().enumerate() {
         for block in &message.blocks {
             came_with[block.index()] = Some(place);
         }
     }
-    for made in &setup.journal.made {
+    for made in &journal.made {
         came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
     }
     came_with
@@ -61,13 +63,13 @@ fn came_with(setup: &Setup) -> Vec<Option<usize>> {
 
 /// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,
 /// by its text; what it wrote on the provider's side, by the block it stands in place of.
-fn keys(setup: &Setup) -> Vec<u64> {
-    let recorded = 0..setup.conversation.blocks.len() as u64;
-    let made = setup.journal.made.iter().map(|made| made.written.key());
+pub(crate) fn keys(conversation: &Conversation, policy: &Policy, journal: &Journal) -> Vec<u64> {
+    let recorded = 0..conversation.blocks.len() as u64;
+    let made = journal.made.iter().map(|made| made.written.key());
     let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
-    for change in setup.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
+    for change in journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
         let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };
-        if setup.policy.layers[*layer].edits_on_server() {
+        if policy.layers[*layer].edits_on_server() {
             for (old, new) in removed.iter().zip(added) {
                 keys[new.index()] = keys[old.index()];
             }
