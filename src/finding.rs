@@ -3,9 +3,21 @@
 //! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
 //! replayed with its own compactions, what was done to it.
 
+mod dangling_pointer;
+mod generation;
+mod last_request_survival;
+mod needs_later;
 mod overwrite;
 mod pairs;
+mod reread;
 mod sent;
+mod told;
+mod typed;
+mod unseen;
+mod unseen_folded;
+mod unseen_masked;
+mod user_text_survival;
+mod visible;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,6 +83,14 @@ macro_rules! findings {
 findings![
     pairs Error,
     overwrite Error,
+    unseen_masked Warning,
+    unseen_folded Warning,
+    reread Warning,
+    dangling_pointer Warning,
+    needs_later Warning,
+    user_text_survival Warning,
+    last_request_survival Warning,
+    generation Note,
 ];
 
 /// The kind with this id.
