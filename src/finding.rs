@@ -4,19 +4,31 @@
 //! replayed with its own compactions, what was done to it.
 
 mod boundary_gap;
+mod dangling_pointer;
 mod folds;
+mod generation;
 mod giant_item;
 mod inflated;
+mod last_request_survival;
+mod needs_later;
 mod never_fired;
 mod overwrite;
 mod page;
 mod pairs;
 mod prefix;
 mod prefix_break;
+mod reread;
 mod sent;
 mod thrash;
+mod told;
 mod too_late;
 mod trigger;
+mod typed;
+mod unseen;
+mod unseen_folded;
+mod unseen_masked;
+mod user_text_survival;
+mod visible;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -89,6 +101,14 @@ findings![
     boundary_gap Warning,
     giant_item Warning,
     overwrite Error,
+    unseen_masked Warning,
+    unseen_folded Warning,
+    reread Warning,
+    dangling_pointer Warning,
+    needs_later Warning,
+    user_text_survival Warning,
+    last_request_survival Warning,
+    generation Note,
 ];
 
 /// The kind with this id.

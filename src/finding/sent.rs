@@ -5,7 +5,7 @@ use crate::journal::{Request, SentBlock};
 /// The blocks of the present request.
 #[derive(Debug, Default)]
 pub struct Sent {
-    blocks: Vec<SentBlock>,
+    pub(super) blocks: Vec<SentBlock>,
 }
 
 impl Sent {

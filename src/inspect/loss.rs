@@ -52,10 +52,7 @@ impl CompactionLoss {
     /// What the references of a conversation tell of one of its recorded compactions.
     pub(super) fn new(conversation: &Conversation, references: &References, loss: &Loss) -> Self {
         let had_from = |provenance: Provenance| loss.had_from[provenance as usize];
-        let mut nowhere: Vec<_> = loss.nowhere.iter().collect();
-        let weight = |nowhere: &Nowhere| references.facts[nowhere.fact as usize].weight;
-        nowhere.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
-        let lost = |nowhere: &&Nowhere| {
+        let lost = |nowhere: &Nowhere| {
             let fact = &references.facts[nowhere.fact as usize];
             let response = conversation.calls[nowhere.call as usize].response;
             LostFact { kind: fact.kind.name(), text: fact.text.clone(), line: conversation.messages[response].line }
@@ -70,11 +67,11 @@ impl CompactionLoss {
             fetched_again: had_from(Provenance::Tool),
             own_words: had_from(Provenance::Own),
             user: had_from(Provenance::User),
-            nowhere: nowhere.len(),
+            nowhere: loss.nowhere.len(),
             refetched_tokens: loss.refetched_tokens,
             result_tokens: loss.result_tokens,
             predicted_tokens: loss.predicted_tokens,
-            nowhere_facts: nowhere.iter().take(NAMED).map(lost).collect(),
+            nowhere_facts: loss.heaviest_nowhere(references).into_iter().take(NAMED).map(lost).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::conversation::{BlockId, Conversation, Kind};
 
-use super::{Provenance, Tracked};
+use super::{Provenance, References, Tracked};
 
 /// One recorded compaction. Counts are of facts, each at its first use.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +44,14 @@ pub struct Nowhere {
 impl Loss {
     pub(super) fn new(compaction: usize, after: u32) -> Self {
         Self { compaction, after, ..Self::default() }
+    }
+
+    /// The facts that nothing in sight held, the heaviest first.
+    pub fn heaviest_nowhere(&self, references: &References) -> Vec<&Nowhere> {
+        let mut nowhere: Vec<_> = self.nowhere.iter().collect();
+        let weight = |nowhere: &Nowhere| references.facts[nowhere.fact as usize].weight;
+        nowhere.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
+        nowhere
     }
 
     /// The facts it names.

@@ -1,0 +1,41 @@
+//! `last_request_survival`: after a fold or a drop the newest request of the user is not in sight word for word.
+//!
+//! What it means: what the user typed last stood in the request, and is now shortened or gone. If an older request stands there, it
+//! looks like the newest one: a stale goal. Why it hurts: the agent goes on with a task that is done, or with a summarizer's idea of
+//! the present one. What to change: put the request beside the summary (`{request}` in `template`), keep the turn (`protect_turn =
+//! true`, `keep = "entered"`), and order what is kept newest last. Evidence: codex #27731, #38931 and #43855 (a finished task is done
+//! again after compacting), claude-code #24792 and #32776, browser-use PR #4403.
+//!
+//! A request that the summary repeats word for word is in sight. Reported where it is lost, not at each later request.
+//!
+//! Precision: PRECISION
+
+use super::typed::{Survival, Typed, cuts, typed};
+use super::{Found, Level, Replay, told};
+
+pub fn look(replay: &Replay) -> Vec<Found> {
+    let typed = typed(replay);
+    let lost = cuts(replay, &typed).into_iter().filter_map(|cut| {
+        let (newest, now) = *cut.fewer.last().filter(|(at, now)| *at == cut.newest && *now < Survival::InSummary)?;
+        let request = &typed[newest];
+        let stale: Option<&Typed> = cut.newest_verbatim.map(|at| &typed[at]);
+        let older = match stale {
+            Some(older) => {
+                format!("; the newest that stands there is an older one: {} (line {})", told::quoted(&older.text), older.line)
+            }
+            None => "; no request stands there word for word".to_owned(),
+        };
+        let message = format!(
+            "{} {} the user's newest request {} (line {}){older}",
+            told::who(replay, cut.layer),
+            if now == Survival::Absent { "took" } else { "left only a part of" },
+            told::quoted(&request.text),
+            request.line,
+        );
+        let found =
+            Found::at_call(replay, Level::Warning, cut.call, message).at_line(Some(request.line).filter(|line| *line > 0));
+        let found = found.with("layer", replay.layer(cut.layer)).with("absent", now == Survival::Absent);
+        Some(stale.map_or(found.clone(), |older| found.with("stale_line", older.line)))
+    });
+    lost.collect()
+}

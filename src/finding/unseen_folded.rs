@@ -1,0 +1,20 @@
+//! `unseen_folded`: a tool result went into a summary before any response had seen it.
+//!
+//! What it means: the layer that folds ran when a result had just entered, and kept no tail that holds it. Why it hurts: of the
+//! answer it asked for the agent gets what a summarizer makes of it, which was not told what the agent wanted to know; a large
+//! result can be over the threshold by itself, so that none of its size is ever read. What to change: keep what is new (`keep =
+//! "entered"`, or `keep_recent` with `cut = "batch"`), fold at the end of turns (`when = "user-turn"`), and move large results to
+//! disk one by one before the fold (`persist` with `of = "result"` and a limit well below the threshold). Evidence:
+//! learn-claude-code's s08, whose threshold of 50,000 characters is passed by any single result of that size; learn-claude-code
+//! PR #27, where clearing runs first and starves the summarizer.
+//!
+//! Results whose text was put back whole with the summary are not reported. One finding for what a layer did at a call.
+//!
+//! Precision: PRECISION
+
+use super::unseen::{self, Fate};
+use super::{Found, Replay};
+
+pub fn look(replay: &Replay) -> Vec<Found> {
+    unseen::look(replay, Fate::Folded)
+}
