@@ -1,9 +1,11 @@
 //! The subcommands, a file each: their arguments and their `run`.
 
 mod catalog;
+mod completions;
 mod contexts;
 mod input;
 mod inspect;
+mod man;
 mod materialize;
 mod models;
 mod present;
@@ -43,6 +45,10 @@ enum Command {
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
+    /// Shell completions: bash, zsh, fish, powershell or elvish, to standard output
+    Completions(completions::Completions),
+    /// Man pages, from the same definition as --help
+    Man(man::Man),
 }
 
 impl Cli {
@@ -54,6 +60,8 @@ impl Cli {
             Command::Probe(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
+            Command::Completions(command) => command.run(),
+            Command::Man(command) => command.run(),
         }
     }
 }

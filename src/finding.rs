@@ -3,6 +3,12 @@
 //! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
 //! replayed with its own compactions, what was done to it.
 
+mod archive_growth;
+mod blind_summary;
+mod fold_input_cut;
+mod fold_input_overflow;
+mod irrecoverable;
+mod meter_error;
 mod overwrite;
 mod pairs;
 mod sent;
@@ -71,6 +77,12 @@ macro_rules! findings {
 findings![
     pairs Error,
     overwrite Error,
+    fold_input_overflow Error,
+    fold_input_cut Warning,
+    blind_summary Warning,
+    irrecoverable Warning,
+    archive_growth Warning,
+    meter_error Warning,
 ];
 
 /// The kind with this id.
