@@ -53,7 +53,8 @@ fn one(replay: &Replay, layer: usize, cut: &Cut) -> Found {
     let hidden: Vec<&str> = hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(what, _)| what).collect();
     let among = if hidden.is_empty() { String::new() } else { format!(", {} among it", hidden.join(" and ")) };
     let percent = cut.share * 100.0;
-    let message = format!("{layer}'s summarizer is not shown {chars} of {of} characters ({percent:.0} %) of what it summarises{among}");
+    let message =
+        format!("{layer}'s summarizer is not shown {chars} of {of} characters ({percent:.0} %) of what it summarises{among}");
     let found = Found::at_call(replay, Level::Warning, cut.call, message).with("layer", layer);
     found.with("unshown_chars", chars).with("chars", of).with("share", cut.share).with("task", task).with("newest", newest)
 }
@@ -65,9 +66,9 @@ fn many_cuts(replay: &Replay, layer: usize, cuts: &[Cut]) -> Option<Found> {
         [|cut: &&Cut| cut.unshown.task, |cut: &&Cut| cut.unshown.newest].map(|hidden| cuts.iter().filter(hidden).count());
     let layer = replay.layer(layer);
     let message = format!(
-        "{layer}'s summarizer is not shown all of what it summarises at {}: {:.0} % of the characters in the median, here {:.0} %; the \
-         newest message is hidden {newest} times, the task {task} times",
-        many(cuts.len(), "summary").replace("summarys", "summaries"),
+        "{layer}'s summarizer is not shown all of what it summarises in {}: {:.0} % of the characters are left out in the median, here \
+         {:.0} %; the newest message is hidden {newest} times, the task {task} times",
+        many(cuts.len(), "fold"),
         middle * 100.0,
         worst.share * 100.0
     );

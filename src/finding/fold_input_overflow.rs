@@ -97,16 +97,17 @@ impl Run {
         let needed = input + prompt + answer;
         let end = match self.end {
             End::Mended(tokens) => format!("a retry with {tokens} of input mended it"),
-            End::Nothing if retries > 0 => format!("{} did not mend it", many(retries, "retry").replace("retrys", "retries")),
+            End::Nothing if retries > 0 => format!("{} with less did not mend it", many(retries, "attempt")),
             End::Nothing => "nothing was summarised".to_owned(),
             End::Answered => "the replay counts no prompt and has an answer".to_owned(),
         };
+        let what = if replay.policy.layers[self.layer].rides_prefix() { "prompt and system prompt" } else { "prompt" };
         let again = match self.folds {
             1 => String::new(),
             folds => format!("; so {folds} times in a row, up to call {}", self.last + 1),
         };
         let message = format!(
-            "{}'s own call needs {needed} tokens ({input} of input, {prompt} of prompt, {answer} for the answer) and the window has \
+            "{}'s own call needs {needed} tokens ({input} of input, {prompt} of {what}, {answer} for the answer) and the window has \
              {}: {end}{again}",
             replay.layer(self.layer),
             replay.window
@@ -114,7 +115,11 @@ impl Run {
         let level = if self.end == End::Nothing { Level::Error } else { Level::Warning };
         let found = Found::at_call(replay, level, self.first, message).with("layer", replay.layer(self.layer));
         let found = found.with("tokens_in", input).with("prompt_tokens", prompt).with("max_tokens", answer);
-        found.with("window", replay.window).with("retries", retries).with("mended", self.end != End::Nothing).with("folds", self.folds)
+        found
+            .with("window", replay.window)
+            .with("retries", retries)
+            .with("mended", self.end != End::Nothing)
+            .with("folds", self.folds)
     }
 }
 

@@ -5,14 +5,16 @@
 //! change: an `archive` layer and `{path}` in the summary's `template` or the marker, `persist` in place of `clear`, or a placeholder that
 //! says what it was (`{tool}`, `{path}`). Evidence: maki #814, claude-code #92089; Claude Code names the transcript behind each summary.
 //!
-//! A warning; a note where the calls of all of them are in sight, so that they could be run again, for what that gives today. Left out
-//! are files that were written since (what they say now can be read), results cut in the middle, and copies of what stays. It is looked at
-//! when a result leaves and whenever something was dropped or summarised later; told once for each layer that took them away, from 1,000 tokens
+//! A warning; a note where the calls of all but 1,000 tokens of them are in sight, so that they could be made again, for what that gives today. Left out
+//! are files that were written since and results of writing them (what they say now can be read), results cut in the middle, and copies of
+//! what stays. It is looked at
+//! when a result leaves and whenever something was dropped or summarised later; told once for each layer that took the last way, from 1,000 tokens
 //! on. Of the record, a summary that says where the full transcript lies is a way back.
 //!
 //! Precision:
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::{Found, Level, Replay, Sent};
 use crate::context::{Cause, Change, ChangeKind};
@@ -39,24 +41,28 @@ pub fn look(replay: &Replay) -> Vec<Found> {
             gone.away.retain(|_, away| !away.of_view);
         }
         gone.fresh.clear();
-        let mut again = false;
+        let mut forgot = None;
         for (changes, of_view) in [(&request.changes, false), (&request.view, true)] {
             for change in changes {
-                again |= matches!(change.kind, ChangeKind::Drop | ChangeKind::Fold);
+                if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Fold) = (change.cause, change.kind) {
+                    forgot = Some(layer);
+                }
                 gone.take(replay, change, of_view);
             }
         }
         if gone.pointer {
             continue;
         }
-        let suspects: Vec<BlockId> = if again { gone.away.keys().copied().collect() } else { gone.fresh.clone() };
+        let suspects: Vec<BlockId> = if forgot.is_some() { gone.away.keys().copied().collect() } else { gone.fresh.clone() };
         let mut calls = None;
-        for block in suspects.into_iter().filter(|block| ways.to(*block, request.call).is_none()) {
+        for block in suspects.into_iter().filter(|block| !leads_back(replay, &ways, *block, request.call)) {
             let Some(away) = gone.away.remove(&block).filter(|_| gone.told.insert(block)) else { continue };
+            // Who took the result may have left a way, which a later layer took.
+            let layer = forgot.filter(|_| !gone.fresh.contains(&block)).unwrap_or(away.layer);
             let calls = calls.get_or_insert_with(|| tool_uses(replay, blocks));
             let again = matches!(replay.block(block).kind, Kind::ToolResult(pair) if calls.contains(&pair));
             let tokens = (replay.tokens)(block);
-            lost.entry(away.layer).or_default().push(Lost { block, call: request.call, tokens, again });
+            lost.entry(layer).or_default().push(Lost { block, call: request.call, tokens, again });
         }
     }
     lost.into_iter().filter_map(|(layer, lost)| found(replay, layer, lost)).collect()
@@ -108,12 +114,24 @@ impl Gone {
                 (ChangeKind::Rewrite, Act::Truncate(_)) => {}
                 _ if self.copies.contains(&recorded) || self.told.contains(&recorded) => {}
                 _ => {
-                    self.away.entry(recorded).or_insert(Away { layer, of_view });
-                    self.fresh.push(recorded);
+                    // What was moved to disk, or masked with a path in sight, leaves only once.
+                    if let Entry::Vacant(place) = self.away.entry(recorded) {
+                        place.insert(Away { layer, of_view });
+                        self.fresh.push(recorded);
+                    }
                 }
             }
         }
     }
+}
+
+/// Whether something in sight leads to a result: a way back to what it was, or the file that its call wrote.
+fn leads_back(replay: &Replay, ways: &WaysBack, block: BlockId, call: usize) -> bool {
+    let used = || match replay.block(block).kind {
+        Kind::ToolResult(pair) => replay.conversation.pair(pair).used,
+        _ => None,
+    };
+    ways.to(block, call).is_some() || used().is_some_and(|used| ways.names(used))
 }
 
 fn tool_uses(replay: &Replay, blocks: &[SentBlock]) -> BTreeSet<PairId> {
@@ -138,13 +156,20 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
         format!("{} at line {} ({} tokens)", replay.conversation.pair(pair).name, block.line, lost.tokens)
     };
     let largest = lost.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+    let in_sight = match again {
+        0 => String::new(),
+        _ if again == lost.len() => ", but for their calls, which could be made again".to_owned(),
+        again => format!(" ({again} of their calls are in sight and could be made again)"),
+    };
     let message = format!(
-        "{} takes {} of {tokens} tokens away, and no path, file or archive in sight leads back to them; the calls of {again} are in sight and \
-         could be made again; the largest: {largest}",
+        "{} leaves nothing in sight that leads back to {} of {tokens} tokens{in_sight}; the largest: {largest}",
         replay.layer(layer),
         many(lost.len(), "tool result")
     );
-    let level = if again == lost.len() { Level::Note } else { Level::Warning };
+    let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();
+    let level = if for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
     let found = Found::at_call(replay, level, first, message).with("layer", replay.layer(layer));
-    Some(found.with("results", lost.len()).with("tokens", tokens).with("calls_in_sight", again))
+    let places = lost.iter().take(NAMED).map(|lost| replay.block(lost.block).line);
+    let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
+    Some(found.with("calls_in_sight", again).with("tokens_for_good", for_good))
 }

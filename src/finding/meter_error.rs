@@ -9,7 +9,8 @@
 //! A warning where the sum is off by as much, a note where errors of both signs level out, or where the meter counts characters, which a
 //! threshold in characters may mean. One for each meter of a layer's threshold; `by_class` is estimate ÷ usage where one class of blocks is nine
 //! tenths of what entered. Silent for meters that go by recorded usage, and under 30 calls whose growth is recorded. The rounds are
-//! those between the first call over the threshold by the meter and by usage, before anything was compacted. Of the record it holds what
+//! those between the first call over the threshold by the meter and by usage, before anything was compacted; usage holds system prompt and
+//! tools, which such meters leave out. Of the record it holds what
 //! its harness says a compaction began with against the usage of the call before and what entered since.
 //!
 //! Precision:
@@ -18,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::{Found, Level, Replay};
 use crate::calibrate::{Delta, FEWEST, Spread, deltas, median, message_size, metered, quantile};
-use crate::conversation::Compaction;
+use crate::conversation::{Compaction, RecordedEdit};
 use crate::meter::{Class, Divide, Measure, Meter};
 use crate::text::many;
 
@@ -32,7 +33,8 @@ pub fn look(replay: &Replay) -> Vec<Found> {
         return of_the_record(replay);
     }
     let mut meters: Vec<(Meter, usize)> = Vec::new();
-    for (index, layer) in replay.policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.threshold.is_some()) {
+    for (index, layer) in replay.policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.threshold.is_some())
+    {
         let meter = layer.meter.or(replay.policy.meter).filter(|meter| !meter.recorded);
         if let Some(meter) = meter.filter(|meter| meters.iter().all(|(known, _)| known != meter)) {
             meters.push((meter, index));
@@ -55,18 +57,26 @@ fn of_meter(replay: &Replay, meter: Meter, layer: usize, deltas: &[Delta]) -> Op
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));
     let middle = median(&mut ratios)?;
     let limit = replay.journal.weighed.iter().find(|weighed| weighed.layer == layer).map(|weighed| weighed.limit);
-    let crossing = limit.and_then(|limit| Crossing::of(replay, meter, limit));
+    let in_tokens = !counts_characters(meter);
+    let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::of(replay, meter, limit));
     let error = spread.error * 100.0;
-    let what = match counts_characters(meter) {
-        true => format!("{meter} counts characters, {middle:.1} for each token that was billed"),
-        false => format!(
-            "{meter} estimates {:.2} of what was billed in all, and is off by {error:.0} % from call to call in the median",
-            spread.ratio
-        ),
+    let (calls, id) = (many(pairs.len(), "call"), replay.layer(layer));
+    let message = match (in_tokens, limit) {
+        (false, limit) => {
+            let trigger = limit.map_or(String::new(), |limit| {
+                format!(": {id}'s trigger, {limit} of them, is about {:.0} tokens", limit as f64 / middle)
+            });
+            format!("{meter} counts characters, {middle:.1} for each token that was billed ({calls}){trigger}")
+        }
+        (true, _) => {
+            let rounds = crossing.as_ref().map_or(String::new(), |crossing| format!("; {}", crossing.told(id)));
+            let ratio = spread.ratio;
+            format!(
+                "{meter} estimates {ratio:.2} of what was billed in all, off by {error:.0} % from call to call in the median ({calls}){rounds}"
+            )
+        }
     };
-    let rounds = crossing.as_ref().map_or(String::new(), |crossing| format!("; {}", crossing.told(replay.layer(layer))));
-    let message = format!("{what} ({}){rounds}", many(pairs.len(), "call"));
-    let is_off = (spread.ratio - 1.0).abs() >= LEAST_ERROR && !counts_characters(meter);
+    let is_off = (spread.ratio - 1.0).abs() >= LEAST_ERROR && in_tokens;
     let level = if is_off { Level::Warning } else { Level::Note };
     let found = Found::of_all(level, message).with("meter", meter.to_string()).with("calls", pairs.len());
     let found = found.with("error", spread.error).with("ratio", spread.ratio).with("min", least).with("median", middle);
@@ -143,7 +153,9 @@ impl Crossing {
 
 /// What compactions say they began with, held against usage.
 fn of_the_record(replay: &Replay) -> Vec<Found> {
-    let pairs: Vec<(f64, u64)> = replay.conversation.compactions.iter().filter_map(|made| before(replay, made)).collect();
+    // What is said of a clearing is the tokens of the results it looked at.
+    let folds = replay.conversation.compactions.iter().filter(|made| matches!(made.edit, RecordedEdit::Fold { .. }));
+    let pairs: Vec<(f64, u64)> = folds.filter_map(|made| before(replay, made)).collect();
     let Some(spread) = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR) else { return Vec::new() };
     let message = format!(
         "the harness says its compactions began with {:.2} of the tokens that usage and what entered since tell, off by {:.0} % in the median \

@@ -50,6 +50,11 @@ impl<'a> WaysBack<'a> {
         self.sight.advance(request);
     }
 
+    /// Whether a path or URL that a block reads or writes is in sight, whatever was done to the file since.
+    pub fn names(&self, block: BlockId) -> bool {
+        self.references.handles(block).iter().any(|handle| self.sight.hit(*handle).is_some())
+    }
+
     /// The best way back to a block of the conversation that the present request, that of `call`, shows.
     pub fn to(&self, block: BlockId, call: usize) -> Option<Handle> {
         let stood = self.stood[block.index()].clone();
