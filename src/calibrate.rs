@@ -8,6 +8,7 @@
 mod deltas;
 mod family;
 mod fit;
+mod metered;
 mod share;
 mod theil_sen;
 
@@ -17,8 +18,9 @@ use crate::meter::{Meter, Rates};
 pub use deltas::{Delta, deltas, messages};
 pub use family::{FAMILIES, Family, family, has_public_tokenizer, model};
 pub use fit::{FEWEST, Fit, Spread, estimate, fit, held_out};
+pub use metered::{message_size, metered};
 pub use share::apportion;
-pub use theil_sen::median;
+pub use theil_sen::{median, quantile};
 
 /// How one conversation's tokens are counted.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,12 @@
 
 mod catalog;
 mod check;
+mod completions;
 mod contexts;
 mod fail_on;
 mod input;
 mod inspect;
+mod man;
 mod materialize;
 mod models;
 mod present;
@@ -47,6 +49,10 @@ enum Command {
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
+    /// Shell completions: bash, zsh, fish, powershell or elvish, to standard output
+    Completions(completions::Completions),
+    /// Man pages, from the same definition as --help
+    Man(man::Man),
 }
 
 impl Cli {
@@ -59,6 +65,8 @@ impl Cli {
             Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
+            Command::Completions(command) => command.run(),
+            Command::Man(command) => command.run(),
         }
     }
 }

@@ -3,13 +3,19 @@
 //! A finding looks at one replay. Of a policy it tells what the policy would have done to the recorded conversation; of the record,
 //! replayed with its own compactions, what was done to it.
 
+mod archive_growth;
+mod blind_summary;
 mod boundary_gap;
 mod dangling_pointer;
+mod fold_input_cut;
+mod fold_input_overflow;
 mod folds;
 mod generation;
 mod giant_item;
 mod inflated;
+mod irrecoverable;
 mod last_request_survival;
+mod meter_error;
 mod needs_later;
 mod never_fired;
 mod overwrite;
@@ -109,6 +115,12 @@ findings![
     user_text_survival Warning,
     last_request_survival Warning,
     generation Note,
+    fold_input_overflow Error,
+    fold_input_cut Warning,
+    blind_summary Warning,
+    irrecoverable Warning,
+    archive_growth Warning,
+    meter_error Warning,
 ];
 
 /// The kind with this id.

@@ -2,7 +2,7 @@
 
 use crate::context::{Change, Fault, Made, block_of};
 use crate::conversation::{Block, BlockId, Conversation, Role};
-use crate::summarizer::{Names, Paid};
+use crate::summarizer::{Names, Paid, Unshown};
 
 /// What was sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -92,6 +92,10 @@ pub struct File {
 pub struct Attempt {
     /// Tokens of the input that the summarizer was given.
     pub tokens_in: u64,
+    /// Tokens of the prompt that stands beside it.
+    pub prompt: u64,
+    /// What of the span's messages the layer's limit on the input left out; none where it left out nothing.
+    pub unshown: Option<Unshown>,
     /// Tokens of its answer; 0 where it failed.
     pub tokens_out: u64,
     /// The most it might have.

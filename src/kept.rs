@@ -15,6 +15,7 @@ mod limits;
 mod recover;
 mod sight;
 mod tally;
+mod ways;
 
 use std::collections::BTreeMap;
 
@@ -26,9 +27,11 @@ use crate::journal::Journal;
 use crate::references::{Loss, Provenance, References, Tracked};
 
 pub use limits::{Bounds, Grain, bounds, wishes};
+pub use recover::Handle;
 use recover::Recovery;
 use sight::Sight;
 pub use tally::{GAPS, GENERATIONS, Share};
+pub use ways::WaysBack;
 
 /// What a policy kept of what one conversation went on to use.
 /// Saved without its lists: those are of one conversation.

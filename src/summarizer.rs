@@ -16,7 +16,7 @@ pub use extract::Extract;
 pub use live::Live;
 pub use mock::{Failing, Fixed, Stub};
 pub use names::{NameIndex, Names};
-pub use reach::{Reach, Side};
+pub use reach::{Reach, Side, Unshown};
 pub use rehearsal::{Call, Planned, Rehearsal};
 
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::calibrate::{Delta, FEWEST, Spread, deltas, held_out, messages, own};
+use crate::calibrate::{Delta, FEWEST, Spread, deltas, held_out, metered, own};
 use crate::conversation::Conversation;
 use crate::meter::{Divide, Measure, Meter, RECORDED};
 
@@ -63,17 +63,5 @@ pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
 }
 
 fn check(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> Option<MeterCheck> {
-    let measure = meter.measure;
-    let size = |delta: &Delta| {
-        let entered = messages(conversation, delta.call);
-        let message = |message: &crate::conversation::Message| {
-            let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
-            measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
-        };
-        // What a list grows by: the brackets of one with a single message were there before.
-        let sum = entered.iter().map(message).sum();
-        measure.list(entered.len() + 1, sum) - measure.list(1, 0)
-    };
-    let pairs = deltas.iter().map(|delta| (meter.apply(size(delta)) as f64, delta.tokens));
-    MeterCheck::of(meter.to_string(), pairs.collect())
+    MeterCheck::of(meter.to_string(), metered(conversation, deltas, meter))
 }

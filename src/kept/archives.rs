@@ -1,10 +1,13 @@
 //! What the archives that a policy wrote hold: everything that was in sight when they were written. A fact that leaves is in the
 //! newest archive since it came; so this costs what comes and leaves, not archives times facts.
 
+use std::ops::Range;
+
 use crate::context::Cause;
 use crate::journal::{Happened, Journal};
 use crate::references::Tracked;
 
+#[derive(Clone)]
 pub(super) struct Archives {
     written: Vec<Written>,
     /// How many have been written by now.
@@ -16,6 +19,7 @@ pub(super) struct Archives {
 }
 
 /// An archive, written just before a layer acted.
+#[derive(Clone)]
 struct Written {
     call: usize,
     layer: Option<usize>,
@@ -48,6 +52,16 @@ impl Archives {
         while self.written.get(self.count).is_some_and(|next| next.call < call || next.call == call && is_its(next)) {
             self.count += 1;
         }
+    }
+
+    /// How many have been written by now.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The paths of those from one count to another.
+    pub fn paths(&self, written: Range<usize>) -> impl Iterator<Item = Tracked> {
+        self.written.get(written).unwrap_or_default().iter().filter_map(|archive| archive.path)
     }
 
     pub fn appears(&mut self, fact: Tracked) {

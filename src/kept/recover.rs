@@ -45,7 +45,8 @@ impl<'a> Recovery<'a> {
         let entered = |id: &&BlockId| self.references.after(**id) <= used.call;
         let mut stale = false;
         let can = self.references.sources(used.fact).iter().take_while(entered).filter(|id| {
-            let handle = self.handle(**id, used, sight);
+            let archived = sight.archive_of(used.fact).is_some_and(|path| sight.hit(path).is_some());
+            let handle = handle(self.references, sight, **id, used.call, archived);
             stale |= handle == Some(Handle::Stale);
             handle == Some(Handle::Fresh)
         });
@@ -63,28 +64,27 @@ impl<'a> Recovery<'a> {
     pub fn rereads(self) -> Vec<Reread> {
         self.rereads
     }
+}
 
-    /// What is in sight by which a block's content could be had again.
-    fn handle(&self, id: BlockId, used: &Use, sight: &Sight) -> Option<Handle> {
-        let handles = self.references.handles(id);
-        let is_fresh = |file: &Tracked| !self.references.written_since(*file, id, used.call);
-        let in_sight = |handle: Tracked| sight.hit(handle).is_some();
-        let named = || handles.iter().filter(|handle| in_sight(**handle));
-        if named().any(is_fresh) {
-            return Some(Handle::Fresh);
-        }
-        let moved = sight.moved_to(id).iter().any(|path| in_sight(*path));
-        let archived = sight.archive_of(used.fact).is_some_and(in_sight);
-        match moved || archived {
-            true if handles.iter().all(is_fresh) => Some(Handle::Fresh),
-            copied => (copied || named().next().is_some()).then_some(Handle::Stale),
-        }
+/// What is in sight by which a block's content could be had again at a call; `archived` is whether an archive that holds it is named.
+pub(super) fn handle(references: &References, sight: &Sight, id: BlockId, call: u32, archived: bool) -> Option<Handle> {
+    let handles = references.handles(id);
+    let is_fresh = |file: &Tracked| !references.written_since(*file, id, call);
+    let in_sight = |handle: Tracked| sight.hit(handle).is_some();
+    let named = || handles.iter().filter(|handle| in_sight(**handle));
+    if named().any(is_fresh) {
+        return Some(Handle::Fresh);
+    }
+    let moved = sight.moved_to(id).iter().any(|path| in_sight(*path));
+    match moved || archived {
+        true if handles.iter().all(is_fresh) => Some(Handle::Fresh),
+        copied => (copied || named().next().is_some()).then_some(Handle::Stale),
     }
 }
 
 /// A path or URL in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Handle {
+pub enum Handle {
     Fresh,
     /// The file was written since.
     Stale,

@@ -122,6 +122,11 @@ impl<'a> Sight<'a> {
         self.lost[fact as usize]
     }
 
+    /// The archives, and how many have been written.
+    pub fn archives(&self) -> &Archives {
+        &self.archives
+    }
+
     /// The path of an archive that holds a fact.
     pub fn archive_of(&self, fact: Tracked) -> Option<Tracked> {
         self.archives.of_fact(fact)

@@ -29,7 +29,7 @@ pub struct Recorded {}
 const CLEARED: &str = "[Old tool result content cleared]";
 
 /// In the line that Claude Code itself writes behind a summary: where the transcript lies, no summarizer said.
-const POINTER: &str = "read the full transcript at: ";
+pub(crate) const POINTER: &str = "read the full transcript at: ";
 
 pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
     let compactions = &now.context.conversation().compactions;

@@ -178,8 +178,16 @@ impl Summarize {
             };
             let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
             let (answer, paid) = self.answer(now, &ask, tokens_in);
-            let attempt =
-                Attempt { tokens_in, tokens_out: 0, max_tokens: self.max_tokens, failed: true, names: Names::default(), paid };
+            let attempt = Attempt {
+                tokens_in,
+                prompt: now.tokens(&ask.prompt.system) + now.tokens(&ask.prompt.user),
+                unshown: reach.unshown(now, from..input.end),
+                tokens_out: 0,
+                max_tokens: self.max_tokens,
+                failed: true,
+                names: Names::default(),
+                paid,
+            };
             match answer {
                 Ok((summary, tokens_out)) => {
                     let names = ask.names(now.context.conversation(), &now.shared.names, &summary);

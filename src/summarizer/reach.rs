@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Piece;
-use crate::context::Context;
+use crate::context::{Context, Sent};
 use crate::conversation::{Block, BlockId, Kind, PairId};
 use crate::layer::Moment;
 use crate::meter::Measure;
@@ -27,6 +27,18 @@ pub enum Side {
     Both,
 }
 
+/// What a summarizer is not shown of the messages it summarises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unshown {
+    /// Characters of the written form that are out of reach, and of how many.
+    pub chars: u64,
+    pub of: u64,
+    /// The first message of the span that a person typed is not wholly shown.
+    pub task: bool,
+    /// The newest message of the span is not wholly shown.
+    pub newest: bool,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
     /// Characters of the list of messages, written in `form`; all, where there is no limit.
@@ -43,7 +55,7 @@ impl Reach {
     pub fn pieces<'a>(&self, now: &Moment<'a>, span: Range<usize>) -> Vec<Piece<'a>> {
         let context = now.context;
         let messages = &context.messages()[span];
-        let total = self.form.list(messages.len(), messages.iter().map(|m| context.message_size(m, self.form)).sum());
+        let total = self.total(context, messages);
         let seen = self.seen(total);
         let separator = self.form.list(2, 0).saturating_sub(self.form.list(1, 0));
         let mut at = self.form.list(0, 0) / 2;
@@ -61,6 +73,28 @@ impl Reach {
             at += size + separator;
         }
         pieces
+    }
+
+    /// What of these messages is out of reach; `None` where there is room for all.
+    pub fn unshown(&self, now: &Moment, span: Range<usize>) -> Option<Unshown> {
+        let (limit, context) = (self.chars?, now.context);
+        let messages = &context.messages()[span];
+        let total = self.total(context, messages);
+        let chars = total.checked_sub(limit).filter(|chars| *chars > 0)?;
+        let seen = self.seen(total);
+        let size = |messages: &[Sent]| messages.iter().map(|sent| context.message_size(sent, self.form)).sum();
+        // Where a message begins and ends is known to the comma.
+        let is_shown = |index: usize| {
+            let [start, end] = [index, index + 1].map(|count| self.form.list(count, size(&messages[..count])));
+            seen.iter().any(|stretch| stretch.start <= start && end <= stretch.end)
+        };
+        let task = messages.iter().position(|sent| sent.typed).is_some_and(|index| !is_shown(index));
+        Some(Unshown { chars, of: total, task, newest: !is_shown(messages.len().checked_sub(1)?) })
+    }
+
+    /// Characters of these messages as they are written.
+    fn total(&self, context: &Context, messages: &[Sent]) -> u64 {
+        self.form.list(messages.len(), messages.iter().map(|m| context.message_size(m, self.form)).sum())
     }
 
     /// The stretches of the written form that are kept: at the beginning, and at the end.

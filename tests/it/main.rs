@@ -12,6 +12,7 @@ mod chromium;
 mod claude_code_files;
 mod cli;
 mod cli_bad_input;
+mod cli_completions;
 mod cli_contexts;
 mod cli_materialize;
 mod cli_models;
