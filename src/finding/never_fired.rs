@@ -50,7 +50,7 @@ fn of_layer(replay: &Replay, layer: usize) -> Option<Found> {
     }
     let level = if over > 0 || beyond { Level::Warning } else { Level::Note };
     let (id, peak) = (replay.layer(layer), peak(replay));
-    let mut message = format!("{id} never acts: at most {size} of the {limit} it waits for ({:.0} %)", share * 100.0);
+    let mut message = format!("{id} never acts: it saw at most {size} of the {limit} it waits for ({:.0} %)", share * 100.0);
     if beyond {
         message += &format!(", which is about {trigger} tokens, and the window is {}", replay.window);
     }

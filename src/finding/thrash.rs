@@ -65,7 +65,8 @@ fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
     let times = if stretch.len() == 1 { "once".to_owned() } else { format!("{} times within {calls} calls", stretch.len()) };
     let mut message = format!("{} folds {times}", who(replay, first.layer));
     if share >= LEFT {
-        message += &format!(", and leaves {:.0} % of what it folds at ({size} of {limit})", share * 100.0);
+        let of = if fullest.own { "what it folds at" } else { "the window" };
+        message += &format!(", and leaves {:.0} % of {of} ({size} of {limit})", share * 100.0);
     }
     if gain(poorest) < GAIN {
         let Fold { before, after, .. } = poorest;
