@@ -10,6 +10,9 @@
 //! where no step grew as a whole, but single placeholders are longer than what they replaced. Layers that restore grow by purpose and are counted to the fold before them.
 //!
 //! Evidence: gemini-cli #15225 and PR #7047 (which refuses a summary that is longer), codex #40619, Roo #3911.
+//!
+//! Precision: of 19 findings in 7 recordings under four policies that clear, 5 were opened and 5 are right, all of them small:
+//! "No files found" is shorter than "Old environment output omitted".
 
 use std::collections::{BTreeMap, BTreeSet};
 
