@@ -16,6 +16,8 @@ pub(super) struct Fold {
     /// What was left, and what the layer folds at, by its own meter; where it has no threshold, the whole request and the window.
     pub left: u64,
     pub limit: u64,
+    /// The limit is a threshold of the layer's own.
+    pub own: bool,
 }
 
 /// The folds of a replay, in the order in which they were made.
@@ -27,23 +29,23 @@ pub(super) fn folds(replay: &Replay) -> Vec<Fold> {
         if let Some(fold) = found.last_mut().filter(|_| restores) {
             fold.after = after;
         } else if is_fold(replay, event) {
-            found.push(Fold { call: event.call, layer: event.layer, before, after, left: 0, limit: 0 });
+            found.push(Fold { call: event.call, layer: event.layer, before, after, left: 0, limit: 0, own: false });
         }
     }
     for fold in &mut found {
-        (fold.left, fold.limit) = left(replay, fold);
+        (fold.left, fold.limit, fold.own) = left(replay, fold);
     }
     found
 }
 
 /// A meter of recorded usage cannot tell what a fold left before the next call was billed: the report's tokens stand for it.
-fn left(replay: &Replay, fold: &Fold) -> (u64, u64) {
+fn left(replay: &Replay, fold: &Fold) -> (u64, u64, bool) {
     let whole = fold.after + replay.journal.overhead;
     let of_fold = |weighed: &&Weighed| (weighed.call, weighed.layer) == (fold.call, fold.layer);
     match replay.journal.weighed.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
-        Some((after, limit)) if !goes_by_usage(replay, fold.layer) => (after, limit),
-        Some((_, limit)) => (whole, limit),
-        None => (whole, replay.window),
+        Some((after, limit)) if !goes_by_usage(replay, fold.layer) => (after, limit, true),
+        Some((_, limit)) => (whole, limit, true),
+        None => (whole, replay.window, false),
     }
 }
 

@@ -11,6 +11,9 @@
 //!
 //! Evidence: Roo #5775, agent-afk PR #671, learn-claude-code's s08, where a result of 50,000 characters is under both of its budgets
 //! and over its threshold.
+//!
+//! Precision: 14 findings, seven results, in 31 recordings under learn-claude-code's two s08 policies; all were opened and are right.
+//! One of them has 47,514 characters, and is over 50,000 by the layer's meter alone, which counts escapes.
 
 use std::collections::HashMap;
 

@@ -6,10 +6,13 @@
 //! `clear_at_least`), fold only what is worth it (`min_span`, `min_gain`, a higher `threshold`), shorten `placeholder` or `marker`,
 //! put less back (`max_tokens`).
 //!
-//! Told once a layer, at the first such step. Where no step grew as a whole, but single placeholders are longer than what they
-//! replaced, it is a note. Layers that restore grow by purpose and are counted to the fold before them.
+//! Told once a layer, at the first such step. It is a note where the layer's other steps free more than a hundred times as much, and
+//! where no step grew as a whole, but single placeholders are longer than what they replaced. Layers that restore grow by purpose and are counted to the fold before them.
 //!
 //! Evidence: gemini-cli #15225 and PR #7047 (which refuses a summary that is longer), codex #40619, Roo #3911.
+//!
+//! Precision: of 19 findings in 7 recordings under four policies that clear, 5 were opened and 5 are right, all of them small:
+//! "No files found" is shorter than "Old environment output omitted".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +22,18 @@ use crate::context::{Cause, ChangeKind};
 use crate::journal::Happened;
 use crate::layer::Act;
 
+/// What is put in too much is little where the layer's other steps free so many times as much.
+const LITTLE: u64 = 100;
+
 /// What a layer did, or a part of its edits.
 #[derive(Default)]
 struct Grown {
     /// How often it did it, and how often the context grew.
     all: usize,
     grew: usize,
-    /// Tokens, of all that grew.
+    /// Tokens that were put in too many, and those that the others took out.
     tokens: u64,
+    freed: u64,
     /// Index of the first call before which it grew.
     call: usize,
 }
@@ -39,6 +46,7 @@ impl Grown {
             self.grew += 1;
             self.tokens += after - before;
         }
+        self.freed += before.saturating_sub(after);
     }
 }
 
@@ -46,13 +54,14 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let (steps, edits) = (steps(replay), edits(replay));
     let grew = |of: &BTreeMap<usize, Grown>, layer: &usize| of.get(layer).is_some_and(|grown| grown.grew > 0);
     let of_steps = steps.iter().filter(|(_, grown)| grown.grew > 0).map(|(layer, grown)| {
-        let Grown { all, grew, tokens, call } = grown;
+        let Grown { all, grew, tokens, freed, call } = grown;
         let message = format!("{} makes the context larger at {grew} of {all} steps, by {tokens} tokens", who(replay, *layer));
-        tell(replay, Level::Warning, *layer, *call, message).with("steps", *grew).with("tokens", *tokens)
+        let level = if tokens * LITTLE < *freed { Level::Note } else { Level::Warning };
+        tell(replay, level, *layer, *call, message).with("steps", *grew).with("tokens", *tokens)
     });
     let only_edits = edits.iter().filter(|(layer, grown)| grown.grew > 0 && !grew(&steps, layer));
     let of_edits = only_edits.map(|(layer, grown)| {
-        let Grown { all, grew, tokens, call } = grown;
+        let Grown { all, grew, tokens, call, .. } = grown;
         let puts = if *grew == 1 { "is longer than what it replaced" } else { "are longer than what they replaced" };
         let message = format!("{grew} of the {all} texts that {} puts in {puts}, by {tokens} tokens", who(replay, *layer));
         tell(replay, Level::Note, *layer, *call, message).with("edits", *grew).with("tokens", *tokens)

@@ -11,13 +11,17 @@
 //! label. Such a marker breaks the prefix even where nothing else changed in front. Put nothing into it (`marker`, `placeholder`)
 //! that differs from call to call.
 //!
-//! Breaks are told by layer, those by a volatile marker apart, at the first call that has one. It is a note where the breaks pay
-//! together, and come no oftener than every tenth request: that is what compaction is for. Blocks are compared by content.
-//! Thinking that leaves when a turn ends is nobody's fault, and after a pause of more than an hour nothing is left to break. In the
-//! record a break is a recorded compaction. Where a replay was priced, its breaks are taken at their own prices.
+//! Breaks are told by layer, those by a volatile marker apart, at the first call that has one. It is a note where together they
+//! save more until the next break than they cost: that is what compaction is for. Blocks are compared by content. Thinking that
+//! leaves when a turn ends is nobody's fault, and after a pause of more than an hour nothing is left to break. In the record a break
+//! is a recorded compaction. Where a replay was priced, its breaks are taken at their own prices.
 //!
 //! Evidence: stella #4381 (137k tokens billed again to save 4 to 8k a call), #3690 (27 of 86 transitions, 72 % of misses), opencode
 //! #32515 (219k cached tokens lost, $0.24 → $1.83), agenc-core PR #2156 (renumbered labels), learn-claude-code #62.
+//!
+//! Precision: on 31 recordings under learn-claude-code's two s08 policies, Claude Code's and the record, 209 findings. The breaks of 14
+//! replays were counted again from the requests as they are written out: 1,240 of 1,247 are the same, and what is missing are edits
+//! after a pause of an hour, or with nothing behind them.
 
 use std::collections::BTreeMap;
 
@@ -32,9 +36,6 @@ use crate::text::around;
 /// What writing to the cache costs more than reading from it, and what reading costs, in prices of input: Anthropic's multipliers.
 const DEARER: f64 = 1.25 - 0.1;
 const READ: f64 = 0.1;
-
-/// A layer that breaks the prefix of more than one request in so many does it too often to be left alone.
-const SELDOM: usize = 10;
 
 /// Characters of a marker that are shown.
 const SHOWN: usize = 100;
@@ -56,8 +57,7 @@ fn tell(replay: &Replay, layer: usize, volatile: bool, of_group: &[Break]) -> Op
     let earned: f64 = of_group.iter().map(|one| one.saved as f64 * READ * one.followed as f64).sum();
     let even = (saved > 0).then(|| tenths(dearer / (saved as f64 * READ)));
     let followed = tenths(of_group.iter().map(|one| one.followed).sum::<usize>() as f64 / of_group.len() as f64);
-    let often = of_group.len() > 1 && of_group.len() * SELDOM > requests;
-    let level = if volatile || often || dearer > earned { Level::Warning } else { Level::Note };
+    let level = if volatile || dearer > earned { Level::Warning } else { Level::Note };
     let (who, breaks) = (who(replay, layer), of_group.len());
     let of = if breaks == 1 { "a request".to_owned() } else { format!("{breaks} of {requests} requests") };
     let markers = volatile.then(|| shown(replay, first));
