@@ -9,7 +9,8 @@
 //! Of the record it says nothing: what a recorded agent used it could see, so its own summaries seem to hold all of it. Fewer than 20
 //! uses of a generation are too few to tell decay.
 //!
-//! Precision: PRECISION
+//! Precision: 15 findings of four policies were read beside the counts they are made of: all right. The facts behind them are those of
+//! `kept`, with what is wrong with those.
 
 use super::{Found, Level, Replay};
 use crate::kept::Share;
@@ -36,8 +37,8 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let told = generations
         .iter()
         .filter(|(_, share)| share.uses > 0)
-        .map(|(name, share)| format!("behind {name} {:.0} % of {}", 100.0 * survival(**share), many(share.uses as usize, "use")));
-    let message = format!("of what later calls use, requests hold {}", told.collect::<Vec<_>>().join(", "));
+        .map(|(name, share)| format!("{:.0} % behind {name} ({})", 100.0 * survival(**share), many(share.uses as usize, "use")));
+    let message = format!("of what later calls use, the requests hold {}", told.collect::<Vec<_>>().join(", "));
     let level = if decays { Level::Warning } else { Level::Note };
     let mut found = Found::of_all(level, message);
     for (name, (_, share)) in ["none", "1", "2", "3_or_more"].iter().zip(generations) {

@@ -11,7 +11,8 @@
 //! compaction, and where it had it from; it is reported where it had to fetch something again, or had it from nowhere in sight. That a
 //! fact was used does not prove that the agent needed to see it: it may have known it, or have found it by chance.
 //!
-//! Precision: PRECISION
+//! Precision: in 113 findings of three recorded sessions the three named facts were looked for in the requests. In 95 none stood there. In 18
+//! one did, mostly in thinking, where no facts are looked for, or in the middle of a line.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +45,14 @@ fn of_layer(replay: &Replay, call: usize, layer: usize, missed: &[&Missed]) -> O
     let uses: u32 = missed.iter().map(|missed| missed.uses).sum();
     let kinds = by_kind(replay, missed.iter().map(|missed| missed.fact));
     let named = missed.iter().take(NAMED).map(|missed| named(replay, missed.fact, missed.call)).collect::<Vec<_>>();
+    let unseen = missed.iter().filter(|missed| has_just_entered(replay, missed.fact, call)).count();
+    let last_seen = match unseen {
+        0 => format!("last in sight at call {call}"),
+        _ if unseen == missed.len() => "they had just entered".to_owned(),
+        _ => format!("last in sight at call {call}, but {unseen} had just entered"),
+    };
     let message = format!(
-        "{} took {} away that later calls use {}: {kinds}; in sight last at call {call}; {}",
+        "{} took {} away that later calls use {}: {kinds}; {last_seen}: {}",
         told::who(replay, layer),
         many(missed.len(), "fact"),
         many(uses as usize, "time"),
@@ -53,7 +60,12 @@ fn of_layer(replay: &Replay, call: usize, layer: usize, missed: &[&Missed]) -> O
     );
     let found = Found::at_call(replay, Level::Warning, call, message);
     let found = found.with("layer", replay.layer(layer)).with("facts", missed.len()).with("uses", uses);
-    Some(found.with("kinds", kinds).with("last_visible_at_call", call).with("named", named))
+    Some(found.with("kinds", kinds).with("last_visible_at_call", call).with("unseen", unseen).with("named", named))
+}
+
+/// Whether a fact entered for this call, so that no earlier request need have held it.
+fn has_just_entered(replay: &Replay, fact: u32, call: usize) -> bool {
+    replay.references.sources(fact).iter().any(|block| replay.references.after(*block) as usize == call)
 }
 
 /// What a recorded compaction cost its agent.
@@ -71,11 +83,11 @@ fn of_compaction(replay: &Replay, loss: &Loss) -> Option<Found> {
     let named = heaviest.map(|nowhere| named(replay, nowhere.fact, nowhere.call)).collect::<Vec<_>>();
     let held = loss.had_from[Provenance::Summary as usize];
     let message = format!(
-        "of {} from before the compaction that the agent went on to use, it had {held} from what the compaction left, fetched {fetched} \
+        "of {} from before the compaction that the agent went on to use, {held} stood in what the compaction left, {fetched} were fetched \
          again for {} tokens{}{}{}",
         many(loss.needed, "fact"),
         loss.refetched_tokens,
-        if encrypted { String::new() } else { format!(", and had {nowhere} from nowhere in sight") },
+        if encrypted { String::new() } else { format!(", {nowhere} stood nowhere in sight") },
         if named.is_empty() { "" } else { ": " },
         named.join(", "),
     );
@@ -90,7 +102,11 @@ fn by_kind(replay: &Replay, facts: impl Iterator<Item = u32>) -> String {
     for fact in facts {
         *counts.entry(replay.references.facts[fact as usize].kind).or_default() += 1;
     }
-    let each = counts.into_iter().map(|(kind, count)| format!("{count} {}", kind.name()));
+    let each = counts.into_iter().map(|(kind, count)| match (kind, count) {
+        (FactKind::Hash, 2..) => format!("{count} hashes"),
+        (FactKind::Quoted, _) => many(count, "quoted string"),
+        _ => many(count, kind.name()),
+    });
     each.collect::<Vec<_>>().join(", ")
 }
 

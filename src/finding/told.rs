@@ -20,20 +20,18 @@ pub fn quoted(text: &str) -> String {
     format!("\"{shown}{}\"", if shown.len() < line.len() { "…" } else { "" })
 }
 
-/// A tool call by its tool, and what it asked for: `Read src/pool.rs`.
+/// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is shown, of other texts the beginning.
 pub fn asked(replay: &Replay, result: BlockId) -> String {
     let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
     let pair = replay.conversation.pair(pair);
     let input = pair.used.and_then(|used| replay.conversation.block(used).field("input"));
     let Some(input) = input else { return pair.name.clone() };
+    if let Some(path) = access::named(input) {
+        let shown = text::tail(path, SHOWN);
+        return format!("{} {}{shown}", pair.name, if shown.len() < path.len() { "…" } else { "" });
+    }
     let first = || input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
-    let what = access::named(input).or_else(first).or(input.as_str()).unwrap_or_default();
-    let line = what.lines().next().unwrap_or_default();
-    let shown = if line.len() < what.len() { format!("{}…", text::head(line, SHOWN)) } else { shortened(line) };
-    format!("{} {shown}", pair.name).trim_end().to_owned()
-}
-
-fn shortened(line: &str) -> String {
-    let shown = text::head(line, SHOWN);
-    format!("{shown}{}", if shown.len() < line.len() { "…" } else { "" })
+    let what = first().or(input.as_str()).unwrap_or_default().trim();
+    let shown = text::head(what.lines().next().unwrap_or_default(), SHOWN);
+    format!("{} {shown}{}", pair.name, if shown.len() < what.len() { "…" } else { "" }).trim_end().to_owned()
 }

@@ -200,8 +200,16 @@ impl Texts {
 
     fn hold(&self, text: &str) -> bool {
         let text = even(text);
-        self.typed.iter().chain(&self.written).any(|held| held.contains(&text))
+        [&self.typed, &self.written].into_iter().any(|texts| hold(texts, &text))
     }
+}
+
+/// Whether a text stands in one of these, no word cut: "yes" does not stand in "yesterday".
+fn hold(texts: &[String], text: &str) -> bool {
+    let apart = |held: &str, at: usize| {
+        !held[..at].ends_with(char::is_alphanumeric) && !held[at + text.len()..].starts_with(char::is_alphanumeric)
+    };
+    texts.iter().any(|held| held.match_indices(text).any(|(at, _)| apart(held, at)))
 }
 
 fn even(text: &str) -> String {
@@ -211,18 +219,16 @@ fn even(text: &str) -> String {
 fn survival(typed: &Typed, visible: &Visible, texts: &Texts) -> Survival {
     let whole = typed.blocks.iter().filter(|id| visible.holds(**id)).count();
     let text = even(&typed.text);
-    let holds = |texts: &[String], text: &str| texts.iter().any(|held| held.contains(text));
-    let beginning = text::head(&text, BEGINNING);
-    let shortened = || {
-        whole > 0
-            || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone)
-            || (beginning.len() < text.len() && (holds(&texts.typed, beginning) || holds(&texts.written, beginning)))
+    let begins = || {
+        let beginning = text::head(&text, BEGINNING);
+        beginning.len() < text.len() && texts.typed.iter().chain(&texts.written).any(|held| held.contains(beginning))
     };
-    if whole == typed.blocks.len() || holds(&texts.typed, &text) {
+    let is_partly_there = || whole > 0 || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone);
+    if whole == typed.blocks.len() || hold(&texts.typed, &text) {
         Survival::Verbatim
-    } else if holds(&texts.written, &text) {
+    } else if hold(&texts.written, &text) {
         Survival::InSummary
-    } else if shortened() {
+    } else if is_partly_there() || begins() {
         Survival::Shortened
     } else {
         Survival::Absent

@@ -16,6 +16,9 @@ pub enum Fate {
     Folded,
 }
 
+/// Folded results of fewer tokens are a note: what an edit answers, a summary can say. What is cleared nothing says.
+const FEW: u64 = 200;
+
 /// A result that no response saw.
 struct Unseen {
     block: BlockId,
@@ -102,7 +105,8 @@ fn told(replay: &Replay, call: usize, group: &[Unseen]) -> Option<Found> {
             if masked == 1 { "it" } else { "those" }
         )),
     );
-    let found = Found::at_call(replay, Level::Warning, call, message).at_line(replay.line_of_block(largest.block));
+    let level = if first.fate == Fate::Folded && sum < FEW { Level::Note } else { Level::Warning };
+    let found = Found::at_call(replay, level, call, message).at_line(replay.line_of_block(largest.block));
     let found = found.with("layer", replay.layer(first.layer)).with("results", group.len()).with("tokens", sum);
     Some(found.with("largest", asked).with("largest_tokens", tokens(largest)).with("masked_first", masked))
 }

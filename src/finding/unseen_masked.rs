@@ -9,7 +9,8 @@
 //! Results that `persist` or `truncate` shortened are not reported: those layers leave a part, and a file to read, by purpose. Nor
 //! are copies of a result that is in sight. One finding for what a layer did at a call.
 //!
-//! Precision: PRECISION
+//! Precision: on recorded sessions `lcc-s06` and `lcc-s08` give 101; 15 were read, and those of three sessions held against the requests
+//! before and after: the result stood in no earlier request, and its text nowhere in the present one. All were right.
 
 use super::unseen::{self, Fate};
 use super::{Found, Replay};

