@@ -174,10 +174,7 @@ fn measures() -> Vec<Entry> {
 }
 
 fn findings() -> Vec<Entry> {
-    let of = |kind: &FindingKind| {
-        let page = page(kind.source);
-        entry(kind.id, &format!("({}) {}", kind.level.name(), first_line(&page)), page)
-    };
+    let of = |kind: &FindingKind| entry(kind.id, &format!("({}) {}", kind.level.name(), kind.about()), page(kind.source));
     FINDINGS.iter().map(of).collect()
 }
 
