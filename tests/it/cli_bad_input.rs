@@ -260,7 +260,7 @@ fn options_with_values_that_are_none() {
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': a number from 1 on is needed"),
         (&["--format", "claude"], "there is no such format (known: claude-code, codex, openai-chat, messages)"),
-        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown, html)"),
+        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown, html, sarif, junit, github)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing, "),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
         (

@@ -9,6 +9,7 @@ mod cases;
 mod ccusage;
 mod certainty;
 mod chromium;
+mod ci_reports;
 mod claude_code_files;
 mod cli;
 mod cli_bad_input;

@@ -43,7 +43,7 @@ fn every_format_has_fixtures_that_are_told_to_be_its_own() {
 #[test]
 fn everything_is_in_the_catalog_and_has_a_page() {
     let list = Prices::built_in();
-    let kinds: [(&str, Vec<&str>); 11] = [
+    let kinds: [(&str, Vec<&str>); 12] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", ACTS.iter().map(|kind| kind.name).collect()),
@@ -52,6 +52,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
+        ("schemas", vec!["policy"]),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),
@@ -111,6 +112,9 @@ fn the_readme_names_every_format_policy_layer_and_column() {
     let names = FORMATS.iter().map(|format| format.name).chain(PRESETS.iter().map(|preset| preset.name));
     for name in names.chain(columns.iter().map(|column| &*column.id)) {
         assert!(readme.contains(&format!("`{name}`")), "{name}");
+    }
+    for report in REPORTS.iter().map(|report| report.name) {
+        assert!(readme.contains(&format!("-o {report}`")) || readme.contains(&format!("-o {report} ")), "{report}");
     }
     for layer in ACTS.iter().map(|kind| kind.name).filter(|name| *name != "recorded") {
         assert!(readme.contains(layer), "{layer}");

@@ -1,7 +1,7 @@
 //! JUnit XML: a suite a group, a test a case. It keeps to what Ant's schema and Jenkins' both allow.
 //!
 //! Ant's schema asks for a time, a host and a date. No clock and no host is looked at: they are `0`, `localhost` and the first
-//! second of 1970, the same in every run.
+//! second of 1970, the same in every run. What XML cannot write is shown as what terminals cannot: `\u{b}`.
 
 use std::io::{self, Write};
 
@@ -61,7 +61,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, id: usize, group: &str, cases: &[&Cas
         cases.iter().try_for_each(|case| test(writer, case))?;
         let notes =
             cases.iter().flat_map(|case| case.findings.iter().filter(|finding| !fails(finding)).map(|note| (*case, note)));
-        let notes = notes.map(|(case, note)| format!("{}: {}\n", escape::xml(&case.name), escape::xml(&line(note))));
+        let notes = notes.map(|(case, note)| format!("{}: {}\n", escape::terminal(&case.name), escape::terminal(&line(note))));
         text(writer, "system-out", &notes.collect::<String>())?;
         writer.create_element("system-err").write_empty()?;
         Ok(())
@@ -81,8 +81,8 @@ fn test<W: Write>(writer: &mut Writer<W>, case: &Case) -> io::Result<()> {
         0 => String::new(),
         more => format!(" (and {} more)", many(more, "finding")),
     };
-    let message = format!("{}{more}", escape::xml(&worst.message));
-    let lines = wrong.iter().map(|finding| format!("{}: {}\n", finding.level.name(), escape::xml(&line(finding))));
+    let message = format!("{}{more}", escape::terminal(&worst.message));
+    let lines = wrong.iter().map(|finding| format!("{}: {}\n", finding.level.name(), escape::terminal(&line(finding))));
     let lines = lines.collect::<String>();
     test.write_inner_content(|writer| {
         let failure = writer.create_element("failure");
@@ -103,5 +103,5 @@ fn fails(finding: &Finding) -> bool {
 }
 
 fn name(text: &str) -> String {
-    if text.trim().is_empty() { NAMELESS.to_owned() } else { escape::xml(text).into_owned() }
+    if text.trim().is_empty() { NAMELESS.to_owned() } else { escape::terminal(text).into_owned() }
 }

@@ -100,10 +100,10 @@ fn result(finding: &Finding, rule: usize, fingerprint: &str) -> Value {
 /// Where it is, and not what it says: the same in the next run, though its numbers change.
 fn place(finding: &Finding) -> u64 {
     let Finding { id, path, line, call, policy, conversation, .. } = finding;
-    xxh3_64(format!("{id:?} {path:?} {line:?} {call:?} {policy:?} {conversation:?}").as_bytes())
+    xxh3_64(json!([id, path, line, call, policy, conversation]).to_string().as_bytes())
 }
 
-/// A plain text in which SARIF sees no link and no hole.
+/// A plain text in which SARIF sees no link.
 fn message(text: &str) -> String {
     escape::terminal(text).replace("](", r"]\u{28}")
 }
