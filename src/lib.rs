@@ -26,7 +26,8 @@
 //! ```
 //!
 //! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to
-//! take. The command line calls them and adds no second way.
+//! take; [`gate`] holds what a study found against limits and a committed baseline. The command line calls them and adds no second
+//! way.
 //!
 //! # The modules, in reading order
 //!
@@ -44,6 +45,7 @@
 //! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
 //!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
 //! * [`probe`]: whether a model finds what [`kept`] says is there, and misses what it says is gone.
+//! * [`condition`]: what must hold of a column. [`gate`]: suites with limits and tolerances → verdicts, for continuous integration.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
 //!
 //! # Invariants

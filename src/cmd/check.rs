@@ -59,8 +59,10 @@ impl Check {
     pub fn run(self) -> Result<(), Failure> {
         known(self.present.report().name).map_err(Failure::Usage)?;
         let file = shown(&self.file);
-        let text = std::fs::read_to_string(&self.file)
-            .map_err(|error| Failure::Usage(format!("{file}: the suite file cannot be read: {error}")))?;
+        let text = std::fs::read_to_string(&self.file).map_err(|error| {
+            let what = "a suite file holds [[suite]] with name, transcripts, policies and limits";
+            Failure::Usage(format!("{file}: the suite file cannot be read: {error}; {what}"))
+        })?;
         let gate = Gate::parse(&text, &file)?;
         let base = self.file.parent().unwrap_or(Path::new("")).to_owned();
         let place = base.join(&gate.baseline);

@@ -151,3 +151,6 @@ impl Case<'_> {
 fn weight(one: &OfTranscript, column: &Column) -> f64 {
     one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.under)
 }
+
+#[cfg(test)]
+mod tests;

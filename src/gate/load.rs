@@ -124,7 +124,7 @@ fn check(asked: &SuiteTable, index: usize, places: &Places) -> Result<(), Wrong>
             at("summarizer", what.to_owned())
         }
         None if asked.cassette.is_some() => {
-            at("cassette", "holds answers of models, and no `summarizer` here is a model".to_owned())
+            at("cassette", "`cassette` holds answers of models, and no `summarizer` here is a model".to_owned())
         }
         _ => Ok(()),
     }
@@ -175,3 +175,6 @@ fn rules(asked: &SuiteTable, index: usize, places: &Places) -> Result<Vec<Rule>,
         false => Ok(rules),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -173,11 +173,13 @@ fn sheets(checked: &Checked) -> Vec<Sheet> {
 fn rules(checked: &Checked) -> Sheet {
     let row = |verdict: &Verdict| {
         let unit = verdict.rule.column.unit;
-        let mut cells = vec![verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
-        cells.extend([verdict.before, verdict.after, verdict.allowed].map(|value| shown::value(unit, value)));
-        let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, headroom));
+        // Parts of tokens and bytes tell a person nothing.
+        let rounded = |value: f64| if unit.is_whole() && value.abs() >= 10.0 { value.round() } else { value };
+        let word = if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) };
+        let mut cells = vec![word.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
+        cells.extend([verdict.before, verdict.after, verdict.allowed].map(|value| shown::value(unit, value.map(rounded))));
+        let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, rounded(headroom)));
         cells.push(headroom.unwrap_or_else(|| shown::MISSING.to_owned()));
-        cells.push(if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) }.to_owned());
         cells
     };
     let held = checked.count(|outcome| *outcome == Outcome::Holds);
@@ -185,9 +187,8 @@ fn rules(checked: &Checked) -> Sheet {
         all if all == held => format!("Gate: {} {}", many(all, "rule"), if all == 1 { "holds" } else { "hold" }),
         all => format!("Gate: {held} of {} hold", many(all, "rule")),
     };
-    let mut heads = Vec::from(["suite", "policy", "must hold"].map(Head::names));
+    let mut heads = Vec::from(["verdict", "suite", "policy", "must hold"].map(Head::names));
     heads.extend(["baseline", "now", "allowed", "headroom"].map(Head::numbers));
-    heads.push(Head::words("verdict"));
     let below = "headroom: how far the value may still move; shares in percentage points";
     let rows = checked.verdicts.iter().map(row).collect();
     Sheet { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }

@@ -136,7 +136,7 @@ fn tables_for_people() {
 #[test]
 fn help() {
     assert_fits("help", &run(["--help"]).printed());
-    for command in ["inspect", "replay", "sweep", "probe", "report", "catalog"] {
+    for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog"] {
         assert_fits(&format!("help-{command}"), &run([command, "--help"]).printed());
     }
 }

@@ -26,6 +26,7 @@ mod costs;
 mod faults;
 mod findings_page;
 mod fixtures_read;
+mod gate;
 mod generate;
 mod golden_meters;
 mod html;

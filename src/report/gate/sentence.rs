@@ -17,7 +17,7 @@ pub fn sentence(verdict: &Verdict) -> String {
         (_, Demand::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
     };
     let moved = verdict.moved.as_ref().map_or_else(String::new, |moved| from(moved, column));
-    format!("{}: {said}.{moved} {}: {}.", whose(verdict), column.id, column.about.trim_end_matches('.'))
+    format!("{}: {said}.{moved} What {} counts: {}.", whose(verdict), column.id, column.about.trim_end_matches('.'))
 }
 
 fn whose(verdict: &Verdict) -> String {
