@@ -1,5 +1,6 @@
 //! The subcommands, a file each: their arguments and their `run`.
 
+mod audit;
 mod catalog;
 mod contexts;
 mod input;
@@ -37,6 +38,8 @@ enum Command {
     Replay(Box<replay::Replay>),
     /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
     Sweep(Box<sweep::Sweep>),
+    /// What is wrong with saved transcripts and the compactions recorded in them; changes nothing
+    Audit(audit::Audit),
     /// Asks a model what it finds in a policy's requests: does kept.hit tell the truth?
     Probe(Box<probe::Probe>),
     /// Saved results → another report
@@ -51,6 +54,7 @@ impl Cli {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Sweep(command) => command.run(),
+            Command::Audit(command) => command.run(),
             Command::Probe(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
@@ -69,6 +73,9 @@ pub enum Failure {
     /// What was finished was reported.
     #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_go_on { "; --resume goes on" } else { "" })]
     Stopped { done: usize, transcripts: usize, can_go_on: bool },
+    /// All was analysed and reported, and something was found that must not be.
+    #[error("{0}")]
+    Found(String),
     #[error(transparent)]
     File(#[from] recompact::places::FileError),
     #[error(transparent)]
@@ -89,6 +96,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Stopped { .. } => stop::INTERRUPTED,
+            Failure::Found(_) => 1,
             _ => 2,
         }
     }

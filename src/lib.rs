@@ -70,6 +70,7 @@
 //! [`report::REPORTS`]).
 
 pub mod access;
+pub mod audit;
 pub mod cache;
 pub mod calibrate;
 pub mod column;

@@ -1,0 +1,84 @@
+//! `recompact audit`: what is wrong with saved transcripts and the compactions recorded in them. It only reads.
+
+mod folder;
+mod trees;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use recompact::audit::{Tree, audit, look};
+use recompact::finding::Level;
+use recompact::format::Reading;
+use recompact::policy::preset;
+use recompact::report;
+use recompact::results::ResultNote;
+use recompact::study::{Counter, Study};
+use recompact::text::many;
+
+use super::Failure;
+use super::input::{Source, Transcripts};
+use super::present::style;
+use crate::output;
+
+use trees::Trees;
+
+#[derive(Args)]
+pub struct Audit {
+    #[command(flatten)]
+    transcripts: Transcripts,
+    /// The folder in which the outputs and archives that transcripts name are looked for; nothing outside of it is opened [default:
+    /// each folder given, the folder of each file given, or the one around it where that is named .transcripts]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// End with exit code 1 where something of this level, or worse, was found
+    #[arg(long, value_name = "LEVEL", value_parser = level_by_name)]
+    fail_on: Option<Level>,
+    /// What counts tokens: own, recorded, o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
+    #[arg(long, value_name = "NAME", default_value = "own")]
+    tokenizer: Counter,
+    /// How the results are shown
+    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = PossibleValuesParser::new(report::audit::shown_as()))]
+    output: String,
+    /// Write there instead of standard output; the file is either the old one or the whole new one
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// A level of findings by its name.
+pub fn level_by_name(name: &str) -> Result<Level, String> {
+    Level::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| "error, warning or note is needed".to_owned())
+}
+
+/// The policy that does what the record did.
+const RECORDED: &str = "recorded";
+
+impl Audit {
+    pub fn run(mut self) -> Result<(), Failure> {
+        let recorded = preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?;
+        let Some(recorded) = recorded else { return Err(Failure::Usage(format!("there is no policy {RECORDED}"))) };
+        let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
+        self.transcripts.only_files();
+        let trees = Trees::list(self.root.as_deref(), self.transcripts.paths())?;
+        trees.must_not_hold(self.out.as_deref())?;
+        let work = |source: Source, reading: &Reading| {
+            look(&study, &recorded, source.name, trees.of(source.name), source.bytes(), reading)
+        };
+        let done = self.transcripts.for_each(&[self.out.as_deref()], false, work, work, |_| None)?;
+        let mut notes = trees.notes();
+        notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));
+        let (looks, end) = done.analysed()?;
+        let folders: Vec<&dyn Tree> = trees.folders().collect();
+        let audit = self.transcripts.install(|| audit(looks, &folders, notes))?;
+        let bytes = report::audit::render(&self.output, &audit, &style(self.out.as_deref()));
+        output::write(self.out.as_deref(), &bytes)?;
+        end?;
+        match self.fail_on.map(|level| (level, audit.at_least(level))) {
+            Some((level, count)) if count > 0 => {
+                let what = format!("--fail-on {}: {} of this level or worse", level.name(), many(count, "finding"));
+                Err(Failure::Found(what))
+            }
+            _ => Ok(()),
+        }
+    }
+}
