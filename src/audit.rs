@@ -13,7 +13,7 @@ pub mod spilled;
 mod totals;
 pub mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -101,6 +101,10 @@ pub fn look(study: &Study, recorded: &Policy, path: &str, tree: usize, bytes: &[
             spills.extend(spilled::marker(block).map(|marker| Spill { marker, place }));
         }
     }
+    // What findings and losses quote of the transcript must not give away what only its place is told of.
+    findings.iter_mut().for_each(|finding| search.hide(finding));
+    let facts = compactions.iter_mut().filter_map(|compacted: &mut Compacted| compacted.lost.as_mut());
+    facts.flat_map(|lost| &mut lost.nowhere_facts).for_each(|fact| search.hide_fact(&mut fact.text));
     findings.extend(search.seen().iter().map(|seen| secret(path, seen)));
     let note = |note: &crate::format::Note| ResultNote { path: path.to_owned(), line: note.line, what: note.what.clone() };
     Look {
@@ -181,17 +185,16 @@ impl Audit {
 
     /// As continuous integration reads it: of every file, what was looked for and what was found.
     pub fn cases(&self) -> Vec<Case> {
-        let mut files: Vec<&str> = self.transcripts.iter().map(|transcript| transcript.path.as_str()).collect();
-        let known: BTreeSet<&str> = files.iter().copied().collect();
-        let others: BTreeSet<&str> = self.findings.iter().map(|finding| finding.path.as_str()).collect();
-        files.extend(others.difference(&known));
-        let case = |file: &str, id: &str| {
-            let of = |finding: &&Finding| finding.path == file && finding.id == id;
-            let findings: Vec<Finding> = self.findings.iter().filter(of).cloned().collect();
-            // Of a file that is no transcript nothing else was looked for.
-            (known.contains(file) || !findings.is_empty()).then(|| Case { group: file.to_owned(), name: id.to_owned(), findings })
-        };
-        files.iter().flat_map(|file| FINDINGS.iter().filter_map(|kind| case(file, kind.id))).collect()
+        let mut found: BTreeMap<(&str, &str), Vec<Finding>> = BTreeMap::new();
+        for finding in &self.findings {
+            found.entry((&finding.path, &finding.id)).or_default().push(finding.clone());
+        }
+        let case = |(file, id): (&str, &str), findings| Case { group: file.to_owned(), name: id.to_owned(), findings };
+        let looked_for = self.transcripts.iter().flat_map(|transcript| FINDINGS.iter().map(|kind| (&*transcript.path, kind.id)));
+        let mut cases: Vec<Case> = looked_for.map(|key| case(key, found.remove(&key).unwrap_or_default())).collect();
+        // What is left was found in files that are no transcripts.
+        cases.extend(found.into_iter().map(|(key, findings)| case(key, findings)));
+        cases
     }
 
     /// How many findings are of this level or worse.

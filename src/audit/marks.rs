@@ -20,6 +20,8 @@ pub enum At {
     WholeResult,
     /// It is a line of a tool's result, or what a line of it begins with.
     ResultLine,
+    /// It stands anywhere in a tool's result.
+    InResult,
     /// A text begins with it that is neither the model's nor a tool's.
     Text,
     /// A text that is neither the model's nor a tool's is all of it.
@@ -53,7 +55,7 @@ pub const MARKERS: &[Marker] = &[
     Marker { system: "Claude Code", at: At::WholeResult, text: "[Old tool result content cleared]" },
     Marker { system: "Claude Code", at: At::Text, text: "This session is being continued from a previous conversation" },
     Marker { system: "Codex", at: At::Text, text: "Another language model started to solve this problem" },
-    Marker { system: "Codex", at: At::ResultLine, text: "…{n} tokens truncated…" },
+    Marker { system: "Codex", at: At::InResult, text: "…{n} tokens truncated…" },
     Marker { system: "Codex", at: At::ResultLine, text: "Total output lines: {n}" },
     Marker { system: "gemini-cli", at: At::Text, text: "<state_snapshot>" },
     Marker { system: "gemini-cli", at: At::Answer, text: "Got it. Thanks for the additional context!" },
@@ -118,7 +120,7 @@ fn in_block(block: &Block) -> Vec<usize> {
         RegexSet::new(MARKERS.iter().map(|marker| pattern(marker.at, marker.text))).expect("the table holds patterns")
     });
     let fits = |at: At| match (block.kind, block.origin) {
-        (Kind::ToolResult(_), _) => matches!(at, At::Result | At::WholeResult | At::ResultLine),
+        (Kind::ToolResult(_), _) => matches!(at, At::Result | At::WholeResult | At::ResultLine | At::InResult),
         (Kind::ToolUse(_), _) => at == At::Argument,
         (Kind::Text, Origin::Agent) => at == At::Answer,
         (Kind::Text, _) => matches!(at, At::Text | At::WholeText),
@@ -134,6 +136,7 @@ fn pattern(at: At, text: &str) -> String {
         At::Result | At::Text | At::Answer => format!("^{text}"),
         At::WholeResult | At::WholeText => format!("^{text}$"),
         At::ResultLine => format!("(?m)^{text}"),
+        At::InResult => text,
         At::Argument => format!("{text}\""),
     }
 }
@@ -142,4 +145,35 @@ fn pattern(at: At, text: &str) -> String {
 pub fn holes(text: &str) -> Regex {
     let pattern = regex::escape(text).replace(r"\{n\}", "([0-9]+)").replace(r"\{\}", "([^\n]+)");
     Regex::new(&format!("^{pattern}")).expect("a text with holes is a pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Builder, Thinking, text_wire};
+
+    fn systems(wire: serde_json::Value, origin: Origin) -> Vec<&'static str> {
+        let mut builder = Builder::new("main", "messages", Thinking::All);
+        builder.block(wire, origin, 7);
+        marks([&builder.finish()]).iter().map(|mark| mark.system).collect()
+    }
+
+    #[test]
+    fn a_marker_counts_where_its_harness_puts_it() {
+        let result = |text: &str| serde_json::json!({"type": "tool_result", "tool_use_id": "a", "content": text});
+        let told = |text: &str| systems(result(text), Origin::Tool);
+        assert_eq!(told("[Previous: used bash]"), ["learn-claude-code s06"]);
+        assert_eq!(told("[Old tool result content cleared]\n"), ["Claude Code"]);
+        assert_eq!(told("<persisted-output>\nFull output: a\nPreview:\n"), ["learn-claude-code s08"]);
+        assert_eq!(told("cut …53 tokens truncated… here"), ["Codex"]);
+        let typed = |text: &str| systems(text_wire(text), Origin::Typed);
+        assert_eq!(typed("[12 messages archived at .transcripts/a.jsonl]"), ["learn-claude-code s08"]);
+        assert_eq!(typed("[snipped 12 messages]"), ["learn-claude-code s08"]);
+        // What is only spoken of.
+        assert!(told("98: marker = f\"[Previous: used {tool}]\"").is_empty());
+        assert!(told("PLACEHOLDER = \"[Old tool result content cleared]\"").is_empty());
+        assert!(told("format!(\"…{removed} tokens truncated…\")").is_empty());
+        assert!(typed("Why does [Compacted] stand there?").is_empty());
+        assert!(systems(text_wire("[Compacted]\n\nas it writes"), Origin::Agent).is_empty());
+    }
 }

@@ -88,19 +88,19 @@ fn overview(audit: &Audit, shown: usize) -> Sheet {
     let mut worst: Vec<&Transcript> = audit.transcripts.iter().collect();
     worst.sort_by_key(|transcript| std::cmp::Reverse(of(transcript)));
     let row = |transcript: &&Transcript| {
-        let Transcript { path, format, conversations, calls, compactions, persisted, bytes: size, .. } = transcript;
+        let Transcript { path, format, calls, compactions, persisted, bytes: size, .. } = transcript;
         let names = [path[folder.len()..].to_owned(), (*format).to_owned()];
         let whole = persisted.get(&State::Whole).copied().unwrap_or(0);
         let all: usize = persisted.values().sum();
         let persisted = if all == 0 { String::new() } else { format!("{} of {}", number(whole), number(all)) };
-        let counts = [*conversations, *calls, compactions.len()].map(number);
+        let counts = [*calls, compactions.len()].map(number);
         let levels = of(transcript).map(|count| if count == 0 { String::new() } else { number(count) });
         names.into_iter().chain(counts).chain([persisted, bytes(*size)]).chain(levels).collect()
     };
     let (rows, mut below) = cut(worst.iter().map(row).collect(), shown, "transcript");
     below.extend(left_out(folder));
     let mut heads = vec![Head::names("transcript"), Head::names("format")];
-    let numbers = ["conver sations", "calls", "compac tions", "outputs whole", "bytes", "errors", "warnings", "notes"];
+    let numbers = ["calls", "compacted", "outputs whole", "bytes", "errors", "warnings", "notes"];
     heads.extend(numbers.map(Head::numbers));
     sheet(format!("Audited: {}", many(audit.transcripts.len(), "transcript")), heads, (rows, below))
 }

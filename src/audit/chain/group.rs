@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Before, Link, Pointer, number};
+use super::{Before, Link, Pointer, natural};
 use crate::audit::tree::folder;
 
 /// Messages two files of one folder must share to be of one session; one of them must call a tool.
@@ -54,22 +54,21 @@ fn shared(links: &[Link]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Earlier ones first, as the pointers say; where they say nothing, by the number in the name, then by name. A ring of pointers is
-/// broken at its lowest number.
+/// Earlier ones first, as the pointers say; where they say nothing, by name, its numbers as numbers. A ring of pointers is
+/// broken at its first name.
 fn in_order(links: &[Link], group: Vec<usize>, after: &[BTreeSet<usize>]) -> Vec<usize> {
-    let mut left: BTreeSet<(Option<u128>, &str, usize)> =
-        group.iter().map(|at| (number(links[*at].path), links[*at].path, *at)).collect();
+    let mut left: BTreeSet<_> = group.iter().map(|at| (natural(links[*at].path), *at)).collect();
     let mut waits: HashMap<usize, usize> = HashMap::new();
     for later in group.iter().flat_map(|at| &after[*at]) {
         *waits.entry(*later).or_default() += 1;
     }
     let mut order = Vec::new();
-    while let Some(first) = left.first().copied() {
-        let ready = left.iter().find(|(_, _, at)| waits.get(at).copied().unwrap_or(0) == 0).copied();
+    while let Some(first) = left.first().cloned() {
+        let ready = left.iter().find(|(_, at)| waits.get(at).copied().unwrap_or(0) == 0).cloned();
         let next = ready.unwrap_or(first);
         left.remove(&next);
-        order.push(next.2);
-        for later in &after[next.2] {
+        order.push(next.1);
+        for later in &after[next.1] {
             waits.entry(*later).and_modify(|count| *count = count.saturating_sub(1));
         }
     }
