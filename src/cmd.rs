@@ -1,5 +1,6 @@
 //! The subcommands, a file each: their arguments and their `run`.
 
+mod audit;
 mod catalog;
 mod check;
 mod completions;
@@ -41,6 +42,8 @@ enum Command {
     Replay(Box<replay::Replay>),
     /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
     Sweep(Box<sweep::Sweep>),
+    /// What is wrong with saved transcripts and the compactions recorded in them; changes nothing
+    Audit(audit::Audit),
     /// Asks a model what it finds in a policy's requests: does kept.hit tell the truth?
     Probe(Box<probe::Probe>),
     /// Suites of policies and transcripts against limits and a committed baseline: a gate for CI
@@ -61,6 +64,7 @@ impl Cli {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Sweep(command) => command.run(),
+            Command::Audit(command) => command.run(),
             Command::Probe(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),

@@ -85,15 +85,27 @@ pub struct Kind {
     pub look: Option<fn(&Replay) -> Vec<Found>>,
 }
 
+/// What is found in files by [`crate::audit`].
+macro_rules! in_files {
+    ($id:literal, $level:ident, $source:literal) => {
+        Kind { id: $id, level: Level::$level, source: include_str!($source), look: None }
+    };
+}
+
 macro_rules! findings {
     ($($module:ident $level:ident),* $(,)?) => {
         /// Every kind of finding, in the order in which they are looked for.
-        pub const FINDINGS: &[Kind] = &[$(Kind {
-            id: stringify!($module),
-            level: Level::$level,
-            source: include_str!(concat!("finding/", stringify!($module), ".rs")),
-            look: Some($module::look),
-        }),*];
+        pub const FINDINGS: &[Kind] = &[
+            $(Kind {
+                id: stringify!($module),
+                level: Level::$level,
+                source: include_str!(concat!("finding/", stringify!($module), ".rs")),
+                look: Some($module::look),
+            },)*
+            in_files!("spilled", Error, "audit/spilled.rs"),
+            in_files!("gap", Error, "audit/chain.rs"),
+            in_files!("secret", Warning, "audit/secrets.rs"),
+        ];
     };
 }
 

@@ -147,17 +147,6 @@ impl Inspection {
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
         let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
-        let put = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
-        let compaction = |compaction: &crate::conversation::Compaction| RecordedCompaction {
-            line: compaction.line,
-            kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
-            trigger: compaction.trigger.clone(),
-            before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,
-            tokens_before: compaction.tokens_before,
-            tokens_after: compaction.tokens_after,
-            put: put(&compaction.edit),
-            cleared: if let RecordedEdit::Clear { pairs } = &compaction.edit { pairs.len() } else { 0 },
-        };
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.name.clone(),
@@ -176,11 +165,29 @@ impl Inspection {
             growth: growth(conversation, tokens),
             largest_results: largest(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
-            recorded_compactions: conversation.compactions.iter().map(compaction).collect(),
+            recorded_compactions: RecordedCompaction::all(conversation, tokens),
             compaction_losses: losses(conversation, tokens),
             meters: meters::checks(conversation),
             notes: notes.iter().map(note).collect(),
         }
+    }
+}
+
+impl RecordedCompaction {
+    /// Those of a conversation, in their order; `tokens` counts a block.
+    pub fn all(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<Self> {
+        let put = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
+        let of = |compaction: &crate::conversation::Compaction| Self {
+            line: compaction.line,
+            kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
+            trigger: compaction.trigger.clone(),
+            before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,
+            tokens_before: compaction.tokens_before,
+            tokens_after: compaction.tokens_after,
+            put: put(&compaction.edit),
+            cleared: if let RecordedEdit::Clear { pairs } = &compaction.edit { pairs.len() } else { 0 },
+        };
+        conversation.compactions.iter().map(of).collect()
     }
 }
 

@@ -25,6 +25,9 @@
 //!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML
 //! ```
 //!
+//! [`audit`](mod@audit) looks at saved transcripts as they are: the record replayed, the archives of a session put in order, the files
+//! that markers name held against the markers.
+//!
 //! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to
 //! take; [`gate`] holds what a study found against limits and a committed baseline. The command line calls them and adds no second
 //! way.
@@ -47,6 +50,7 @@
 //! * [`probe`]: whether a model finds what [`kept`] says is there, and misses what it says is gone.
 //! * [`condition`]: what must hold of a column. [`gate`]: suites with limits and tolerances → verdicts, for continuous integration.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
+//! * [`finding`]: what is wrong with a replay. [`audit`](mod@audit): what is wrong with saved transcripts and the files beside them.
 //!
 //! # Invariants
 //!
@@ -69,9 +73,10 @@
 //! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`] and [`report`] are the
 //! extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
 //! [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
-//! [`report::REPORTS`]).
+//! [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::marks::MARKERS`]) and what secrets look like ([`audit::secrets::RULES`]): a row each.
 
 pub mod access;
+pub mod audit;
 pub mod cache;
 pub mod calibrate;
 pub mod column;

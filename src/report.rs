@@ -3,6 +3,7 @@
 //! Reports print by unit and know no measure by name. Names and notes come from transcripts and are hostile: every text goes
 //! through [`escape`] on its way out.
 
+pub mod audit;
 pub mod ci;
 mod csv;
 pub mod escape;

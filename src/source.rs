@@ -97,6 +97,11 @@ impl Input {
         Self { name: shown(path.strip_prefix(base).unwrap_or(&path)), explicit, path }
     }
 
+    /// Whether it is no file but something that may never end, or never begin: a pipe, a socket, a device.
+    pub fn is_special(&self) -> bool {
+        !self.is_stdin() && fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    }
+
     /// Whether this path leads to it.
     pub fn is_at(&self, path: &Path) -> bool {
         !self.is_stdin() && fs::canonicalize(path).is_ok_and(|place| fs::canonicalize(&self.path).is_ok_and(|own| own == place))
@@ -195,6 +200,22 @@ impl Found {
     }
 }
 
+/// The paths with every pattern in place of what it matches.
+pub fn matches(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let pattern =
+        |path: &PathBuf| path.to_str().filter(|text| is_pattern(text) && fs::metadata(path).is_err()).map(str::to_owned);
+    let of = |path: &PathBuf| match pattern(path).and_then(|pattern| glob::glob(&pattern).ok()) {
+        Some(matches) => matches.filter_map(Result::ok).collect(),
+        None => vec![path.clone()],
+    };
+    paths.iter().flat_map(of).collect()
+}
+
+/// Whether a path is standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == STDIN
+}
+
 /// A path as reports show it: no `./` in front, forward slashes, the same on every system.
 pub fn shown(path: &Path) -> String {
     let mut parts = path.components().peekable();
@@ -210,11 +231,13 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-fn is_skipped(name: &OsStr) -> bool {
+/// Whether a folder of this name holds no transcripts of the user's own.
+pub fn is_skipped(name: &OsStr) -> bool {
     SKIPPED.iter().any(|skipped| name == *skipped)
 }
 
-fn is_transcript(name: &OsStr) -> bool {
+/// Whether a file of this name is taken for a transcript where it is found in a folder.
+pub fn is_transcript(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))

@@ -45,6 +45,9 @@ pub struct Transcripts {
     /// The limits of the models that are asked meanwhile.
     #[arg(skip)]
     asked: Option<Arc<Limits>>,
+    /// Pipes and the like are not read.
+    #[arg(skip)]
+    only_files: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -75,6 +78,11 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// What it was read from, decompressed.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Of its bytes, to know it again.
     pub fn hash(&self) -> String {
         hash_of(self.bytes)
@@ -91,9 +99,16 @@ pub struct Done<T> {
     pub left: usize,
     /// What went wrong with the others.
     errors: Vec<String>,
+    /// Files found in folders that are no transcripts.
+    passed_over: Vec<String>,
 }
 
 impl<T> Done<T> {
+    /// What was not read, and why: paths and reasons.
+    pub fn left_out(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.errors.iter().chain(&self.passed_over).map(|what| what.split_once(": ").unwrap_or((what, "it was not read")))
+    }
+
     /// Leaves out the parts that tell nothing, for the reason they give. If somebody stopped the program, that is why.
     pub fn without(mut self, reason: impl Fn(&T) -> Option<&str>) -> Self {
         let (empty, told): (Vec<T>, Vec<T>) = self.parts.into_iter().partition(|part| reason(part).is_some());
@@ -166,8 +181,8 @@ impl Transcripts {
         };
         progress.finish();
         let errors = errors.iter().map(ToString::to_string).collect();
-        let mut done = Done { parts: Vec::new(), transcripts: inputs.len(), left: 0, errors };
-        let (mut skipped, mut passed_over) = (Vec::new(), Vec::new());
+        let mut done = Done { parts: Vec::new(), transcripts: inputs.len(), left: 0, errors, passed_over: Vec::new() };
+        let mut skipped = Vec::new();
         for (input, (outcome, part)) in inputs.iter().zip(outcomes) {
             done.parts.extend(part);
             match outcome {
@@ -175,15 +190,25 @@ impl Transcripts {
                 Outcome::Finished => {}
                 Outcome::Left => done.left += 1,
                 Outcome::Unreadable(why) => done.errors.push(why),
-                Outcome::PassedOver(why) => passed_over.push(why),
+                Outcome::PassedOver(why) => done.passed_over.push(why),
             }
         }
-        self.say_left_out(&skipped, &passed_over);
+        self.say_left_out(&skipped, &done.passed_over);
         if self.strict && !skipped.is_empty() {
             done.errors.push(format!("--strict: {} could not be read", many(skipped.len(), "line")));
             return Err(Failure::Input(done.errors));
         }
         Ok(done)
+    }
+
+    /// Reads files and nothing else: a pipe may never end.
+    pub fn only_files(&mut self) {
+        self.only_files = true;
+    }
+
+    /// As they were given.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// How they are read, for a study that is gone on with.
@@ -218,6 +243,9 @@ impl Transcripts {
     ) -> (Outcome, Option<T>) {
         if stop::requested() {
             return (Outcome::Left, None);
+        }
+        if self.only_files && input.is_special() {
+            return (failed(input, format!("{}: a pipe, a socket or a device, not a file; it was not opened", input.name)), None);
         }
         let bytes = match source::read(input) {
             Ok(bytes) => bytes,

@@ -59,13 +59,18 @@ impl Present {
         Ok(output::write(self.out.as_deref(), bytes)?)
     }
 
-    /// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
+    /// How what is written may look.
     pub fn style(&self) -> Style {
-        let plain = Style::default();
-        if self.out.is_some() || !std::io::stdout().is_terminal() {
-            return plain;
-        }
-        let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
-        Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+        style(self.out.as_deref())
     }
+}
+
+/// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
+pub fn style(out: Option<&Path>) -> Style {
+    let plain = Style::default();
+    if out.is_some() || !std::io::stdout().is_terminal() {
+        return plain;
+    }
+    let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
+    Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }

@@ -148,8 +148,9 @@ impl Looked<'_, '_> {
         let mut stays: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();
         if !gone.is_empty() {
             for sent in blocks {
-                let of = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response));
-                of.map(|response| stays.entry(response).or_default().push(sent.block));
+                if let Some(response) = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response)) {
+                    stays.entry(response).or_default().push(sent.block);
+                }
             }
         }
         let mut found = Vec::new();

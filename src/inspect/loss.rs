@@ -49,6 +49,12 @@ pub struct LostFact {
 }
 
 impl CompactionLoss {
+    /// What the references of a conversation tell of each of its recorded compactions; nothing of those that cleared results.
+    pub fn all(conversation: &Conversation, references: &References) -> Vec<Option<Self>> {
+        let of = |at: usize| references.losses.iter().find(|loss| loss.compaction == at);
+        (0..conversation.compactions.len()).map(|at| of(at).map(|loss| Self::new(conversation, references, loss))).collect()
+    }
+
     /// What the references of a conversation tell of one of its recorded compactions.
     pub(super) fn new(conversation: &Conversation, references: &References, loss: &Loss) -> Self {
         let had_from = |provenance: Provenance| loss.had_from[provenance as usize];

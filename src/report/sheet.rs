@@ -5,7 +5,7 @@ mod calibration;
 mod certainty;
 pub mod compare;
 mod cost;
-mod findings;
+pub mod findings;
 mod growth;
 pub mod kept;
 mod spending;

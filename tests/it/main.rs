@@ -1,5 +1,6 @@
 //! One test binary.
 
+mod audits;
 mod batches;
 mod cache;
 mod cache_recordings;

@@ -1,0 +1,85 @@
+use super::super::tree::tests::tree;
+use super::*;
+
+/// A transcript in letters: small ones are the user's, large ones the model's, `>3` points to `t_3.jsonl` (another letter before it tells
+/// two compactions apart), `*` names nothing.
+fn said(text: &str) -> Vec<Said> {
+    let one = |(at, word): (usize, &str)| {
+        let path = word.split_once('>').map(|(_, number)| format!("s/.transcripts/t_{number}.jsonl"));
+        let fold = if word == "*" { Some(Fold::Unnamed) } else { path.map(Fold::Archived) };
+        let answer = word.starts_with(|c: char| c.is_ascii_uppercase());
+        let digest = word.bytes().fold(7, |sum, byte| sum * 257 + u64::from(byte));
+        Said { line: at as u32 + 1, digest, answer, calls: answer, bytes: 10, fold }
+    };
+    text.split_whitespace().enumerate().map(one).collect()
+}
+
+fn told(files: &[(&'static str, &'static str)]) -> String {
+    let listed: Vec<_> = files.iter().map(|(name, _)| (*name, "")).collect();
+    let made = tree(&listed);
+    let trees = [Index::new(&made)];
+    let read: Vec<(String, Vec<Said>)> =
+        files.iter().filter(|(_, text)| *text != "unread").map(|(name, text)| (format!("runs/{name}"), said(text))).collect();
+    let links: Vec<Link> = read.iter().map(|(path, said)| Link { path, tree: 0, said }).collect();
+    let pointers = pointers(&links, &trees);
+    let chains: Vec<String> = groups(&links, &pointers)
+        .iter()
+        .map(|order| {
+            let part = |part: &Part| format!("{}+{}", number(&part.path).unwrap_or(0), part.messages - part.shared);
+            chain(&links, order).files.iter().map(part).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let found = gaps(&links, &pointers).into_iter().chain(overwritten(&links, &pointers));
+    let found: Vec<String> =
+        found.map(|finding| format!("{} {}:{}", finding.id, last(&finding.path), finding.line.unwrap_or(0))).collect();
+    format!("{} | {}", chains.join("; "), found.join(", "))
+}
+
+#[test]
+fn archives_are_put_in_order() {
+    for (files, expected) in [
+        // Full copies by pointers, not by the order of the listing.
+        (
+            vec![
+                ("s/.transcripts/t_1.jsonl", "a B c D"),
+                ("s/.transcripts/t_2.jsonl", ">1 E f"),
+                ("s/.transcripts/t_10.jsonl", ">2 G h"),
+            ],
+            "1+4 2+3 10+3 | ",
+        ),
+        // What was kept of the head and the tail is shared.
+        (vec![("s/.transcripts/t_1.jsonl", "a B c D e F"), ("s/.transcripts/t_2.jsonl", "a B >1 e F g H")], "1+6 2+3 | "),
+        // Two sessions in one folder.
+        (vec![("s/.transcripts/t_1.jsonl", "a B"), ("s/.transcripts/t_2.jsonl", "x Y")], " | "),
+        // Without paths, by number.
+        (vec![("s/.transcripts/t_1.jsonl", "a B"), ("s/.transcripts/t_2.jsonl", "* Y")], "1+2 2+2 | "),
+        (vec![("s/.transcripts/t_2.jsonl", "* Y")], " | gap t_2.jsonl:1"),
+        // The first is gone; it is told once.
+        (vec![("s/.transcripts/t_2.jsonl", ">1 E"), ("s/.transcripts/t_3.jsonl", ">2 F >1")], "2+2 3+2 | gap t_2.jsonl:1"),
+        // It lies there, but is no transcript.
+        (vec![("s/.transcripts/t_1.jsonl", "unread"), ("s/.transcripts/t_2.jsonl", ">1 E")], " | "),
+        // Written over by the next: the summary points to the file it is in.
+        (vec![("s/.transcripts/t_1.jsonl", ">1 E f")], " | overwrite t_1.jsonl:1"),
+        // Two compactions, one name.
+        (
+            vec![
+                ("s/.transcripts/t_1.jsonl", "a B"),
+                ("s/.transcripts/t_2.jsonl", "p>1 E"),
+                ("s/.transcripts/t_3.jsonl", "q>1 F"),
+            ],
+            "1+2 2+2 3+2 | overwrite t_3.jsonl:1",
+        ),
+        // The archive holds another history than what stands before the pointer.
+        (vec![("s/.transcripts/t_1.jsonl", "x Y"), ("s/.transcripts/t_2.jsonl", "a B >1 C")], "1+2 2+4 | overwrite t_2.jsonl:3"),
+    ] {
+        assert_eq!(told(&files), expected, "{files:?}");
+    }
+}
+
+#[test]
+fn names_have_numbers() {
+    assert_eq!(number("a/b2/transcript_1719400000.jsonl"), Some(1_719_400_000));
+    assert_eq!(number("a/é7é.jsonl"), Some(7));
+    assert_eq!(number("a1/transcript.jsonl"), None);
+    assert_eq!(stem("transcript_12.jsonl"), ("transcript_", ".jsonl"));
+}

@@ -1,0 +1,71 @@
+//! `recompact audit`: what is wrong with saved transcripts and the compactions recorded in them. It only reads.
+
+mod folder;
+mod trees;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use recompact::audit::{Tree, audit, look};
+use recompact::format::Reading;
+use recompact::policy::preset;
+use recompact::report;
+use recompact::results::ResultNote;
+use recompact::study::{Counter, Study};
+
+use super::Failure;
+use super::fail_on::FailOn;
+use super::input::{Source, Transcripts};
+use super::present::style;
+use crate::output;
+
+use trees::Trees;
+
+#[derive(Args)]
+pub struct Audit {
+    #[command(flatten)]
+    transcripts: Transcripts,
+    /// The folder in which the outputs and archives that transcripts name are looked for; nothing outside of it is opened [default:
+    /// each folder given, the folder of each file given, or the one around it where that is named .transcripts]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    fail_on: FailOn,
+    /// What counts tokens: own, recorded, o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
+    #[arg(long, value_name = "NAME", default_value = "own")]
+    tokenizer: Counter,
+    /// How the results are shown
+    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = PossibleValuesParser::new(report::audit::shown_as()))]
+    output: String,
+    /// Write there instead of standard output; the file is either the old one or the whole new one
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// The policy that does what the record did.
+const RECORDED: &str = "recorded";
+
+impl Audit {
+    pub fn run(mut self) -> Result<(), Failure> {
+        let recorded = preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?;
+        let Some(recorded) = recorded else { return Err(Failure::Usage(format!("there is no policy {RECORDED}"))) };
+        let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
+        self.transcripts.only_files();
+        let trees = Trees::list(self.root.as_deref(), self.transcripts.paths())?;
+        trees.must_not_hold(self.out.as_deref())?;
+        let work = |source: Source, reading: &Reading| {
+            look(&study, &recorded, source.name, trees.of(source.name), source.bytes(), reading)
+        };
+        let done = self.transcripts.for_each(&[self.out.as_deref()], false, work, work, |_| None)?;
+        let mut notes = trees.notes();
+        notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));
+        let (looks, end) = done.analysed()?;
+        let folders: Vec<&dyn Tree> = trees.folders().collect();
+        let audit = self.transcripts.install(|| audit(looks, &folders, notes))?;
+        let bytes = report::audit::render(&self.output, &audit, &style(self.out.as_deref()));
+        output::write(self.out.as_deref(), &bytes)?;
+        end?;
+        self.fail_on.check(&audit.findings)
+    }
+}

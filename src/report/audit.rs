@@ -1,0 +1,249 @@
+//! Audits → bytes, by the names of the reports.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::sheet::{Head, Sheet, common_folder, findings, left_out};
+use super::{Style, ci, csv, json, markdown, shown, table};
+use crate::audit::chain::Chain;
+use crate::audit::spilled::State;
+use crate::audit::{Audit, Compacted, Transcript};
+use crate::column::Unit;
+use crate::finding::{FINDINGS, Level};
+use crate::text::many;
+
+/// Rows of a sheet before the rest is only counted.
+const SHOWN: usize = 20;
+
+/// The reports that audits can be shown as, by their names, beside those of [`ci`].
+const OWN: [&str; 4] = ["table", "json", "csv", "markdown"];
+
+/// The reports that audits can be shown as, by their names.
+pub fn shown_as() -> Vec<&'static str> {
+    OWN.into_iter().chain(ci::SHOWN_AS).collect()
+}
+
+/// Renders an audit as the report with this name does results.
+pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
+    match report {
+        "json" => json::write(audit),
+        "csv" => separated(audit),
+        "markdown" => markdown::draw_all(&sheets(audit, usize::MAX)),
+        report if ci::SHOWN_AS.contains(&report) => ci::render(report, &audit.cases()),
+        _ => table::draw_all(&sheets(audit, SHOWN), style),
+    }
+}
+
+fn sheets(audit: &Audit, shown: usize) -> Vec<Sheet> {
+    let sheets = [
+        overview(audit, shown),
+        marks(audit, shown),
+        chains(audit, shown),
+        compactions(audit, shown),
+        counts(audit),
+        findings::of(&audit.findings),
+        totals(audit),
+        orphans(audit, shown),
+        notes(audit, shown),
+    ];
+    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+}
+
+fn number(count: usize) -> String {
+    shown::value(Unit::Count, Some(count as f64))
+}
+
+fn bytes(bytes: u64) -> String {
+    shown::value(Unit::Bytes, Some(bytes as f64))
+}
+
+fn tokens(tokens: Option<u64>) -> String {
+    shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64))
+}
+
+fn folder(audit: &Audit) -> &str {
+    common_folder(audit.transcripts.iter().map(|transcript| transcript.path.as_str()))
+}
+
+fn sheet(title: String, heads: Vec<Head>, (rows, below): (Vec<Vec<String>>, Vec<String>)) -> Sheet {
+    Sheet { title, measure: String::new(), heads, rows, below }
+}
+
+/// The rows that are shown, and a line about those that are not.
+fn cut(mut rows: Vec<Vec<String>>, shown: usize, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let left = rows.len().saturating_sub(shown);
+    rows.truncate(shown);
+    (rows, if left > 0 { vec![format!("{} in -o json", many(left, &format!("more {what}")))] } else { Vec::new() })
+}
+
+/// The worst first: those with most errors, then warnings, then notes; of equals in their order.
+fn overview(audit: &Audit, shown: usize) -> Sheet {
+    let folder = folder(audit);
+    let mut levels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for finding in &audit.findings {
+        levels.entry(&finding.path).or_default()[finding.level as usize] += 1;
+    }
+    let of = |transcript: &Transcript| levels.get(transcript.path.as_str()).copied().unwrap_or_default();
+    let mut worst: Vec<&Transcript> = audit.transcripts.iter().collect();
+    worst.sort_by_key(|transcript| std::cmp::Reverse(of(transcript)));
+    let row = |transcript: &&Transcript| {
+        let Transcript { path, format, calls, compactions, persisted, bytes: size, .. } = transcript;
+        let names = [path[folder.len()..].to_owned(), (*format).to_owned()];
+        let whole = persisted.get(&State::Whole).copied().unwrap_or(0);
+        let all: usize = persisted.values().sum();
+        let persisted = if all == 0 { String::new() } else { format!("{} of {}", number(whole), number(all)) };
+        let counts = [*calls, compactions.len()].map(number);
+        let levels = of(transcript).map(|count| if count == 0 { String::new() } else { number(count) });
+        names.into_iter().chain(counts).chain([persisted, bytes(*size)]).chain(levels).collect()
+    };
+    let (rows, mut below) = cut(worst.iter().map(row).collect(), shown, "transcript");
+    below.extend(left_out(folder));
+    let mut heads = vec![Head::names("transcript"), Head::names("format")];
+    let numbers = ["calls", "compacted", "outputs whole", "bytes", "errors", "warnings", "notes"];
+    heads.extend(numbers.map(Head::numbers));
+    sheet(format!("Audited: {}", many(audit.transcripts.len(), "transcript")), heads, (rows, below))
+}
+
+/// Who compacted: systems and their markers, over all transcripts.
+fn marks(audit: &Audit, shown: usize) -> Sheet {
+    let folder = folder(audit);
+    // Times, transcripts, and the first place.
+    let mut found: BTreeMap<(&str, &str), (usize, usize, String)> = BTreeMap::new();
+    for transcript in &audit.transcripts {
+        for mark in &transcript.systems {
+            let first = || (0, 0, format!("{}:{}", &transcript.path[folder.len()..], mark.line));
+            let (times, files, _) = found.entry((mark.system, mark.marker)).or_insert_with(first);
+            (*times, *files) = (*times + mark.times, *files + 1);
+        }
+    }
+    let row = |((system, marker), (times, files, first)): ((&str, &str), (usize, usize, String))| {
+        vec![system.to_owned(), first, number(times), number(files), marker.replace('\n', " ")]
+    };
+    let (rows, below) = cut(found.into_iter().map(row).collect(), shown, "marker");
+    let heads = vec![
+        Head::names("system"),
+        Head::names("first at"),
+        Head::numbers("times"),
+        Head::numbers("transcripts"),
+        Head::prose("marker"),
+    ];
+    sheet("Marks of compactions".to_owned(), heads, (rows, below))
+}
+
+/// A row a file; sessions one below the other.
+fn chains(audit: &Audit, shown: usize) -> Sheet {
+    let folder = folder(audit);
+    let of = |(at, chain): (usize, &Chain)| {
+        let row = |part: &crate::audit::chain::Part| {
+            let numbers = [number(part.messages), number(part.shared), bytes(part.bytes), bytes(part.copied)];
+            [(at + 1).to_string(), part.path[folder.len()..].to_owned()].into_iter().chain(numbers).collect()
+        };
+        chain.files.iter().map(row).collect::<Vec<Vec<String>>>()
+    };
+    let (rows, mut below) = cut(audit.chains.iter().enumerate().flat_map(of).collect(), shown, "file");
+    below.push("shared, copied: messages that an earlier file of the session has too, and their bytes".to_owned());
+    let mut heads = vec![Head::names("session"), Head::names("archive, earliest first")];
+    heads.extend(["messages", "shared", "bytes", "copied"].map(Head::numbers));
+    sheet(format!("Archives of one session: {}", many(audit.chains.len(), "session")), heads, (rows, below))
+}
+
+/// What every compaction took away, and what became of it.
+fn compactions(audit: &Audit, shown: usize) -> Sheet {
+    let folder = folder(audit);
+    let of = |transcript: &Transcript| {
+        let row = |Compacted { recorded, lost, .. }: &Compacted| {
+            let place = format!("{}:{}", &transcript.path[folder.len()..], recorded.line);
+            let sizes = [recorded.tokens_before, recorded.tokens_after].map(tokens);
+            let lost = lost.as_ref().map(|lost| {
+                let in_summary = if lost.encrypted { "encrypted".to_owned() } else { number(lost.in_summary) };
+                let counts = [lost.fetched_again, lost.nowhere].map(number);
+                let [fetched, nowhere] = counts;
+                vec![number(lost.needed), in_summary, fetched, tokens(Some(lost.refetched_tokens)), nowhere]
+            });
+            let lost = lost.unwrap_or_else(|| vec![shown::MISSING.to_owned(); 5]);
+            [place, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
+        };
+        transcript.compactions.iter().map(row).collect::<Vec<_>>()
+    };
+    let (rows, mut below) = cut(audit.transcripts.iter().flat_map(of).collect(), shown, "compaction");
+    below.push(
+        "needed: facts from before it that were used after it; the rest from the agent's own or the user's words".to_owned(),
+    );
+    let mut heads = vec![Head::names("place"), Head::names("kind")];
+    let numbers = ["tokens before", "tokens after", "needed", "in the summary", "fetched again", "~tokens refetched", "nowhere"];
+    heads.extend(numbers.map(Head::numbers));
+    sheet("Recorded compactions".to_owned(), heads, (rows, below))
+}
+
+/// Kinds of findings by level.
+fn counts(audit: &Audit) -> Sheet {
+    let row = |kind: &crate::finding::Kind| {
+        let count = |level: Level| audit.findings.iter().filter(|found| found.id == kind.id && found.level == level).count();
+        let counts = Level::ALL.map(count);
+        (counts.iter().sum::<usize>() > 0).then(|| {
+            [kind.id.to_owned()].into_iter().chain(counts.map(|n| if n == 0 { String::new() } else { number(n) })).collect()
+        })
+    };
+    let rows: Vec<Vec<String>> = FINDINGS.iter().filter_map(row).collect();
+    let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
+    let heads = [Head::names("finding")].into_iter().chain(["errors", "warnings", "notes"].map(Head::numbers)).collect();
+    sheet(format!("Findings: {}", number(audit.findings.len())), heads, (rows, below))
+}
+
+fn totals(audit: &Audit) -> Sheet {
+    let totals = &audit.totals;
+    let row = |what: &str, files: Option<usize>, size: u64| {
+        vec![what.to_owned(), files.map_or(shown::MISSING.to_owned(), number), bytes(size)]
+    };
+    let rows = vec![
+        row("transcripts", Some(totals.transcripts), totals.bytes),
+        row("of them archives", Some(totals.archives), totals.archive_bytes),
+        row("copies of messages in other archives", None, totals.copied_bytes),
+        row("outputs that markers name", Some(totals.persisted), totals.persisted_bytes),
+        row("outputs that no marker names", Some(totals.orphans.len()), totals.orphan_bytes),
+    ];
+    let heads = vec![Head::names("what"), Head::numbers("files"), Head::numbers("bytes")];
+    sheet("Totals".to_owned(), heads, (rows, Vec::new()))
+}
+
+fn orphans(audit: &Audit, shown: usize) -> Sheet {
+    let rows = audit.totals.orphans.iter().map(|orphan| vec![orphan.path.clone(), bytes(orphan.bytes)]).collect();
+    let heads = vec![Head::names("file"), Head::numbers("bytes")];
+    sheet("Outputs that no marker names".to_owned(), heads, cut(rows, shown, "file"))
+}
+
+fn notes(audit: &Audit, shown: usize) -> Sheet {
+    let place = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
+    let rows: Vec<_> = audit.notes.iter().map(|note| vec![place(&note.path, note.line), note.what.clone()]).collect();
+    let heads = vec![Head::names("place"), Head::prose("note")];
+    sheet(format!("Notes: {}", rows.len()), heads, cut(rows, shown, "note"))
+}
+
+/// A line a finding.
+fn separated(audit: &Audit) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        id: &'a str,
+        level: &'a str,
+        path: String,
+        line: Option<u32>,
+        call: Option<usize>,
+        message: String,
+        data: String,
+    }
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    for finding in &audit.findings {
+        let line = Line {
+            id: &finding.id,
+            level: finding.level.name(),
+            path: csv::text(&finding.path),
+            line: finding.line,
+            call: finding.call,
+            message: csv::text(&finding.message),
+            data: csv::text(&serde_json::Value::Object(finding.data.clone()).to_string()),
+        };
+        writer.serialize(line).expect(csv::IN_MEMORY);
+    }
+    writer.into_inner().expect(csv::IN_MEMORY)
+}
