@@ -14,7 +14,7 @@
 //! Evidence: opencode #27924 (100k of fixed overhead, 9.5k after a fold, which fires again), claude-code #24179 (211 compactions),
 //! codex #31351 (3 hours, 30 % of a quota), OpenHands #8630.
 //!
-//! Precision: of 21 findings in 31 recordings 19 were opened, and 18 are right. The wrong one is the transcript of a summarizer's own
+//! Precision: of 21 findings in 31 recordings 16 were opened, and 15 are right. The wrong one is the transcript of a summarizer's own
 //! call, whose first request is taken for system prompt and tools.
 
 use super::folds::{Fold, folds, who};
