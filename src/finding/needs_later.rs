@@ -2,7 +2,7 @@
 //!
 //! What it means: a path, a name, a number or a line left the request, nothing that stayed could bring it back, and a later call
 //! of the recorded agent uses it. Why it hurts: the agent searches for it again, guesses it, or makes it up. What to change: keep
-//! more of what is taken (`keep_recent`, `keep_tokens`, a later `threshold`), write what is taken to a file whose path stays
+//! more of what is taken (`keep_recent`, a higher `threshold`), write what is taken to a file whose path stays
 //! (`persist`, `archive` with the path in the summary), ask the summarizer for paths and names word for word. Evidence: deja-vu
 //! #543 (58 transcripts, 43 compactions: 9.8 % of paths, 0.2 % of commands and 1.9 % of measured numbers survive), nakama #588.
 //!
@@ -84,8 +84,8 @@ fn of_compaction(replay: &Replay, loss: &Loss) -> Option<Found> {
     let named = heaviest.map(|nowhere| named(replay, nowhere.fact, nowhere.call)).collect::<Vec<_>>();
     let held = loss.had_from[Provenance::Summary as usize];
     let message = format!(
-        "of {} from before the compaction that the agent went on to use, {held} stood in what the compaction left, {fetched} were fetched \
-         again for {} tokens{}{}{}",
+        "of {} from before the compaction that the agent went on to use, {held} stood in what the compaction left, {fetched} \
+         were fetched again for {} tokens{}{}{}",
         many(loss.needed, "fact"),
         loss.refetched_tokens,
         if encrypted { String::new() } else { format!(", {nowhere} stood nowhere in sight") },

@@ -102,7 +102,8 @@ fn told(replay: &Replay, call: usize, layer: usize, again: &[Again]) -> Option<F
     let asked = told::asked(replay, dearest.second);
     let who = if replay.is_record() { "the agent" } else { "the recorded agent" };
     let message = format!(
-        "{} took {} away that {who} asked for again and got again unchanged, for {sum} tokens: {asked}, first at line {}, again at call {}",
+        "{} took {} away that {who} asked for again and got again unchanged, for {sum} tokens: {asked}, \
+         first at line {}, again at call {}",
         told::who(replay, layer),
         many(again.len(), "tool result"),
         replay.line_of_block(dearest.first).unwrap_or_default(),
