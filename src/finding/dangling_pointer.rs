@@ -1,18 +1,18 @@
 //! `dangling_pointer`: a result says that its content stands elsewhere in the request, and it does not.
 //!
-//! What it means: a copy was replaced by a pointer to another, by a `dedupe` layer or by the harness itself (Claude Code answers a
-//! second read of a file with "File unchanged since last read"), and then the other was cleared, dropped or folded. Why it hurts: the
-//! agent is told not to read again what it cannot see, and asks in vain: the harness goes on to answer that nothing has changed.
-//! What to change: run `dedupe` after the layers that clear, or let `clear` spare what others point to (`preserve_tools`); a harness
-//! must forget what it has shown when it compacts. Evidence: Vibe-Trading PR #1349 (44 skips that point at a cleared result),
-//! claude-code #46749 and #68536 (compacted or rewound, and a read answers "unchanged").
+//! What it means: a copy was replaced by a pointer to another, by a `dedupe` layer or by the harness itself (Claude Code answers
+//! a second read of a file with "File unchanged since last read"), and then the other was cleared, dropped or folded. Why it
+//! hurts: the agent is told not to read again what it cannot see, and asks in vain: the harness goes on to answer that nothing
+//! has changed. What to change: run `dedupe` after the layers that clear, or let `clear` spare what others point to
+//! (`preserve_tools`); a harness must forget what it has shown when it compacts. Evidence: Vibe-Trading PR #1349 (44 skips that
+//! point at a cleared result), claude-code #46749 and #68536 (compacted or rewound, and a read answers "unchanged").
 //!
-//! A copy is a result with the same text, or for `key = "path"` and for harnesses one of the same tool and file; a part of it counts
-//! as a copy. Pointers to files on disk are not among these. One finding for the pointers that one layer left or that the harness
-//! gave and that begin to dangle at the same call.
+//! A copy is a result with the same text, or for `key = "path"` and for harnesses one of the same tool and file; a part of it
+//! counts as a copy. Pointers to files on disk are not among these. One finding for the pointers that one layer left or that the
+//! harness gave and that begin to dangle at the same call.
 //!
-//! Precision: no shared recording holds a harness's pointer. 55 findings of two `dedupe` policies in one session, with a `clear` layer
-//! behind, were held against the requests: in 55 of 55 no copy was in sight.
+//! Precision: no recording that was looked at holds a harness's pointer. 55 findings of two `dedupe` policies in one recorded
+//! session, with a `clear` layer behind, were held against the requests: in 55 of 55 no copy was in sight.
 
 use std::collections::BTreeMap;
 

@@ -1,16 +1,17 @@
 //! `generation`: what went through several summaries, and how much of it the last still held.
 //!
-//! What it means: a fact went into a summary, and that summary into another. It is a warning where less of it survives two or more
-//! summaries than one. Why it hurts: each summary is written from the one before, so what one leaves out no later one can hold, and the
-//! oldest, the task and its constraints, goes first. What to change: fold later and less often (a higher `threshold`), keep the users'
-//! words beside the summary (`{request}` in `template`), and write what was folded to a file whose path stays (`archive`, `{path}`).
-//! Evidence: nac #147 (facts are lost in a repeated compaction with nothing new) and PR #164, langchain #39261.
+//! What it means: a fact went into a summary, and that summary into another. It is a warning where less of it survives two or
+//! more summaries than one. Why it hurts: each summary is written from the one before, so what one leaves out no later one can
+//! hold, and the oldest, the task and its constraints, goes first. What to change: fold later and less often (a higher
+//! `threshold`), keep the users' words beside the summary (`{request}` in `template`), and write what was folded to a file whose
+//! path stays (`archive`, `{path}`). Evidence: nac #147 (facts are lost in a repeated compaction with nothing new) and PR #164,
+//! langchain #39261.
 //!
-//! Of the record it says nothing: what a recorded agent used it could see, so its own summaries seem to hold all of it. Fewer than 20
-//! uses of a generation are too few to tell decay.
+//! Of the record it says nothing: what a recorded agent used it could see, so its own summaries seem to hold all of it. Fewer
+//! than 20 uses of a generation are too few to tell decay.
 //!
-//! Precision: 15 findings of four policies were read beside the counts they are made of: all right. The facts behind them are those of
-//! `kept`, with what is wrong with those.
+//! Precision: 18 findings of four policies were read, and make sense beside the policies; their counts are those of `kept` and
+//! were not taken by another way.
 
 use super::{Found, Level, Replay};
 use crate::kept::Share;

@@ -1,15 +1,15 @@
 //! `last_request_survival`: after a fold or a drop the newest request of the user is not in sight word for word.
 //!
-//! What it means: what the user typed last stood in the request, and is now shortened or gone. If an older request stands there, it
-//! looks like the newest one: a stale goal. Why it hurts: the agent goes on with a task that is done, or with a summarizer's idea of
-//! the present one. What to change: put the request beside the summary (`{request}` in `template`), keep the turn (`protect_turn =
-//! true`, `keep = "entered"`), and order what is kept newest last. Evidence: codex #27731, #38931 and #43855 (a finished task is done
-//! again after compacting), claude-code #24792 and #32776, browser-use PR #4403.
+//! What it means: what the user typed last stood in the request, and is now shortened or gone. If an older request stands there,
+//! it looks like the newest one: a stale goal. Why it hurts: the agent goes on with a task that is done, or with a summarizer's
+//! idea of the present one. What to change: put the request beside the summary (`{request}` in `template`), keep the turn
+//! (`protect_turn = true`, `keep = "entered"`), and order what is kept newest last. Evidence: codex #27731, #38931 and #43855 (a
+//! finished task is done again after compacting), claude-code #24792 and #32776, browser-use PR #4403.
 //!
 //! A request that the summary repeats word for word is in sight. Reported where it is lost, not at each later request.
 //!
-//! Precision: 14 findings in three recorded sessions were held against the requests: 14 of 14 requests were not there word for word.
-//! In three the newest request was a word such as "yes", whose loss hurts less than that of what it answers.
+//! Precision: 14 findings in three recorded sessions were held against the requests: in 14 of 14 the request was not there word
+//! for word. One of them was "yes", whose loss hurts less than that of what it answers.
 
 use super::typed::{Survival, Typed, cuts, typed};
 use super::{Found, Level, Replay, told};

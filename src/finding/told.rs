@@ -20,7 +20,8 @@ pub fn quoted(text: &str) -> String {
     format!("\"{shown}{}\"", if shown.len() < line.len() { "…" } else { "" })
 }
 
-/// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is shown, of other texts the beginning.
+/// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is
+/// shown, of other texts the beginning.
 pub fn asked(replay: &Replay, result: BlockId) -> String {
     let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
     let pair = replay.conversation.pair(pair);

@@ -1,19 +1,19 @@
 //! `user_text_survival`: a fold or a drop left less of what users typed.
 //!
-//! What it means: messages that a person typed stood in the request, and now only a part of them does, or nothing. It is a warning
-//! where a rule is gone with them: a sentence that says never, must, do not, always, only. Why it hurts: what a user asked for cannot
-//! be read again from any file; an agent that has lost a rule breaks it, and the user has to say it once more. What to change: keep
-//! typed messages word for word (`keep = "entered"`, `keep_first`, `{request}` in `template`), and tell the summarizer to repeat them.
-//! Evidence: claude-code #19471, #6354 and #9796 (instructions are gone after compacting), opencode #16960, langchain #33856,
-//! copilot-cli #2895.
+//! What it means: messages that a person typed stood in the request, and now only a part of them does, or nothing. It is a
+//! warning where a rule is gone with them: a sentence that says never, must, do not, always, only. Why it hurts: what a user
+//! asked for cannot be read again from any file; an agent that has lost a rule breaks it, and the user has to say it once more.
+//! What to change: keep typed messages word for word (`keep = "entered"`, `keep_first`, `{request}` in `template`), and tell the
+//! summarizer to repeat them. Evidence: claude-code #19471, #6354 and #9796 (instructions are gone after compacting), opencode
+//! #16960, langchain #33856, copilot-cli #2895.
 //!
 //! A message is there word for word if its block is, or if what a compaction wrote contains its text, white space aside; it is
 //! shortened if only its first 60 characters do. A rule is gone if nothing in the request that was typed or written by a
 //! compaction says it. One finding for a fold or drop that left less.
 //!
-//! Precision: 70 findings in three recorded sessions were held against the typed lines and the requests: the messages said to be gone were
-//! gone in all but one, in which two of three were. Of five rules said to be gone three were rules; two were sentences with "only" or
-//! "should" that command little.
+//! Precision: 116 findings in three recorded sessions were held against the typed messages and the requests: 112 of 116 name no
+//! more messages as lost than were; the four others count a "yes" that only other texts hold, or a message that a summary quotes
+//! as JSON. Of five rules said to be gone three are rules; two are questions or remarks with "only" or "should".
 
 use super::typed::{Cut, Survival, cuts, typed};
 use super::{Found, Level, Replay, told};
