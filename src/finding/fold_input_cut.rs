@@ -1,16 +1,17 @@
 //! `fold_input_cut`: the summarizer is shown one end of what it summarises, or both, and the rest is gone unread.
 //!
-//! What it means: the messages, written down, are longer than the layer's limit on the input, and what is beyond the limit can be in no
-//! summary. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent redoes it; one that keeps the end hides
-//! the task; one that keeps both hides the middle. What to change: `input_chars` of at least the layer's threshold in characters, or a
-//! threshold below it; `input_side` chooses what is lost; `keep_recent` keeps the newest as it is. Evidence: learn-claude-code's s06
-//! summarises at 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000 tokens by default.
+//! What it means: the messages, written down, are longer than the layer's limit on the input, and what is beyond the limit can be
+//! in no summary. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent redoes it; one that keeps
+//! the end hides the task; one that keeps both hides the middle. What to change: `input_chars` of at least the layer's threshold
+//! in characters, or a threshold below it; `input_side` chooses what is lost; `keep_recent` keeps the newest as it is. Evidence:
+//! learn-claude-code's s06 summarises at 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000
+//! tokens by default.
 //!
-//! Cuts of less than 5 % that hide neither the task nor the newest message are left out; a layer that cuts more than five times is told
-//! once, at its worst cut. It is silent for the record, which does not tell what its summarizer was shown. That a block on the edge was
-//! shown in part is known to the share of its characters.
+//! Cuts of less than 5 % that hide neither the task nor the newest message are left out; a layer that cuts more than five times
+//! is told once, at its worst cut. It is silent for the record, which does not tell what its summarizer was shown. That a block
+//! on the edge was shown in part is known to the share of its characters.
 //!
-//! Precision:
+//! Precision: 8 opened of 74, held against the request before and what entered since, written out as JSON: 8 right.
 
 use std::collections::BTreeMap;
 

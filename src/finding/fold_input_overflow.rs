@@ -1,17 +1,20 @@
 //! `fold_input_overflow`: the summarizer's own call does not fit the window.
 //!
-//! What it means: its input, its prompt and the most its answer may take are together more than the window; where the call continues the
-//! conversation (`rides_prefix`), system prompt and tools count, too. Why it hurts: the API refuses the very call that should have
-//! mended the context. A retry with less begins without the oldest messages, so the task is what goes first; without one nothing is
-//! summarised, the context grows on, and the agent stands still. What to change: a lower `threshold`, so that the room left is more than
-//! the growth of one call; `input_chars`, or a `truncate` or `persist` layer before it; `max_retries` with a `shrink`. Evidence:
-//! claude-code #23047, #13889, #14274, codex #29319, #8632, gemini-cli #7784, #14766, goose #8642, cline #8315.
+//! What it means: its input, its prompt and the most its answer may take are together more than the window; where the call
+//! continues the conversation (`rides_prefix`), system prompt and tools count, too. Why it hurts: the API refuses the very call
+//! that should have mended the context. A retry with less begins without the oldest messages, so the task is what goes first;
+//! without one nothing is summarised, the context grows on, and the agent stands still. What to change: a lower `threshold`, so
+//! that the room left is more than the growth of one call; `input_chars`, or a `truncate` or `persist` layer before it;
+//! `max_retries` with a `shrink`. Evidence: claude-code #23047, #13889, #14274, codex #29319, #8632, gemini-cli #7784, #14766,
+//! goose #8642, cline #8315.
 //!
-//! An error where nothing came of it, a warning where a retry did. A replay's own summarizer is asked with its prompt and the system
-//! prompt left out of the count, so of a call that is over by no more than these the replay has a summary all the same. Of the record it
-//! tells compactions whose context was larger than the window; calls that were answered with more show a larger one.
+//! An error where nothing came of it, a warning where a retry did. A replay's own summarizer is asked with its prompt and the
+//! system prompt left out of the count, so of a call that is over by no more than these the replay has a summary all the same. Of
+//! the record it tells compactions whose context was larger than the window; calls that were answered with more show a larger
+//! one.
 //!
-//! Precision:
+//! Precision: 3 opened (all that 100 recorded files gave under four presets), 3 right; one of them is over by less than its
+//! prompt and system prompt.
 
 use super::{Found, Level, Replay};
 use crate::journal::Summary;

@@ -1,17 +1,20 @@
 //! `irrecoverable`: tool results are taken away, and nothing the model can see leads back to them.
 //!
-//! What it means: no path or URL they were read from is in sight, they were not moved to a file whose name is, and no archive that holds
-//! them is named. Why it hurts: the model cannot know what is missing, nor fetch it; it guesses, or does the work again. What to
-//! change: an `archive` layer and `{path}` in the summary's `template` or the marker, `persist` in place of `clear`, or a placeholder that
-//! says what it was (`{tool}`, `{path}`). Evidence: maki #814, claude-code #92089; Claude Code names the transcript behind each summary.
+//! What it means: no path or URL they were read from is in sight, they were not moved to a file whose name is, and no archive
+//! that holds them is named. Why it hurts: the model cannot know what is missing, nor fetch it; it guesses, or does the work
+//! again. What to change: an `archive` layer and `{path}` in the summary's `template` or the marker, `persist` in place of
+//! `clear`, or a placeholder that says what it was (`{tool}`, `{path}`). Evidence: maki #814, claude-code #92089; Claude Code
+//! names the transcript behind each summary.
 //!
-//! A warning; a note where the calls of all but 1,000 tokens of them are in sight, so that they could be made again, for what that gives today. Left out
-//! are files that were written since and results of writing them (what they say now can be read), results cut in the middle, and copies of
-//! what stays. It is looked at
-//! when a result leaves and whenever something was dropped or summarised later; told once for each layer that took the last way, from 1,000 tokens
-//! on. Of the record, a summary that says where the full transcript lies is a way back.
+//! A warning; a note where the calls of all but 1,000 tokens of them are in sight, so that they could be made again, for what
+//! that gives today. Left out are files that were written since and results of writing them (what they say now can be read),
+//! results cut in the middle, and copies of what stays. It is looked at when a result leaves and whenever something was dropped
+//! or summarised later; told once for each layer that took the last way, from 1,000 tokens on. Of the record, a summary that says
+//! where the full transcript lies is a way back.
 //!
-//! Precision:
+//! Precision: 15 opened of about 250; of the 45 results that they name, searched for in the request, 43 right: the text of one
+//! stood in a later run of the same test, of one in an approved plan. Of three a file of the same bare name was in sight, and not
+//! its path.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -171,5 +174,7 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let found = Found::at_call(replay, level, first, message).with("layer", replay.layer(layer));
     let places = lost.iter().take(NAMED).map(|lost| replay.block(lost.block).line);
     let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
+    let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);
+    let found = found.with("largest_calls", calls.collect::<Vec<_>>());
     Some(found.with("calls_in_sight", again).with("tokens_for_good", for_good))
 }

@@ -1,19 +1,20 @@
 //! `meter_error`: the policy's own meter is far from the tokens that the record was billed.
 //!
-//! What it means: from call to call the meter's estimate of what entered is off by 15 % or more in the median. Why it hurts: a trigger
-//! that goes by it comes too early, and cuts off what there was room for, or too late, and the API refuses. What to change: `meter =
-//! "recorded+ceil(chars/4)"`, which estimates only what came since the last call; a divisor that fits (`recompact inspect` compares
-//! meters); a threshold with room for the error. Evidence: openclaw #70052, #103930, pi #2562, agentscope-java #2985, langchain
-//! #34664.
+//! What it means: from call to call the meter's estimate of what entered is off by 15 % or more in the median. Why it hurts: a
+//! trigger that goes by it comes too early, and cuts off what there was room for, or too late, and the API refuses. What to
+//! change: `meter = "recorded+ceil(chars/4)"`, which estimates only what came since the last call; a divisor that fits
+//! (`recompact inspect` compares meters); a threshold with room for the error. Evidence: openclaw #70052, #103930, pi #2562,
+//! agentscope-java #2985, langchain #34664.
 //!
-//! A warning where the sum is off by as much, a note where errors of both signs level out, or where the meter counts characters, which a
-//! threshold in characters may mean. One for each meter of a layer's threshold; `by_class` is estimate ÷ usage where one class of blocks is nine
-//! tenths of what entered. Silent for meters that go by recorded usage, and under 30 calls whose growth is recorded. The rounds are
-//! those between the first call over the threshold by the meter and by usage, before anything was compacted; usage holds system prompt and
-//! tools, which such meters leave out. Of the record it holds what
-//! its harness says a compaction began with against the usage of the call before and what entered since.
+//! A warning where the sum is off by as much, a note where errors of both signs level out, or where the meter counts characters,
+//! which a threshold in characters may mean. One for each meter of a layer's threshold; `by_class` is estimate ÷ usage where one
+//! class of blocks is nine tenths of what entered. Silent for meters that go by recorded usage, and under 30 calls whose growth
+//! is recorded. The rounds are those between the first call over the threshold by the meter and by usage, before anything was
+//! compacted; usage holds system prompt and tools, which such meters leave out. Of the record it holds what its harness says a
+//! compaction began with against the usage of the call before and what entered since.
 //!
-//! Precision:
+//! Precision: 10 opened, held against what `recompact inspect` says of the meter: 10 right, most by little (16 to 19 %). Most of
+//! the rounds are the system prompt's.
 
 use serde_json::{Map, Value};
 

@@ -66,7 +66,7 @@ impl<'a> Recovery<'a> {
     }
 }
 
-/// What is in sight by which a block's content could be had again at a call; `archived` is whether an archive that holds it is named.
+/// What is in sight by which a block's content could be had again at a call; `archived`: an archive that holds it is named.
 pub(super) fn handle(references: &References, sight: &Sight, id: BlockId, call: u32, archived: bool) -> Option<Handle> {
     let handles = references.handles(id);
     let is_fresh = |file: &Tracked| !references.written_since(*file, id, call);
