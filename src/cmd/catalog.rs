@@ -178,16 +178,21 @@ fn findings() -> Vec<Entry> {
     FINDINGS.iter().map(of).collect()
 }
 
-/// What editors check files of users with: its name, a line, the schema.
-const SCHEMAS: &[(&str, &str, fn() -> serde_json::Value)] = &[(
-    "policy",
-    "the JSON Schema of a policy file, so that editors complete it and mark what is wrong",
-    recompact::policy::schema,
-)];
+/// What editors check the files of users with.
+struct Schema {
+    name: &'static str,
+    about: &'static str,
+    schema: fn() -> serde_json::Value,
+}
+
+const SCHEMAS: &[Schema] = &[Schema {
+    name: "policy",
+    about: "the JSON Schema of a policy file, so that editors complete it and mark what is wrong",
+    schema: recompact::policy::schema,
+}];
 
 fn schemas() -> Vec<Entry> {
-    let of = |(name, about, schema): &(&str, &str, fn() -> serde_json::Value)| entry(name, about, format!("{:#}", schema()));
-    SCHEMAS.iter().map(of).collect()
+    SCHEMAS.iter().map(|schema| entry(schema.name, schema.about, format!("{:#}", (schema.schema)()))).collect()
 }
 
 /// A line is the latest price; a page is what a list of prices has of the model.
