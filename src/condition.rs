@@ -83,7 +83,7 @@ impl Condition {
         match self.operator {
             Operator::AtMost | Operator::Less => self.limit - value,
             Operator::AtLeast | Operator::More => value - self.limit,
-            Operator::Equal => -(value - self.limit).abs(),
+            Operator::Equal => 0.0 - (value - self.limit).abs(),
         }
     }
 

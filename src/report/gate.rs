@@ -11,6 +11,7 @@ use crate::finding::{Case, Finding, Level};
 use crate::gate::{Baseline, Checked, Demand, Moved, Outcome, Problem, Verdict};
 use crate::results::Unit;
 use crate::text::many;
+use crate::values::Number;
 
 pub use sentence::sentence;
 
@@ -128,10 +129,10 @@ struct Row<'a> {
     rule: String,
     line: Option<usize>,
     outcome: &'static str,
-    before: Option<f64>,
-    after: Option<f64>,
-    allowed: Option<f64>,
-    headroom: Option<f64>,
+    before: Option<Number>,
+    after: Option<Number>,
+    allowed: Option<Number>,
+    headroom: Option<Number>,
     moved: Option<&'a Moved>,
     message: Option<String>,
 }
@@ -146,10 +147,10 @@ impl<'a> Row<'a> {
             rule: verdict.rule.written(),
             line: verdict.rule.line,
             outcome: word(&verdict.outcome),
-            before: verdict.before,
-            after: verdict.after,
-            allowed: verdict.allowed,
-            headroom: verdict.headroom,
+            before: verdict.before.map(Number),
+            after: verdict.after.map(Number),
+            allowed: verdict.allowed.map(Number),
+            headroom: verdict.headroom.map(Number),
             moved: verdict.moved.as_ref(),
             message: (verdict.outcome != Outcome::Holds).then(|| sentence(verdict)),
         }
