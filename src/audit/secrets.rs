@@ -6,8 +6,8 @@
 //! line is not enough once it was sent), keep `.transcripts` and tool results out of version control, and let tools print less.
 //! Evidence: each rule is a published prefix and length, named beside it in this file.
 //!
-//! Placeholders are passed over: texts with REDACTED, EXAMPLE, xxxx, three dots or a hole such as ${VAR} in them, of fewer than five
-//! different characters, passwords such as `password` or the user's own name, and hosts of examples. What is not in a block of a
+//! Placeholders are passed over: texts with REDACTED, EXAMPLE, xxxx, three dots or a hole such as ${VAR} in them, those that
+//! end in a few characters repeated, passwords such as `password` or the user's own name, and hosts of examples. What is not in a block of a
 //! conversation is not looked at (a harness's copies for its display, for one), nor what only stands in base64.
 //!
 //! Precision: nothing was found in 108 recorded transcripts, and nothing is there to be found: their owners had the secrets taken out, and a search
@@ -219,15 +219,16 @@ const PLACEHOLDERS: [&str; 14] = [
     "1234567890",
 ];
 
-/// Fewer different characters than this no key has.
+/// Fewer different characters than this the end of no key has: what stands before it may be a prefix.
 const LEAST_DIFFERENT: usize = 5;
+const END: usize = 16;
 
 fn is_placeholder(secret: &str) -> bool {
     let small = secret.to_ascii_lowercase();
-    let different: BTreeSet<char> = small.chars().collect();
+    let different: BTreeSet<char> = small.chars().rev().take(END).collect();
     PLACEHOLDERS.iter().any(|placeholder| small.contains(placeholder))
         || small.contains(['$', '{', '}', '<', '>', '%', '*', '['])
-        || (secret.len() >= 16 && different.len() < LEAST_DIFFERENT)
+        || (secret.len() >= END && different.len() < LEAST_DIFFERENT)
 }
 
 /// Passwords that keep nothing secret: what examples, tutorials and development databases have.
