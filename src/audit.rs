@@ -196,11 +196,6 @@ impl Audit {
         cases.extend(found.into_iter().map(|(key, findings)| case(key, findings)));
         cases
     }
-
-    /// How many findings are of this level or worse.
-    pub fn at_least(&self, level: Level) -> usize {
-        self.findings.iter().filter(|finding| finding.level <= level).count()
-    }
 }
 
 fn secrets_of(path: &str, bytes: &[u8]) -> Vec<Finding> {

@@ -14,6 +14,7 @@ mod file;
 mod judge;
 mod load;
 mod reach;
+mod schema;
 
 use serde::Serialize;
 

@@ -106,6 +106,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 mod rows;
+mod schema;
 pub mod shared;
 pub mod sizes;
 pub mod stats;

@@ -185,11 +185,14 @@ struct Schema {
     schema: fn() -> serde_json::Value,
 }
 
-const SCHEMAS: &[Schema] = &[Schema {
-    name: "policy",
-    about: "the JSON Schema of a policy file, so that editors complete it and mark what is wrong",
-    schema: recompact::policy::schema,
-}];
+const SCHEMAS: &[Schema] = &[
+    Schema {
+        name: "policy",
+        about: "the JSON Schema of a policy file, so that editors complete it and mark what is wrong",
+        schema: recompact::policy::schema,
+    },
+    Schema { name: "suite", about: "that of a suite file, which `recompact check` reads", schema: recompact::gate::schema },
+];
 
 fn schemas() -> Vec<Entry> {
     SCHEMAS.iter().map(|schema| entry(schema.name, schema.about, format!("{:#}", (schema.schema)()))).collect()

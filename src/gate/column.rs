@@ -24,12 +24,15 @@ pub fn by_id(id: &str) -> Result<Column, String> {
     match columns.iter().find(|column| column.id == id) {
         Some(column) if column.combine == Combine::Nothing => Err(format!("`{id}`: has no total over transcripts")),
         Some(column) => Ok(column.clone()),
-        None => {
-            let kinds = FINDINGS.iter().filter(|kind| kind.look.is_some()).map(|kind| format!("{FINDING}{}", kind.id));
-            let known: Vec<String> = columns.iter().map(|column| column.id.to_string()).chain(kinds).collect();
-            Err(format!("there is no column `{id}`{}", one_of(id, &known)))
-        }
+        None => Err(format!("there is no column `{id}`{}", one_of(id, &ids()))),
     }
+}
+
+/// Those that there are.
+pub fn ids() -> Vec<String> {
+    let kinds = FINDINGS.iter().filter(|kind| kind.look.is_some()).map(|kind| format!("{FINDING}{}", kind.id));
+    let columns = measure::columns().into_iter().filter(|column| column.combine != Combine::Nothing);
+    columns.map(|column| column.id.to_string()).chain(kinds).collect()
 }
 
 fn of_findings(kind: &Kind) -> Column {

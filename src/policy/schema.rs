@@ -2,23 +2,20 @@
 //!
 //! It takes what the reader takes, but for what a schema cannot say: that ids are unique, that `when` names layers there are, that
 //! no layer that changes the stored history follows one with `scope = "request"`, and that the parentheses of a formula pair up.
-//! Draft 7, for that is what editors of TOML read.
 
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::Policy;
 use crate::layer::{ACTS, Act, ActKind};
 use crate::prompt::PROMPTS;
+use crate::schema;
 
 /// The settings of every layer that are left out where they are as usual.
 const USUAL: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
 
 /// The schema of a policy.
 pub fn schema() -> Value {
-    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<Policy>().to_value();
-    tidy(&mut schema);
+    let mut schema = schema::of::<Policy>();
     schema["title"] = "A policy of recompact".into();
     schema["description"] = "An ordered list of layers that compact the context of an agent, with their triggers.".into();
     schema["additionalProperties"] = false.into();
@@ -102,36 +99,6 @@ fn together(act: &Act, schema: &mut Value) {
         schema["not"] = rides;
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
         schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
-    }
-}
-
-/// TOML has no null, formats of numbers mean nothing to editors, and descriptions are paragraphs.
-fn tidy(schema: &mut Value) {
-    match schema {
-        Value::Array(schemas) => schemas.iter_mut().for_each(tidy),
-        Value::Object(fields) => {
-            fields.remove("format");
-            if fields.get("default").is_some_and(Value::is_null) {
-                fields.remove("default");
-            }
-            if let Some(Value::String(description)) = fields.get_mut("description") {
-                *description = description.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
-            }
-            if let Some(Value::Array(types)) = fields.get_mut("type") {
-                types.retain(|name| name != "null");
-                if let [only] = &mut types[..] {
-                    fields["type"] = only.take();
-                }
-            }
-            for (name, value) in fields {
-                match value.as_object_mut().filter(|_| name == "properties") {
-                    // Its keys are names of settings.
-                    Some(settings) => settings.values_mut().for_each(tidy),
-                    None => tidy(value),
-                }
-            }
-        }
-        _ => {}
     }
 }
 

@@ -52,7 +52,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
-        ("schemas", vec!["policy"]),
+        ("schemas", vec!["policy", "suite"]),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),

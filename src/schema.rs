@@ -1,0 +1,43 @@
+//! JSON Schemas of the files that users write, for editors: made of the very types that are read, with their comments.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The schema of a type, all in one piece. Draft 7, for that is what editors of TOML read.
+pub fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut schema);
+    schema
+}
+
+/// TOML has no null, formats of numbers mean nothing to editors, and descriptions are paragraphs.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(tidy),
+        Value::Object(fields) => {
+            fields.remove("format");
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            if let Some(Value::String(description)) = fields.get_mut("description") {
+                *description = description.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n");
+            }
+            if let Some(Value::Array(types)) = fields.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &mut types[..] {
+                    fields["type"] = only.take();
+                }
+            }
+            for (name, value) in fields {
+                match value.as_object_mut().filter(|_| name == "properties") {
+                    // Its keys are names of settings.
+                    Some(settings) => settings.values_mut().for_each(tidy),
+                    None => tidy(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
