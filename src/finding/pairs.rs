@@ -149,7 +149,9 @@ impl Looked<'_, '_> {
         if !gone.is_empty() {
             for sent in blocks {
                 let of = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response));
-                of.map(|response| stays.entry(response).or_default().push(sent.block));
+                if let Some(response) = of {
+                    stays.entry(response).or_default().push(sent.block);
+                }
             }
         }
         let mut found = Vec::new();
