@@ -148,7 +148,8 @@ impl Looked<'_, '_> {
         let mut stays: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();
         if !gone.is_empty() {
             for sent in blocks {
-                if let Some(response) = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response)) {
+                let of = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response));
+                if let Some(response) = of {
                     stays.entry(response).or_default().push(sent.block);
                 }
             }
