@@ -1,4 +1,4 @@
-//! `blind_summary`: a summary is made of placeholders, because earlier layers had taken most of the results away.
+//! `blind_summary`: a summary is made of placeholders: earlier layers had taken most of the results away.
 //!
 //! What it means: of the tool results that entered since the last summary, by their tokens as recorded, half or more had been
 //! masked, moved to disk or dropped before the summarizer read them. Why it hurts: it is paid for a summary of what is no longer

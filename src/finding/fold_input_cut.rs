@@ -1,4 +1,4 @@
-//! `fold_input_cut`: the summarizer is shown one end of what it summarises, or both, and the rest is gone unread.
+//! `fold_input_cut`: the summarizer is not shown all of what it summarises, and the rest is gone unread.
 //!
 //! What it means: the messages, written down, are longer than the layer's limit on the input, and what is beyond the limit can be
 //! in no summary. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent redoes it; one that keeps
