@@ -154,7 +154,7 @@ fn what_is_no_file_is_a_note() {
     assert!(ran.code == 2 && ran.stderr.contains("not a file"), "{}", ran.stderr);
 
     fs::write(beside("closed.jsonl"), "{}").expect("written");
-    fs::set_permissions(beside("closed.jsonl"), fs::Permissions::from_mode(0)).expect("closed");
+    fs::set_permissions(beside("closed.jsonl"), fs::Permissions::from_mode(0o0)).expect("closed");
     if fs::read(beside("closed.jsonl")).is_ok() {
         println!("skipped: this user may read everything");
         return;
