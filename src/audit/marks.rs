@@ -3,7 +3,7 @@
 //! A marker counts only where its harness puts it: as the beginning of a result, of a text that no model wrote, or as a line of
 //! one. An agent that reads the sources of a harness, or speaks of them, has the same words elsewhere.
 //!
-//! Over 108 recorded transcripts this finds five markers of two systems, 139 times, each in transcripts of that system's own or in
+//! Over 108 recorded transcripts this finds four markers of two systems, 139 times, each in transcripts of that system's own or in
 //! copies of them; none is a mere mention. Most markers of the table are in none of those recordings: they are held to their sources only.
 
 use std::collections::BTreeMap;
