@@ -25,6 +25,7 @@ pub use baseline::{Baseline, BaselineError, Entry};
 pub use file::{SuiteFile, SuiteTable, Tolerated};
 pub use judge::{Moved, Outcome, Verdict, judge};
 pub use reach::{Reached, reach};
+pub use schema::schema;
 
 /// What a suite file asks for, checked, with the lines of what can fail.
 #[derive(Debug, Clone, PartialEq)]
