@@ -16,6 +16,7 @@ mod inflated;
 mod irrecoverable;
 mod last_request_survival;
 mod meter_error;
+mod misshapen;
 mod needs_later;
 mod never_fired;
 mod overwrite;

@@ -38,25 +38,13 @@ pub(super) fn folds(replay: &Replay) -> Vec<Fold> {
     found
 }
 
-/// A meter of recorded usage cannot tell what a fold left before the next call was billed: the report's tokens stand for it.
 fn left(replay: &Replay, fold: &Fold) -> (u64, u64, bool) {
     let whole = fold.after + replay.journal.overhead;
     let of_fold = |weighed: &&Weighed| (weighed.call, weighed.layer) == (fold.call, fold.layer);
     match replay.journal.weighed.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
-        Some((after, limit)) if !goes_by_usage(replay, fold.layer) => (after, limit, true),
-        Some((_, limit)) => (whole, limit, true),
+        Some((after, limit)) => (after, limit, true),
         None => (whole, replay.window, false),
     }
-}
-
-/// Whether a layer weighs by the usage that the provider reported, which counts system prompt and tools.
-pub(super) fn goes_by_usage(replay: &Replay, layer: usize) -> bool {
-    replay.policy.layers[layer].meter.or(replay.policy.meter).is_some_and(|meter| meter.recorded)
-}
-
-/// A layer as a message names it.
-pub(super) fn who<'a>(replay: &Replay<'a>, layer: usize) -> &'a str {
-    if replay.is_record() { "the recorded compaction" } else { replay.layer(layer) }
 }
 
 /// What was sent for a call; none where nothing was.

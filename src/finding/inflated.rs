@@ -16,7 +16,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::folds::{folds, who};
+use super::folds::folds;
+use super::told::who;
 use super::{Found, Level, Replay};
 use crate::context::{Cause, ChangeKind};
 use crate::journal::Happened;

@@ -25,8 +25,8 @@
 
 use std::collections::BTreeMap;
 
-use super::folds::who;
 use super::prefix::{Break, breaks};
+use super::told::who;
 use super::{Found, Level, Replay};
 use crate::context::Cause;
 use crate::conversation::BlockId;

@@ -17,7 +17,8 @@
 //! Precision: of 21 findings in 31 recordings 16 were opened, and 15 are right. The wrong one is the transcript of a summarizer's own
 //! call, whose first request is taken for system prompt and tools.
 
-use super::folds::{Fold, folds, who};
+use super::folds::{Fold, folds};
+use super::told::who;
 use super::{Found, Level, Replay};
 
 /// So many folds …

@@ -1,7 +1,7 @@
 //! Thresholds, which layers weigh by meters of their own, in the tokens of the report.
 
 use super::Replay;
-use super::folds::{goes_by_usage, request_of};
+use super::folds::request_of;
 use crate::journal::{Happened, Weighed};
 
 /// The threshold of a layer in tokens of a whole request, system prompt and tools included: by how many tokens there were to what
@@ -28,4 +28,9 @@ fn tokens_at(replay: &Replay, weighed: &Weighed) -> Option<u64> {
     });
     let sent = || request_of(replay, weighed.call).map(|request| request.tokens);
     acted.filter(|_| weighed.after.is_some()).map(|before| before + replay.journal.overhead).or_else(sent)
+}
+
+/// Whether a layer weighs by the usage that the provider reported, which counts system prompt and tools.
+fn goes_by_usage(replay: &Replay, layer: usize) -> bool {
+    replay.policy.layers[layer].meter.or(replay.policy.meter).is_some_and(|meter| meter.recorded)
 }

@@ -110,9 +110,10 @@ impl<'a, 'o> Clerk<'a, 'o> {
         if let (Some((archive, _)), Some(path)) = (archive, path) {
             self.archive(&track.context, archive, path, now);
         }
+        let before = self.messages(&track.context);
         self.carry_out(track, index, proposal, now) && {
             self.restore_after(track, layer, now);
-            self.weigh_again(weighed, layer, &track.context);
+            self.weigh_again(weighed, layer, before, &track.context);
             true
         }
     }
@@ -125,13 +126,19 @@ impl<'a, 'o> Clerk<'a, 'o> {
         Some(size > limit || (!layer.strict && size == limit))
     }
 
-    /// Writes down what the layer that was weighed last before `weighed` made of the context.
-    fn weigh_again(&mut self, weighed: usize, layer: &Layer, context: &Context) {
+    /// Writes down what the layer that was weighed last before `weighed` made of a context of so many tokens before. A meter of
+    /// recorded usage does not see an edit until the next call is billed: what it took out is subtracted.
+    fn weigh_again(&mut self, weighed: usize, layer: &Layer, before: u64, context: &Context) {
         let (Some(_), Some(meter)) = (&layer.threshold, layer.meter.or(self.setup.policy.meter)) else { return };
-        let after = self.estimate(meter, context);
+        let (tokens, after) = (self.messages(context), self.estimate(meter, context));
         if let Some(weighed) = self.journal.weighed.get_mut(weighed - 1) {
-            weighed.after = Some(after);
+            weighed.after = Some(if meter.recorded { (weighed.size + tokens).saturating_sub(before) } else { after });
         }
+    }
+
+    /// Tokens of the messages, by the report's counter.
+    fn messages(&self, context: &Context) -> u64 {
+        self.setup.counter.apply(context.sum(self.setup.counter.measure))
     }
 
     fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
@@ -161,16 +168,15 @@ impl<'a, 'o> Clerk<'a, 'o> {
 
     /// Applies what a layer proposed and writes down what it did; gives whether it edited the context.
     fn carry_out(&mut self, track: &mut Track<'a>, index: usize, proposal: Proposal, now: &Now<'a>) -> bool {
-        let counter = self.setup.counter;
         let edits = proposal.edits.len();
-        let before = counter.apply(track.context.sum(counter.measure));
+        let before = self.messages(&track.context);
         // What entered since the last look is not this layer's fault.
         track.context.faults(Cause::Record);
         for edit in proposal.edits {
             track.context.apply(edit, Cause::Layer(index));
         }
         track.context.faults(Cause::Layer(index));
-        let after = counter.apply(track.context.sum(counter.measure));
+        let after = self.messages(&track.context);
         let made = proposal.asked.into_iter().map(|attempt| Summary { call: now.call, layer: index, attempt });
         self.journal.summaries.extend(made);
         let recorded = proposal.put_back.into_iter().map(|put_back| RecordedSummary { call: now.call, layer: index, put_back });
