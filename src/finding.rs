@@ -177,11 +177,16 @@ impl<'a> Replay<'a> {
         &self.policy.layers[index].id
     }
 
+    /// Who did it, as a message names it: the layer; in the record its harness.
+    pub fn who(&self, layer: usize) -> &'a str {
+        if self.is_record() { "the harness" } else { self.layer(layer) }
+    }
+
     /// Who is to blame, as a message names it.
     pub fn cause(&self, cause: Cause) -> &'a str {
         match cause {
             Cause::Record => "the record",
-            Cause::Layer(index) => self.layer(index),
+            Cause::Layer(index) => self.who(index),
         }
     }
 

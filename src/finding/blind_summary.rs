@@ -124,7 +124,7 @@ fn told(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
 
 fn one(replay: &Replay, fold: &Fold) -> Found {
     let Fold { call, layer, seen } = fold;
-    let (layer, by) = (replay.layer(*layer), seen.by().map_or("a layer", |by| replay.layer(by)));
+    let (layer, by) = (replay.who(*layer), seen.by().map_or("a layer", |by| replay.who(by)));
     let (tokens, masked, percent) = (seen.tokens, seen.masked(), seen.share() * 100.0);
     let message = format!(
         "{layer} summarises {} of {tokens} tokens of which {masked} ({percent:.0} %) were gone before, most by {by}",

@@ -141,9 +141,9 @@ impl Pointers<'_, '_> {
         let first = blocks.iter().min().copied();
         let asked = first.map(|block| told::asked(replay, block)).unwrap_or_default();
         let left = author.map_or("the recorded harness gave", |_| "");
-        let author = author.map(|layer| replay.layer(layer));
+        let author = author.map(|layer| replay.who(layer));
         let by_whom = by.map_or("it stands in no earlier request".to_owned(), |(layer, at)| {
-            format!("{} took it away before call {}", told::who(replay, layer), at + 1)
+            format!("{} took it away before call {}", replay.who(layer), at + 1)
         });
         let message = format!(
             "{} that {}{} in place of a result ({asked}) {} to a copy that is not in the request: {by_whom}",

@@ -17,7 +17,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::folds::folds;
-use super::told::who;
 use super::{Found, Level, Replay};
 use crate::context::{Cause, ChangeKind};
 use crate::journal::Happened;
@@ -56,7 +55,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let grew = |of: &BTreeMap<usize, Grown>, layer: &usize| of.get(layer).is_some_and(|grown| grown.grew > 0);
     let of_steps = steps.iter().filter(|(_, grown)| grown.grew > 0).map(|(layer, grown)| {
         let Grown { all, grew, tokens, freed, call } = grown;
-        let message = format!("{} makes the context larger at {grew} of {all} steps, by {tokens} tokens", who(replay, *layer));
+        let message = format!("{} makes the context larger at {grew} of {all} steps, by {tokens} tokens", replay.who(*layer));
         let level = if tokens * LITTLE < *freed { Level::Note } else { Level::Warning };
         tell(replay, level, *layer, *call, message).with("steps", *grew).with("tokens", *tokens)
     });
@@ -64,7 +63,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let of_edits = only_edits.map(|(layer, grown)| {
         let Grown { all, grew, tokens, call, .. } = grown;
         let puts = if *grew == 1 { "is longer than what it replaced" } else { "are longer than what they replaced" };
-        let message = format!("{grew} of the {all} texts that {} puts in {puts}, by {tokens} tokens", who(replay, *layer));
+        let message = format!("{grew} of the {all} texts that {} puts in {puts}, by {tokens} tokens", replay.who(*layer));
         tell(replay, Level::Note, *layer, *call, message).with("edits", *grew).with("tokens", *tokens)
     });
     of_steps.chain(of_edits).collect()

@@ -166,7 +166,7 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     };
     let message = format!(
         "{} leaves nothing in sight that leads back to {} of {tokens} tokens{in_sight}; the largest: {largest}",
-        replay.layer(layer),
+        replay.who(layer),
         many(lost.len(), "tool result")
     );
     let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();

@@ -28,7 +28,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
         };
         let message = format!(
             "{} {} the user's newest request {} (line {}){older}",
-            told::who(replay, cut.layer),
+            replay.who(cut.layer),
             if now == Survival::Absent { "took" } else { "left only a part of" },
             told::quoted(&request.text),
             request.line,

@@ -54,7 +54,7 @@ fn of_layer(replay: &Replay, call: usize, layer: usize, missed: &[&Missed]) -> O
     };
     let message = format!(
         "{} took {} away that later calls use {}: {kinds}; {last_seen}: {}",
-        told::who(replay, layer),
+        replay.who(layer),
         many(missed.len(), "fact"),
         many(uses as usize, "time"),
         named.join(", "),

@@ -26,7 +26,6 @@
 use std::collections::BTreeMap;
 
 use super::prefix::{Break, breaks};
-use super::told::who;
 use super::{Found, Level, Replay};
 use crate::context::Cause;
 use crate::conversation::BlockId;
@@ -58,7 +57,7 @@ fn tell(replay: &Replay, layer: usize, volatile: bool, of_group: &[Break]) -> Op
     let even = (saved > 0).then(|| tenths(dearer / (saved as f64 * READ)));
     let followed = tenths(of_group.iter().map(|one| one.followed).sum::<usize>() as f64 / of_group.len() as f64);
     let level = if volatile || dearer > earned { Level::Warning } else { Level::Note };
-    let (who, breaks) = (who(replay, layer), of_group.len());
+    let (who, breaks) = (replay.who(layer), of_group.len());
     let of = if breaks == 1 { "a request".to_owned() } else { format!("{breaks} of {requests} requests") };
     let markers = volatile.then(|| shown(replay, first));
     let by = markers.as_ref().map_or(String::new(), |(before, after)| {

@@ -104,7 +104,7 @@ fn told(replay: &Replay, call: usize, layer: usize, again: &[Again]) -> Option<F
     let message = format!(
         "{} took {} away that {who} asked for again and got again unchanged, for {sum} tokens: {asked}, \
          first at line {}, again at call {}",
-        told::who(replay, layer),
+        replay.who(layer),
         many(again.len(), "tool result"),
         replay.line_of_block(dearest.first).unwrap_or_default(),
         dearest.call + 1,

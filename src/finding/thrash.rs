@@ -18,7 +18,6 @@
 //! call, whose first request is taken for system prompt and tools.
 
 use super::folds::{Fold, folds};
-use super::told::who;
 use super::{Found, Level, Replay};
 
 /// So many folds …
@@ -67,7 +66,7 @@ fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
     let poorest = stretch.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)))?;
     let (share, Fold { left: size, limit, .. }) = (left(fullest), *fullest);
     let times = if stretch.len() == 1 { "once".to_owned() } else { format!("{} times within {calls} calls", stretch.len()) };
-    let mut message = format!("{} folds {times}", who(replay, first.layer));
+    let mut message = format!("{} folds {times}", replay.who(first.layer));
     if share >= LEFT {
         let of = if fullest.own { "what it folds at" } else { "the window" };
         message += &format!(", and leaves {:.0} % of {of} ({size} of {limit})", share * 100.0);

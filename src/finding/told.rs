@@ -8,11 +8,6 @@ use crate::text;
 /// Most characters of a transcript's text that a message repeats.
 const SHOWN: usize = 60;
 
-/// Who did it: the layer; in the record its harness.
-pub fn who<'a>(replay: &Replay<'a>, layer: usize) -> &'a str {
-    if replay.is_record() { "the harness" } else { replay.layer(layer) }
-}
-
 /// The beginning of a text, on one line, in quotes.
 pub fn quoted(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

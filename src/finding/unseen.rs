@@ -92,10 +92,10 @@ fn told(replay: &Replay, call: usize, group: &[Unseen]) -> Option<Found> {
     };
     let asked = told::asked(replay, largest.block);
     let masked = group.iter().filter(|unseen| unseen.masked.is_some()).count();
-    let by = group.iter().find_map(|unseen| unseen.masked).map(|layer| told::who(replay, layer));
+    let by = group.iter().find_map(|unseen| unseen.masked).map(|layer| replay.who(layer));
     let message = format!(
         "{} {did} {} of {sum} tokens before any response had seen {}{}: {asked}{}{}",
-        told::who(replay, first.layer),
+        replay.who(first.layer),
         many(group.len(), "tool result"),
         if group.len() == 1 { "it" } else { "them" },
         if group.len() == 1 { "" } else { ", the largest" },

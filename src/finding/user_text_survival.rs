@@ -43,7 +43,7 @@ fn told(replay: &Replay, cut: &Cut) -> Option<Found> {
     let message = format!(
         "{} left {untouched} of {} untouched; repeated in what it wrote: {in_summary}, only begun there: {shortened}, nowhere: \
          {absent}{lines}{rules}",
-        told::who(replay, cut.layer),
+        replay.who(cut.layer),
         many(cut.before, "typed message"),
     );
     let level = if gone > 0 { Level::Warning } else { Level::Note };
