@@ -103,7 +103,7 @@ fn named(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) 
         }
         Place::At { .. } => Before::Nowhere("is a link or no file there, and was not opened".to_owned()),
         Place::Nowhere => Before::Nowhere("is not in the tree".to_owned()),
-        Place::Outside => Before::Nowhere("leads out of the tree, where nothing is opened".to_owned()),
+        Place::Outside => Before::Nowhere("is not in the tree, and nothing outside of it is opened".to_owned()),
     }
 }
 

@@ -103,7 +103,7 @@ pub fn check<'a>(marker: &Marker, near: &str, index: &Index<'a>) -> Checked<'a> 
     let (entry, components) = match index.find(&marker.path, near) {
         Leads::At { entry, components } => (entry, components),
         Leads::Nowhere => return nothing(State::Missing, "is not in the tree"),
-        Leads::Outside => return nothing(State::Outside, "leads out of the tree, where nothing is opened"),
+        Leads::Outside => return nothing(State::Outside, "is not in the tree, and nothing outside of it is opened"),
     };
     match entry.kind {
         EntryKind::File => {}

@@ -1,6 +1,6 @@
 //! The files that transcripts speak of. A path from a transcript is only held against what was listed; it is never opened.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What stands at a place of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,12 @@ pub trait Tree: Sync {
 pub struct Index<'a> {
     pub tree: &'a dyn Tree,
     by_name: HashMap<&'a str, Vec<&'a Entry>>,
+    /// The folders of agents, with their slash: those around a `.transcripts`.
+    homes: BTreeSet<&'a str>,
 }
+
+/// Where learn-claude-code keeps its archives, below the folder that an agent works in.
+const ARCHIVES: &str = ".transcripts/";
 
 /// Where a path of a transcript leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +62,8 @@ impl<'a> Index<'a> {
         for entry in tree.entries() {
             by_name.entry(last(&entry.name)).or_default().push(entry);
         }
-        Self { tree, by_name }
+        let homes = tree.entries().iter().filter_map(|entry| folder(&entry.name).strip_suffix(ARCHIVES));
+        Self { tree, by_name, homes: homes.collect() }
     }
 
     /// How a report names an entry.
@@ -71,7 +77,8 @@ impl<'a> Index<'a> {
     }
 
     /// The entry that a path in the transcript `near` (as reports name it) means: the one with the most of the path's last components,
-    /// for folders are moved and copied; of several, the one nearest to the transcript.
+    /// for folders are moved and copied; of several, the one nearest to the transcript. What lies in another agent's folder is that
+    /// agent's.
     pub fn find(&self, path: &str, near: &str) -> Place<'a> {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
         let Some(name) = parts.last() else { return Place::Nowhere };
@@ -89,11 +96,20 @@ impl<'a> Index<'a> {
         let near = self.name_of(near).unwrap_or_default();
         let rank = |entry: &&&Entry| (same_end(&entry.name, &parts), same_begin(&entry.name, near));
         // Of equals the first by name.
-        match candidates.iter().rev().max_by_key(rank) {
+        let candidates = candidates.iter().rev().filter(|entry| {
+            let home = self.home(&entry.name);
+            home.is_none() || home == self.home(near)
+        });
+        match candidates.max_by_key(rank) {
             Some(entry) => Place::At { entry, components: same_end(&entry.name, &parts) },
             None if absolute => Place::Outside,
             None => Place::Nowhere,
         }
+    }
+
+    /// The folder of the agent that a file belongs to, the innermost.
+    fn home(&self, name: &str) -> Option<&'a str> {
+        self.homes.iter().copied().filter(|home| name.starts_with(home)).max_by_key(|home| home.len())
     }
 }
 
@@ -175,5 +191,17 @@ pub mod tests {
         ] {
             assert_eq!(found(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn what_another_agent_keeps_is_not_taken_for_ones_own() {
+        let tree =
+            tree(&[("a/.transcripts/1.jsonl", ""), ("a/out/x.txt", ""), ("b/.transcripts/2.jsonl", ""), ("all/y.txt", "")]);
+        let index = Index::new(&tree);
+        let is_there = |path: &str, near: &str| matches!(index.find(path, near), Place::At { .. });
+        assert!(is_there(".transcripts/1.jsonl", "runs/a/.transcripts/3.jsonl"));
+        assert!(!is_there(".transcripts/1.jsonl", "runs/b/.transcripts/2.jsonl"));
+        assert!(!is_there("/old/out/x.txt", "runs/b/.transcripts/2.jsonl"));
+        assert!(is_there("/old/y.txt", "runs/b/.transcripts/2.jsonl"), "it is nobody's");
     }
 }

@@ -16,8 +16,7 @@ const SHOWN: usize = 3;
 pub fn counts(results: &Results) -> Sheet {
     let mut counts: BTreeMap<(usize, &str), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
     for finding in &results.findings {
-        let place = FINDINGS.iter().position(|kind| kind.id == finding.id).unwrap_or(FINDINGS.len());
-        *counts.entry((place, &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
+        *counts.entry((place_of(&finding.id), &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
     }
     let mut policies: Vec<Option<&str>> = results.policies.iter().map(|policy| Some(policy.name.as_str())).collect();
     policies.push(None);
@@ -40,35 +39,41 @@ pub fn worst(results: &Results) -> Sheet {
     of(&results.findings)
 }
 
-/// Findings with their places, the worst first.
+/// Findings with their places, the worst first; of one kind and policy those of different transcripts before the others.
 pub fn of(findings: &[Finding]) -> Sheet {
     let folder = common_folder(findings.iter().map(|finding| finding.path.as_str()));
+    let mut of_transcript: BTreeMap<(&str, Option<&str>, &str), usize> = BTreeMap::new();
+    let mut shown: Vec<(usize, &Finding)> = Vec::new();
+    for finding in findings {
+        let nth = of_transcript.entry((&finding.id, finding.policy.as_deref(), &finding.path)).or_default();
+        shown.push((*nth, finding));
+        *nth += 1;
+    }
+    shown.sort_by_key(|(nth, finding)| (finding.level, *nth));
     let mut told: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
-    let mut by_level: Vec<&Finding> = findings.iter().collect();
-    by_level.sort_by_key(|finding| finding.level);
-    by_level.retain(|finding| {
+    shown.retain(|(_, finding)| {
         let count = told.entry((&finding.id, finding.policy.as_deref())).or_default();
         *count += 1;
         *count <= SHOWN
     });
-    let row = |finding: &&Finding| {
-        let place = finding.path[folder.len()..].to_owned();
-        let place = finding.line.map_or(place.clone(), |line| format!("{place}:{line}"));
-        let call = finding.call.map_or(String::new(), |call| call.to_string());
-        let policy = finding.policy.clone().unwrap_or_default();
-        vec![finding.id.clone(), finding.level.name().to_owned(), policy, place, call, finding.message.clone()]
+    shown.sort_by_key(|(_, finding)| (finding.level, place_of(&finding.id), finding.policy.as_deref()));
+    let row = |(_, finding): &(usize, &Finding)| {
+        let place = &finding.path[folder.len()..];
+        let place = finding.line.map_or(place.to_owned(), |line| format!("{place}:{line}"));
+        let call = finding.call.map(|call| format!("call {call}"));
+        let about: Vec<_> = finding.policy.clone().into_iter().chain(call).collect();
+        let about = if about.is_empty() { String::new() } else { format!("{}: ", about.join(", ")) };
+        vec![format!("{} ({})", finding.id, finding.level.name()), place, format!("{about}{}", finding.message)]
     };
-    let rows: Vec<_> = by_level.iter().map(row).collect();
+    let rows: Vec<_> = shown.iter().map(row).collect();
     let left = findings.len() - rows.len();
     let mut below = if left > 0 { vec![format!("{} in -o json", many(left, "more finding"))] } else { Vec::new() };
     below.extend(left_out(folder));
-    let heads = vec![
-        Head::names("finding"),
-        Head::words("level"),
-        Head::words("policy"),
-        Head::names("place"),
-        Head::numbers("call"),
-        Head::prose("what"),
-    ];
+    let heads = vec![Head::names("finding"), Head::names("place"), Head::prose("what")];
     Sheet { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
+}
+
+/// The place of a kind among all.
+fn place_of(id: &str) -> usize {
+    FINDINGS.iter().position(|kind| kind.id == id).unwrap_or(FINDINGS.len())
 }
