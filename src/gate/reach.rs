@@ -45,10 +45,8 @@ fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Reached {
         }
         rows[place].1.push(row);
     }
-    // What is found of the record has no policy.
-    let named = (!policy.is_recorded()).then_some(policy.name.as_str());
     let mut findings: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-    for finding in results.findings.iter().filter(|finding| finding.policy.as_deref() == named) {
+    for finding in results.findings.iter().filter(|finding| finding.policy.as_ref() == Some(&policy.name)) {
         findings.entry(&finding.path).or_default().push(finding);
     }
     let of = |(transcript, rows): &(&str, Vec<&Row>)| {
