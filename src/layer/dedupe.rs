@@ -22,7 +22,7 @@ use super::pick::{Picked, results_from};
 use super::{Memory, Moment, Pick, Place, Proposal};
 use crate::access;
 use crate::context::{Context, Edit};
-use crate::conversation::PairId;
+use crate::conversation::{BlockId, PairId};
 use crate::template::fill;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +79,8 @@ impl Dedupe {
         memory.cursor.set(Place { message: context.len(), block: 0 }, context);
         let mut newest: HashMap<String, Picked> = HashMap::new();
         let mut proposal = Proposal::default();
+        // Another layer may have cleared it since: a pointer to that would lead nowhere.
+        let stands = |before: &BlockId| results_from(context, Place::default()).iter().any(|old| old.id == *before);
         for picked in results_from(context, start).into_iter().filter(|picked| self.pick.may_touch(context, picked)) {
             if picked.block.field("content").and_then(Value::as_str) == Some(&self.pointer(context, &picked)) {
                 continue;
@@ -86,7 +88,7 @@ impl Dedupe {
             let Some(key) = self.key(context, &picked) else { continue };
             let id = picked.id;
             let copy = match self.keep {
-                Copy::First if memory.seen.contains_key(&key) => Some(picked),
+                Copy::First if memory.seen.get(&key).is_some_and(stands) => Some(picked),
                 Copy::First => None,
                 Copy::Last => newest.insert(key.clone(), picked).or_else(|| {
                     let before = *memory.seen.get(&key)?;
