@@ -156,7 +156,8 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let name = |lost: &Lost| {
         let block = replay.block(lost.block);
         let Kind::ToolResult(pair) = block.kind else { return String::new() };
-        format!("{} at line {} ({} tokens)", replay.conversation.pair(pair).name, block.line, lost.tokens)
+        let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_named(block.line));
+        format!("{name} at {line} ({} tokens)", lost.tokens)
     };
     let largest = lost.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
     let in_sight = match again {
@@ -172,7 +173,7 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();
     let level = if for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
     let found = Found::at_call(replay, level, first, message).with("layer", replay.layer(layer));
-    let places = lost.iter().take(NAMED).map(|lost| replay.block(lost.block).line);
+    let places = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
     let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
     let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);
     let found = found.with("largest_calls", calls.collect::<Vec<_>>());
