@@ -1,7 +1,8 @@
 //! Saved transcripts, audited: who compacted them, what hangs together and what is missing, what the record shows to be wrong, and what
 //! should not be in them.
 //!
-//! [`look`] looks at one transcript by itself; [`audit`] puts all of them together with the files beside them. Neither does any IO:
+//! [`look`] looks at one transcript by itself, and keeps what archives hold; [`audit`] puts all of them together with the files beside
+//! them, and looks at the archives of a session as the one conversation that they are ([`unroll`](mod@unroll)). Neither does any IO:
 //! files are a [`Tree`] that was listed before, and a path from a transcript only ever chooses among what was listed.
 
 pub mod chain;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::program::{files, run_in};
+use crate::program::{files, fixtures, rows, run_in};
 
 fn saved() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/audit")
@@ -170,4 +170,32 @@ fn what_is_no_file_is_a_note() {
         return;
     }
     assert!(told(&audited(&folder)).contains(&"note closed.jsonl: no permission to read it".to_owned()));
+}
+
+/// What a replay writes is audited: as many compactions as summaries, but for the last, behind which nothing was archived.
+#[test]
+fn archives_of_replays_are_put_together() {
+    for (policy, setting) in
+        [("lcc-s06", "auto.threshold=4000"), ("lcc-s08", "auto.threshold=20000"), ("lcc-s08-late", "auto.threshold=20000")]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let transcript = fixtures().join("messages/repair.blocks.jsonl");
+        let transcript = transcript.to_str().expect("a plain path");
+        let arguments = ["replay", transcript, "-p", policy, "--set", setting, "--materialize", "s", "-q", "-o", "json"];
+        let results = run_in(folder.path(), arguments, b"").json();
+        let (.., values) = rows(&results).find(|(_, name, _)| *name == policy).expect("a row");
+        let summaries = values["summaries"].as_u64().expect("a number");
+        let audit = audited(&folder);
+        assert_eq!(told(&audit), Vec::<String>::new(), "{policy}");
+        let transcripts = audit["transcripts"].as_array().expect("transcripts");
+        let compactions: Vec<&Value> =
+            transcripts.iter().flat_map(|transcript| transcript["compactions"].as_array().into_iter().flatten()).collect();
+        assert!(summaries > 3, "{policy}: {summaries}");
+        assert_eq!(compactions.len() as u64 + 1, summaries, "{policy}");
+        let sum = |key: &str| compactions.iter().filter_map(|one| one["lost"][key].as_u64()).sum::<u64>();
+        let whence = ["in_summary", "fetched_again", "own_words", "user", "nowhere"];
+        assert_eq!(whence.into_iter().map(sum).sum::<u64>(), sum("needed"), "{policy}");
+        assert!(sum("needed") > 0 && sum("in_summary") > 0 && sum("nowhere") > 0, "{policy}");
+        assert!(compactions.iter().all(|one| one["line"] == 1 && one["tokens_before"].as_u64() > one["tokens_after"].as_u64()));
+    }
 }
