@@ -9,7 +9,7 @@
 //! Results that were shortened in place between two archives are taken as they stood when they first were archived.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
 
 use xxhash_rust::xxh3::Xxh3;
@@ -133,8 +133,7 @@ impl<'a> Open<'a> {
         }
         self.begin(archive);
         let messages = &archive.conversation.messages;
-        let most = self.keys.len().min(new.len() - 1);
-        let kept = (0..=most).rev().find(|kept| self.keys[self.keys.len() - kept..] == new[1..=*kept]).unwrap_or(0);
+        let kept = kept(&self.keys, &new);
         let is_acknowledged = kept == 0 && messages.get(1).is_some_and(|message| acknowledges(archive.conversation, message));
         let mut into = Vec::new();
         let tail = self.blocks.split_off(self.blocks.len() - kept);
@@ -201,14 +200,39 @@ impl<'a> Open<'a> {
     }
 }
 
+/// How many messages at the end of an archive are those that the next one holds from its second message on.
+fn kept(before: &[u64], next: &[u64]) -> usize {
+    let after = next.get(1..).unwrap_or_default();
+    let whole = |(from, fits): (usize, usize)| Some(fits).filter(|fits| from + fits == before.len());
+    matches(after.iter(), before.iter()).into_iter().enumerate().find_map(whole).unwrap_or(0)
+}
+
 /// Where in a copy what is new begins: behind the longest end of the archive before that it holds. Nowhere, if it holds none.
 fn end_of_copy(before: &[u64], copy: &[u64]) -> Option<usize> {
-    if copy.iter().all(|key| before.contains(key)) {
+    let known: HashSet<&u64> = before.iter().collect();
+    if copy.iter().all(|key| known.contains(key)) {
         return Some(copy.len());
     }
-    let run = |end: usize| before.iter().rev().zip(copy[..end].iter().rev()).take_while(|(one, other)| one == other).count();
-    let (longest, end) = (1..=copy.len()).map(|end| (run(end), end)).max()?;
+    let backwards = matches(before.iter().rev(), copy.iter().rev()).into_iter().rev();
+    let (longest, end) = backwards.zip(1..).max()?;
     (longest > 0).then_some(end)
+}
+
+/// At every place of a text, how much of the beginning of a pattern stands there: the Z-function, which takes one look at each.
+fn matches<'k>(pattern: impl ExactSizeIterator<Item = &'k u64>, text: impl Iterator<Item = &'k u64>) -> Vec<usize> {
+    let behind = pattern.len() + 1;
+    let all: Vec<Option<u64>> = pattern.copied().map(Some).chain([None]).chain(text.copied().map(Some)).collect();
+    let mut fits = vec![0; all.len()];
+    // The match that reaches furthest.
+    let (mut begin, mut end) = (0, 0);
+    for at in 1..all.len() {
+        let known: usize = if at < end { (end - at).min(fits[at - begin]) } else { 0 };
+        fits[at] = known + all[at + known..].iter().zip(&all[known..]).take_while(|(one, other)| one == other).count();
+        if at + fits[at] > end {
+            (begin, end) = (at, at + fits[at]);
+        }
+    }
+    fits.split_off(behind)
 }
 
 /// The same for messages that are copies of one another: results may have been shortened since.

@@ -10,7 +10,7 @@
 //! that gives today. Left out are files that were written since and results of writing them (what they say now can be read),
 //! results cut in the middle, and copies of what stays. It is looked at when a result leaves and whenever something was dropped
 //! or summarised later; told once for each layer that took the last way, from 1,000 tokens on. Of the record, a summary that says
-//! where the full transcript lies is a way back.
+//! where the full transcript lies (Claude Code's, learn-claude-code's) is a way back.
 //!
 //! Precision: 15 opened of about 250; of the 45 results that they name, searched for in the request, 43 right: the text of one
 //! stood in a later run of the same test, of one in an approved plan. Of three a file of the same bare name was in sight, and not
@@ -24,7 +24,7 @@ use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Kind, Origin, PairId};
 use crate::journal::SentBlock;
 use crate::kept::WaysBack;
-use crate::layer::{Act, recorded::POINTER};
+use crate::layer::{Act, recorded::is_pointer};
 use crate::text::many;
 
 /// What a layer took away is told from so many tokens on: ours.
@@ -104,7 +104,7 @@ impl Gone {
         let Cause::Layer(layer) = change.cause else { return };
         let act = &replay.policy.layers[layer].act;
         if change.kind == ChangeKind::Fold && matches!(act, Act::Recorded(_)) {
-            self.pointer = change.added.iter().any(|id| replay.block(*id).text().contains(POINTER));
+            self.pointer = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
         for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {

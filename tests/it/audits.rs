@@ -196,6 +196,9 @@ fn archives_of_replays_are_put_together() {
         let whence = ["in_summary", "fetched_again", "own_words", "user", "nowhere"];
         assert_eq!(whence.into_iter().map(sum).sum::<u64>(), sum("needed"), "{policy}");
         assert!(sum("needed") > 0 && sum("in_summary") > 0 && sum("nowhere") > 0, "{policy}");
+        // Only the first s08 does not say where its archives are.
+        let irrecoverable = audit["findings"].as_array().is_some_and(|all| all.iter().any(|one| one["id"] == "irrecoverable"));
+        assert_eq!(irrecoverable, policy == "lcc-s08", "{policy}");
         assert!(compactions.iter().all(|one| one["line"] == 1 && one["tokens_before"].as_u64() > one["tokens_after"].as_u64()));
     }
 }

@@ -134,3 +134,31 @@ fn archives_are_known_by_folder_name_or_pointer() {
         assert_eq!(is_archive(path, &[conversation], &said), expected, "{path} {words}");
     }
 }
+
+#[test]
+fn ends_are_found() {
+    for (before, next, tail, copied) in [
+        ("abc", "zbcd", 2, Some(3)),
+        ("abab", "zabx", 2, Some(3)),
+        ("abab", "zababx", 4, Some(5)),
+        ("aaaa", "zaax", 2, Some(3)),
+        ("abc", "zxy", 0, None),
+        ("abc", "abcd", 2, Some(3)),
+        ("abc", "ab", 0, Some(2)),
+        ("abcd", "azcdcd", 0, Some(6)),
+        ("abc", "z", 0, None),
+    ] {
+        let keys = |word: &str| word.bytes().map(u64::from).collect::<Vec<_>>();
+        let (before_keys, next_keys) = (keys(before), keys(next));
+        assert_eq!(kept(&before_keys, &next_keys), tail, "{before} {next}");
+        assert_eq!(end_of_copy(&before_keys, &next_keys), copied, "{before} {next}");
+    }
+}
+
+#[test]
+fn a_million_equal_messages_take_no_time() {
+    let same = vec![7; 1_000_000];
+    let copy: Vec<u64> = [1].into_iter().chain(same.iter().copied()).collect();
+    assert_eq!(kept(&same, &copy), same.len());
+    assert_eq!(end_of_copy(&same, &copy), Some(copy.len()));
+}
