@@ -1,29 +1,33 @@
 //! Saved transcripts, audited: who compacted them, what hangs together and what is missing, what the record shows to be wrong, and what
 //! should not be in them.
 //!
-//! [`look`] looks at one transcript by itself; [`audit`] puts all of them together with the files beside them. Neither does any IO:
+//! [`look`] looks at one transcript by itself, and keeps what archives hold; [`audit`] puts all of them together with the files beside
+//! them, and looks at the archives of a session as the one conversation that they are ([`unroll`](mod@unroll)). Neither does any IO:
 //! files are a [`Tree`] that was listed before, and a path from a transcript only ever chooses among what was listed.
 
 pub mod chain;
+mod compacted;
 pub mod history;
 pub mod marks;
 pub mod place;
 pub mod secrets;
+mod sessions;
 pub mod spilled;
 mod totals;
 pub mod tree;
+pub mod unroll;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::conversation::Conversation;
+
 use crate::finding::{Case, FINDINGS, Finding, Level};
 use crate::format::Reading;
-use crate::inspect::{CompactionLoss, RecordedCompaction};
-use crate::policy::Policy;
 use crate::results::ResultNote;
-use crate::study::Study;
 
+pub use compacted::{Compacted, Replayer};
 pub use totals::Totals;
 pub use tree::{Entry, EntryKind, Index, Tree};
 
@@ -63,16 +67,6 @@ pub struct Transcript {
     pub persisted: BTreeMap<State, usize>,
 }
 
-/// A compaction of the record, and what became of what it took away.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Compacted {
-    pub conversation: String,
-    #[serde(flatten)]
-    pub recorded: RecordedCompaction,
-    /// None where results were cleared, and nothing took their place.
-    pub lost: Option<CompactionLoss>,
-}
-
 /// One transcript, looked at by itself.
 pub struct Look {
     transcript: Transcript,
@@ -81,33 +75,24 @@ pub struct Look {
     findings: Vec<Finding>,
     said: Vec<Said>,
     spills: Vec<Spill>,
+    search: Search,
     notes: Vec<ResultNote>,
+    /// An archive is replayed together with those before and after it.
+    archive: Option<Conversation>,
 }
 
-/// Looks at one transcript: `bytes` are what it was read from, `tree` is the index of the tree that its files are in, and `study` replays
-/// the policy that does what the record did.
-pub fn look(study: &Study, recorded: &Policy, path: &str, tree: usize, bytes: &[u8], reading: &Reading) -> Look {
+/// Looks at one transcript: `bytes` are what it was read from, and `tree` is the index of the tree that its files are in.
+pub fn look(replayer: Replayer, path: &str, tree: usize, bytes: &[u8], reading: &Reading) -> Look {
     let conversations = &reading.conversations;
-    let (mut findings, mut compactions, mut spills, mut search) = (Vec::new(), Vec::new(), Vec::new(), Search::default());
-    for conversation in conversations {
-        let prepared = study.prepare(conversation);
-        findings.extend(study.look(path, &prepared, recorded));
-        let tokens = |block| prepared.tokens(block);
-        let losses = CompactionLoss::all(conversation, &prepared.references);
-        let all = RecordedCompaction::all(conversation, tokens).into_iter().zip(losses);
-        compactions.extend(all.map(|(recorded, lost)| Compacted { conversation: conversation.name.clone(), recorded, lost }));
-        for (block, place) in place::blocks(conversation) {
-            search.look(&block.text(), |_| place.clone());
-            spills.extend(spilled::marker(block).map(|marker| Spill { marker, place }));
-        }
+    let said = history::history(conversations, bytes);
+    let archive = unroll::is_archive(path, conversations, &said).then(|| conversations[0].clone());
+    let (mut spills, mut search) = (Vec::new(), Search::default());
+    for (block, place) in conversations.iter().flat_map(place::blocks) {
+        search.look(&block.text(), |_| place.clone());
+        spills.extend(spilled::marker(block).map(|marker| Spill { marker, place }));
     }
-    // What findings and losses quote of the transcript must not give away what only its place is told of.
-    findings.iter_mut().for_each(|finding| search.hide(finding));
-    let facts = compactions.iter_mut().filter_map(|compacted: &mut Compacted| compacted.lost.as_mut());
-    facts.flat_map(|lost| &mut lost.nowhere_facts).for_each(|fact| search.hide_fact(&mut fact.text));
-    findings.extend(search.seen().iter().map(|seen| secret(path, seen)));
     let note = |note: &crate::format::Note| ResultNote { path: path.to_owned(), line: note.line, what: note.what.clone() };
-    Look {
+    let mut look = Look {
         transcript: Transcript {
             path: path.to_owned(),
             format: conversations.first().map_or("", |conversation| conversation.format),
@@ -115,29 +100,43 @@ pub fn look(study: &Study, recorded: &Policy, path: &str, tree: usize, bytes: &[
             conversations: conversations.len(),
             calls: conversations.iter().map(|conversation| conversation.calls.len()).sum(),
             messages: conversations.iter().map(|conversation| conversation.messages.len()).sum(),
-            compactions,
+            compactions: Vec::new(),
             bytes: bytes.len() as u64,
             persisted: BTreeMap::new(),
         },
         tree,
-        findings,
-        said: history::history(conversations, bytes),
+        findings: Vec::new(),
+        said,
         spills,
+        search,
         notes: reading.notes.iter().map(note).collect(),
+        archive,
+    };
+    if look.archive.is_none() {
+        for conversation in conversations {
+            let (mut findings, mut compactions) = replayer.look(path, conversation);
+            look.search.hide_all(&mut findings, &mut compactions);
+            look.findings.extend(findings);
+            look.transcript.compactions.extend(compactions);
+        }
     }
+    look.findings.extend(look.search.seen().iter().map(|seen| secret(path, seen)));
+    look
 }
 
 /// Puts the transcripts together, in their order, with the trees they belong to. `notes` are what is known of files that are none of the
 /// transcripts.
-pub fn audit(looks: Vec<Look>, trees: &[&dyn Tree], notes: Vec<ResultNote>) -> Audit {
+pub fn audit(replayer: Replayer, mut looks: Vec<Look>, trees: &[&dyn Tree], notes: Vec<ResultNote>) -> Audit {
     let trees: Vec<Index> = trees.iter().map(|tree| Index::new(*tree)).collect();
     let links: Vec<Link> =
         looks.iter().map(|look| Link { path: &look.transcript.path, tree: look.tree, said: &look.said }).collect();
     let pointers = chain::pointers(&links, &trees);
-    let chains: Vec<Chain> = chain::groups(&links, &pointers).iter().map(|order| chain::chain(&links, order)).collect();
+    let groups = chain::groups(&links, &pointers);
+    let chains: Vec<Chain> = groups.iter().map(|order| chain::chain(&links, order)).collect();
     let mut findings = chain::gaps(&links, &pointers);
     findings.extend(chain::overwritten(&links, &pointers));
     let archives = totals::archives(&looks, &pointers);
+    sessions::replay(replayer, &mut looks, &groups, &pointers);
     let mut audit = Audit { version: 1, transcripts: Vec::new(), chains, findings, totals: Totals::default(), notes };
     let mut persisted = BTreeMap::new();
     for look in looks {

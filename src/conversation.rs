@@ -6,12 +6,14 @@
 //! * a [`PairId`] joins the tool_use and the tool_result of one tool call.
 
 mod builder;
+mod pieces;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 pub use builder::Builder;
+pub use pieces::Piece;
 
 /// Index of a block in its conversation. Replays number the blocks that layers write from where the conversation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -241,10 +243,7 @@ impl RecordedEdit {
 
     /// The messages it put into the context.
     pub fn messages(&self) -> &[Message] {
-        match self {
-            RecordedEdit::Fold { into } => into,
-            RecordedEdit::Clear { .. } => &[],
-        }
+        if let RecordedEdit::Fold { into } = self { into } else { &[] }
     }
 }
 
@@ -278,6 +277,8 @@ pub struct Conversation {
     pub system: Option<String>,
     /// Records of the file that became part of this conversation.
     pub records: usize,
+    /// The files it was read from, where they are several.
+    pub pieces: Vec<Piece>,
 }
 
 impl Conversation {

@@ -168,21 +168,25 @@ pub struct Case {
     pub findings: Vec<Finding>,
 }
 
-/// Everything that is found in one replay of a transcript, by kind, then call.
+/// Everything that is found in one replay of a transcript, by kind, then call. Of a conversation of several files `path` is what is said
+/// of all of it; the rest is at its file.
 pub fn look(path: &str, replay: &Replay) -> Vec<Finding> {
     let of = |kind: &'static Kind| {
         let mut found = kind.look.map(|look| look(replay)).unwrap_or_default();
         found.sort_by_key(|found| found.call);
-        found.into_iter().map(|Found { level, line, call, message, data }| Finding {
-            id: kind.id.to_owned(),
-            level,
-            path: path.to_owned(),
-            line,
-            call: call.map(|call| call + 1),
-            message,
-            data,
-            conversation: Some(replay.conversation.name.clone()),
-            policy: Some(replay.policy.name.clone()),
+        found.into_iter().map(|Found { level, line, call, message, data }| {
+            let place = line.map(|line| replay.conversation.place(line));
+            Finding {
+                id: kind.id.to_owned(),
+                level,
+                path: place.and_then(|(file, _)| file).unwrap_or(path).to_owned(),
+                line: place.map(|(_, line)| line),
+                call: call.map(|call| call + 1),
+                message,
+                data,
+                conversation: Some(replay.conversation.name.clone()),
+                policy: Some(replay.policy.name.clone()),
+            }
         })
     };
     FINDINGS.iter().flat_map(of).collect()

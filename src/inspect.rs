@@ -178,7 +178,7 @@ impl RecordedCompaction {
     pub fn all(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<Self> {
         let put = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
         let of = |compaction: &crate::conversation::Compaction| Self {
-            line: compaction.line,
+            line: conversation.place(compaction.line).1,
             kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
             trigger: compaction.trigger.clone(),
             before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,

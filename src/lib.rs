@@ -25,8 +25,8 @@
 //!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML
 //! ```
 //!
-//! [`audit`](mod@audit) looks at saved transcripts as they are: the record replayed, the archives of a session put in order, the files
-//! that markers name held against the markers.
+//! [`audit`](mod@audit) looks at saved transcripts as they are: the record replayed, the archives of a session put in
+//! order and together, the files that markers name held against the markers.
 //!
 //! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to
 //! take; [`gate`] holds what a study found against limits and a committed baseline. The command line calls them and adds no second

@@ -22,6 +22,7 @@ use regex::{Captures, Regex, RegexSet};
 
 use serde_json::Value;
 
+use super::Compacted;
 use super::place::Place;
 use crate::finding::Finding;
 
@@ -149,6 +150,13 @@ impl Search {
         finding.message = self.hidden(&finding.message, &parts);
     }
 
+    /// Takes what was found out of all that quotes a transcript: it must not give away what only its place is told of.
+    pub(super) fn hide_all(&self, findings: &mut [Finding], compactions: &mut [Compacted]) {
+        findings.iter_mut().for_each(|finding| self.hide(finding));
+        let lost = compactions.iter_mut().filter_map(|compacted| compacted.lost.as_mut());
+        lost.flat_map(|lost| &mut lost.nowhere_facts).for_each(|fact| self.hide_fact(&mut fact.text));
+    }
+
     /// The same for a fact by itself.
     pub fn hide_fact(&self, text: &mut String) {
         if self.is_part(text) {
@@ -182,8 +190,9 @@ impl Search {
     }
 
     /// What was found, by its first place.
-    pub fn seen(self) -> Vec<Seen> {
-        let mut seen: Vec<Seen> = self.found.into_iter().map(|((rule, _), places)| Seen { rule: &RULES[rule], places }).collect();
+    pub fn seen(&self) -> Vec<Seen> {
+        let one = |((rule, _), places): (&(usize, String), &Vec<Place>)| Seen { rule: &RULES[*rule], places: places.clone() };
+        let mut seen: Vec<Seen> = self.found.iter().map(one).collect();
         seen.sort_by(|a, b| (&a.places, a.rule.name).cmp(&(&b.places, b.rule.name)));
         seen
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use recompact::audit::{Tree, audit, look};
+use recompact::audit::{Replayer, Tree, audit, look};
 use recompact::format::Reading;
 use recompact::policy::preset;
 use recompact::report;
@@ -51,18 +51,18 @@ impl Audit {
         let recorded = preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?;
         let Some(recorded) = recorded else { return Err(Failure::Usage(format!("there is no policy {RECORDED}"))) };
         let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
+        let replayer = Replayer { study: &study, recorded: &recorded };
         self.transcripts.only_files();
         let trees = Trees::list(self.root.as_deref(), self.transcripts.paths())?;
         trees.must_not_hold(self.out.as_deref())?;
-        let work = |source: Source, reading: &Reading| {
-            look(&study, &recorded, source.name, trees.of(source.name), source.bytes(), reading)
-        };
+        let work =
+            |source: Source, reading: &Reading| look(replayer, source.name, trees.of(source.name), source.bytes(), reading);
         let done = self.transcripts.for_each(&[self.out.as_deref()], false, work, work, |_| None)?;
         let mut notes = trees.notes();
         notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));
         let (looks, end) = done.analysed()?;
         let folders: Vec<&dyn Tree> = trees.folders().collect();
-        let audit = self.transcripts.install(|| audit(looks, &folders, notes))?;
+        let audit = self.transcripts.install(|| audit(replayer, looks, &folders, notes))?;
         let bytes = report::audit::render(&self.output, &audit, &style(self.out.as_deref()));
         output::write(self.out.as_deref(), &bytes)?;
         end?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, Thinking, ToolPair, Usage,
+    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, Piece, Thinking, ToolPair, Usage,
     text_wire,
 };
 
@@ -31,6 +31,7 @@ impl Builder {
             window: None,
             system: None,
             records: 0,
+            pieces: Vec::new(),
         };
         Self { conversation, pair_ids: HashMap::new(), ids_recur: false }
     }
@@ -54,6 +55,11 @@ impl Builder {
 
     pub fn set_system(&mut self, text: impl Into<String>) {
         self.conversation.system = Some(text.into());
+    }
+
+    /// Says that lines after `piece.before` are of this file, until the next is named.
+    pub fn add_piece(&mut self, piece: Piece) {
+        self.conversation.pieces.push(piece);
     }
 
     /// Says that one more record of the file became part of the conversation.

@@ -10,7 +10,7 @@
 //! that gives today. Left out are files that were written since and results of writing them (what they say now can be read),
 //! results cut in the middle, and copies of what stays. It is looked at when a result leaves and whenever something was dropped
 //! or summarised later; told once for each layer that took the last way, from 1,000 tokens on. Of the record, a summary that says
-//! where the full transcript lies is a way back.
+//! where the full transcript lies (Claude Code's, learn-claude-code's) is a way back.
 //!
 //! Precision: 15 opened of 389; of the 45 results that they name, searched for in the request, 43 right: the text of one
 //! stood in a later run of the same test, of one in an approved plan. Of three a file of the same bare name was in sight, and not
@@ -24,7 +24,7 @@ use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Kind, Origin, PairId};
 use crate::journal::SentBlock;
 use crate::kept::WaysBack;
-use crate::layer::{Act, recorded::POINTER};
+use crate::layer::{Act, recorded::is_pointer};
 use crate::text::many;
 
 /// What a layer took away is told from so many tokens on: ours.
@@ -104,7 +104,7 @@ impl Gone {
         let Cause::Layer(layer) = change.cause else { return };
         let act = &replay.policy.layers[layer].act;
         if change.kind == ChangeKind::Fold && matches!(act, Act::Recorded(_)) {
-            self.pointer = change.added.iter().any(|id| replay.block(*id).text().contains(POINTER));
+            self.pointer = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
         for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {
@@ -156,7 +156,8 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let name = |lost: &Lost| {
         let block = replay.block(lost.block);
         let Kind::ToolResult(pair) = block.kind else { return String::new() };
-        format!("{} at line {} ({} tokens)", replay.conversation.pair(pair).name, block.line, lost.tokens)
+        let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_named(block.line));
+        format!("{name} at {line} ({} tokens)", lost.tokens)
     };
     let largest = lost.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
     let in_sight = match again {
@@ -172,7 +173,7 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();
     let level = if for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
     let found = Found::at_call(replay, level, first, message).with("layer", replay.layer(layer));
-    let places = lost.iter().take(NAMED).map(|lost| replay.block(lost.block).line);
+    let places = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
     let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
     let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);
     let found = found.with("largest_calls", calls.collect::<Vec<_>>());

@@ -22,21 +22,22 @@ pub fn look(replay: &Replay) -> Vec<Found> {
         let stale: Option<&Typed> = cut.newest_verbatim.map(|at| &typed[at]);
         let older = match stale {
             Some(older) => {
-                format!("; the newest that stands there is an older one: {} (line {})", told::quoted(&older.text), older.line)
+                let line = replay.conversation.line_named(older.line);
+                format!("; the newest that stands there is an older one: {} ({line})", told::quoted(&older.text))
             }
             None => "; no request stands there word for word".to_owned(),
         };
         let message = format!(
-            "{} {} the user's newest request {} (line {}){older}",
+            "{} {} the user's newest request {} ({}){older}",
             replay.who(cut.layer),
             if now == Survival::Absent { "took" } else { "left only a part of" },
             told::quoted(&request.text),
-            request.line,
+            replay.conversation.line_named(request.line),
         );
         let found =
             Found::at_call(replay, Level::Warning, cut.call, message).at_line(Some(request.line).filter(|line| *line > 0));
         let found = found.with("layer", replay.layer(cut.layer)).with("absent", now == Survival::Absent);
-        Some(stale.map_or(found.clone(), |older| found.with("stale_line", older.line)))
+        Some(stale.map_or(found.clone(), |older| found.with("stale_line", replay.conversation.line_value(older.line))))
     });
     lost.collect()
 }

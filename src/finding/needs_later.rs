@@ -114,6 +114,6 @@ fn by_kind(replay: &Replay, facts: impl Iterator<Item = u32>) -> String {
 /// A fact, and who uses it: `path "src/pool.rs" (call 4, line 9)`.
 fn named(replay: &Replay, fact: u32, call: u32) -> String {
     let fact = &replay.references.facts[fact as usize];
-    let line = replay.line_of(call as usize);
-    format!("{} {} (call {}, line {line})", fact.kind.name(), told::quoted(&fact.text), call + 1)
+    let line = replay.conversation.line_named(replay.line_of(call as usize));
+    format!("{} {} (call {}, {line})", fact.kind.name(), told::quoted(&fact.text), call + 1)
 }

@@ -103,10 +103,10 @@ fn told(replay: &Replay, call: usize, layer: usize, again: &[Again]) -> Option<F
     let who = if replay.is_record() { "the agent" } else { "the recorded agent" };
     let message = format!(
         "{} took {} away that {who} asked for again and got again unchanged, for {sum} tokens: {asked}, \
-         first at line {}, again at call {}",
+         first at {}, again at call {}",
         replay.who(layer),
         many(again.len(), "tool result"),
-        replay.line_of_block(dearest.first).unwrap_or_default(),
+        replay.conversation.line_named(replay.line_of_block(dearest.first).unwrap_or_default()),
         dearest.call + 1,
     );
     let found = Found::at_call(replay, Level::Warning, call, message).at_line(replay.line_of_block(dearest.second));

@@ -46,6 +46,9 @@ pub struct LostFact {
     pub text: String,
     /// The line of the use.
     pub line: u32,
+    /// The file of the use, where the conversation was read from several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 impl CompactionLoss {
@@ -61,11 +64,12 @@ impl CompactionLoss {
         let lost = |nowhere: &Nowhere| {
             let fact = &references.facts[nowhere.fact as usize];
             let response = conversation.calls[nowhere.call as usize].response;
-            LostFact { kind: fact.kind.name(), text: fact.text.clone(), line: conversation.messages[response].line }
+            let (path, line) = conversation.place(conversation.messages[response].line);
+            LostFact { kind: fact.kind.name(), text: fact.text.clone(), line, path: path.map(str::to_owned) }
         };
         let compaction = &conversation.compactions[loss.compaction];
         Self {
-            line: compaction.line,
+            line: conversation.place(compaction.line).1,
             before_call: loss.after as usize + 1,
             needed: loss.needed,
             encrypted: compaction.edit.is_encrypted(conversation),

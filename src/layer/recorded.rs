@@ -28,8 +28,15 @@ pub struct Recorded {}
 /// What Claude Code, opencode and qwen-code put in place of a result they cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// In the line that Claude Code itself writes behind a summary: where the transcript lies, no summarizer said.
-pub(crate) const POINTER: &str = "read the full transcript at: ";
+/// In the line that Claude Code itself writes behind a summary.
+const POINTER: &str = "read the full transcript at: ";
+/// What learn-claude-code begins the line before its summary with (s06), or the one behind it (the last s08).
+const POINTERS: [&str; 2] = ["[Conversation compressed. Transcript: ", "Full transcript: "];
+
+/// Whether a line beside a summary is the harness's own, and tells where the transcript lies: no summarizer said that.
+pub(crate) fn is_pointer(line: &str) -> bool {
+    line.contains(POINTER) || POINTERS.iter().any(|begin| line.starts_with(begin))
+}
 
 pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
     let compactions = &now.context.conversation().compactions;
@@ -65,7 +72,7 @@ fn summary(now: &Moment, compaction: usize, span: Range<usize>) -> Option<PutBac
     let (made, whole): (Vec<_>, Vec<_>) = blocks().partition(|id| context.is_made(*id));
     let system = conversation.system.as_deref().map(Cow::Borrowed);
     let texts = system.into_iter().chain(made.iter().chain(&whole).map(|id| context.block(*id).text()));
-    let said: Vec<&str> = text.lines().filter(|line| !line.contains(POINTER)).collect();
+    let said: Vec<&str> = text.lines().filter(|line| !is_pointer(line)).collect();
     let names = now.shared.names.names(conversation, &said.join("\n"), whole.iter().copied(), texts);
     Some(PutBack { compaction, tokens: now.tokens(&text), names })
 }

@@ -16,7 +16,7 @@ fn inspections() -> [Inspection; 2] {
         let prices = Prices::built_in();
         Inspection::all(path, &reading, Counter::Own, Ledger::new(&prices, None)).remove(0)
     };
-    let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line };
+    let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line, path: None };
     let much = CompactionLoss {
         line: 183,
         before_call: 47,
