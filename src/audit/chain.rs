@@ -97,6 +97,12 @@ pub fn pointers(links: &[Link], trees: &[Index]) -> Vec<Pointer> {
 
 fn named(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) -> Before {
     match tree.find(path, link.path) {
+        // An archive that another names is of its folder; another folder has another session's, of the same name.
+        Place::At { entry, .. }
+            if last_folder(path) == last_folder(link.path) && folder(&tree.shown(entry)) != folder(link.path) =>
+        {
+            Before::Nowhere("does not lie beside it".to_owned())
+        }
         Place::At { entry, .. } if entry.kind == EntryKind::File => {
             let shown = tree.shown(entry);
             by_path.get(shown.as_str()).map_or(Before::Unread(shown.clone()), |at| Before::In(*at))
@@ -105,6 +111,11 @@ fn named(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) 
         Place::Nowhere => Before::Nowhere("is not in the tree".to_owned()),
         Place::Outside => Before::Nowhere("is not in the tree, and nothing outside of it is opened".to_owned()),
     }
+}
+
+/// The name of the folder a file is in, as either system writes it.
+fn last_folder(path: &str) -> Option<&str> {
+    path.rsplit(['/', '\\']).nth(1)
 }
 
 /// The archive with the next lower number beside it.
@@ -175,11 +186,14 @@ pub fn chain(links: &[Link], order: &[usize]) -> Chain {
 
 /// The histories that are nowhere: one for each archive that is missing, at the first place that needs it.
 pub fn gaps(links: &[Link], pointers: &[Pointer]) -> Vec<Finding> {
-    let mut missing: BTreeMap<(usize, &str), (&Pointer, usize)> = BTreeMap::new();
+    let mut missing: BTreeMap<(usize, &str, &str), (&Pointer, usize)> = BTreeMap::new();
     for pointer in pointers.iter().filter(|pointer| matches!(pointer.before, Before::Nowhere(_))) {
         // One that names nothing is missing for itself.
         let name = pointer.path.as_deref().unwrap_or(links[pointer.from].path);
-        missing.entry((links[pointer.from].tree, name)).or_insert((pointer, 0)).1 += 1;
+        let Link { path, tree, .. } = links[pointer.from];
+        // Where a path begins is the session's own affair, unless it begins at the root.
+        let folder = if name.starts_with('/') { "" } else { folder(path) };
+        missing.entry((tree, folder, name)).or_insert((pointer, 0)).1 += 1;
     }
     let gap = |(pointer, times): (&Pointer, usize)| {
         let Before::Nowhere(why) = &pointer.before else { return None };

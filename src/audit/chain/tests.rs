@@ -56,6 +56,15 @@ fn archives_are_put_in_order() {
         (vec![("s/.transcripts/t_2.jsonl", "* Y")], " | gap t_2.jsonl:1"),
         // The first is gone; it is told once.
         (vec![("s/.transcripts/t_2.jsonl", ">1 E"), ("s/.transcripts/t_3.jsonl", ">2 F >1")], "2+2 3+2 | gap t_2.jsonl:1"),
+        // What lies in another folder under the same name is another session's.
+        (
+            vec![
+                ("r/.transcripts/t_1.jsonl", "a B"),
+                ("r/.transcripts/t_2.jsonl", "p>1 E"),
+                ("s/.transcripts/t_2.jsonl", "q>1 F"),
+            ],
+            "1+2 2+2 | gap t_2.jsonl:1",
+        ),
         // It lies there, but is no transcript.
         (vec![("s/.transcripts/t_1.jsonl", "unread"), ("s/.transcripts/t_2.jsonl", ">1 E")], " | "),
         // Written over by the next: the summary points to the file it is in.
