@@ -20,9 +20,9 @@
 //!                    kept                        every use looked up in what was sent: hit, soft miss, hard miss; the bounds
 //!                    cache, cost                 what each request read from the provider's prompt cache, and what that costs
 //!                      │
-//!                   measure                      fn(&Conversation, &Journal, &Kept, &Cost, …) → values of columns
+//!                   measure, finding             fn(&Conversation, &Journal, &Kept, &Cost, …) → values of columns; what is wrong
 //!                      ▼
-//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML
+//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML · SARIF · JUnit · GitHub
 //! ```
 //!
 //! [`audit`](mod@audit) looks at saved transcripts as they are: the record replayed, the archives of a session put in
@@ -47,10 +47,11 @@
 //! * [`references`]: which call uses which earlier fact, and what recorded compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
 //! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
 //!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
+//! * [`finding`]: what is wrong with a replay, and where.
 //! * [`probe`]: whether a model finds what [`kept`] says is there, and misses what it says is gone.
 //! * [`condition`]: what must hold of a column. [`gate`]: suites with limits and tolerances → verdicts, for continuous integration.
 //! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
-//! * [`finding`]: what is wrong with a replay. [`audit`](mod@audit): what is wrong with saved transcripts and the files beside them.
+//! * [`audit`](mod@audit): what is wrong with saved transcripts and the files beside them.
 //!
 //! # Invariants
 //!
@@ -70,10 +71,11 @@
 //!
 //! # Extending it
 //!
-//! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`] and [`report`] are the
-//! extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`], [`layer::ACTS`],
-//! [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
-//! [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::marks::MARKERS`]) and what secrets look like ([`audit::secrets::RULES`]): a row each.
+//! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`], [`finding`] and
+//! [`report`] are the extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`],
+//! [`layer::ACTS`], [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
+//! [`finding::FINDINGS`], [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::marks::MARKERS`]) and what secrets
+//! look like ([`audit::secrets::RULES`]): a row each.
 
 pub mod access;
 pub mod audit;
