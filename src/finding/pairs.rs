@@ -12,6 +12,10 @@
 //! It is a warning where an API still takes the request, but the shape is a mistake: two summaries in a row (one fold left the summary
 //! of another: let it cover the last one, `min_span`); thinking that stands where the rest of its response was taken away, or
 //! the thinking in front of a tool_use taken away (keep responses whole).
+//!
+//! Precision: 33 findings under learn-claude-code's first s08 in 108 recordings, each counted again in the requests as they are written
+//! out: in all 33 the first request, the number of requests and the number of orphans (769 together) are the same. What is a warning
+//! was found in cases only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
