@@ -71,6 +71,12 @@ fn everything_is_in_the_catalog_and_has_a_page() {
         assert!(page.starts_with(&format!("`{}`: ", kind.name)), "{page}");
         assert!(page.lines().count() > 8 && page.contains("```toml"), "{}: a page has an example", kind.name);
     }
+    for kind in FINDINGS {
+        let page = run(["catalog", "findings", kind.id]).printed();
+        for part in ["What it means: ", "Why it hurts: ", "What to change: ", "Evidence: ", "Precision: "] {
+            assert!(page.replace('\n', " ").contains(part), "{}: {part}", kind.id);
+        }
+    }
     for preset in PRESETS {
         assert_eq!(run(["catalog", "policies", preset.name]).printed().trim_end(), preset.toml.trim_end());
     }
