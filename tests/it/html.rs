@@ -305,9 +305,9 @@ fn two_hundred_policies_on_a_hundred_transcripts_load_in_a_second() {
     let Some((mut browser, folder, _)) = shown(&Results::default(), 1280, "light") else { return };
     let path = folder.path().join("large.html");
     std::fs::write(&path, &bytes).expect("a folder to write to");
-    let limit = if std::env::var_os("RECOMPACT_LONG").is_some() { 1_000.0 } else { 5_000.0 };
+    // A second is what the page may take where nothing else runs: beside other tests it is theirs that is measured.
+    let limit = if std::env::var_os("RECOMPACT_ALONE").is_some() { 1_000.0 } else { 5_000.0 };
     let mut best = [f64::INFINITY; 2];
-    // The best of several: other tests run beside this one.
     for _ in 0..8 {
         if best.iter().all(|time| *time < limit) {
             break;
