@@ -305,20 +305,42 @@ fn two_hundred_policies_on_a_hundred_transcripts_load_in_a_second() {
     let Some((mut browser, folder, _)) = shown(&Results::default(), 1280, "light") else { return };
     let path = folder.path().join("large.html");
     std::fs::write(&path, &bytes).expect("a folder to write to");
-    // A second is what the page may take where nothing else runs: beside other tests it is theirs that is measured.
-    let limit = if std::env::var_os("RECOMPACT_ALONE").is_some() { 1_000.0 } else { 5_000.0 };
-    let mut best = [f64::INFINITY; 2];
-    for _ in 0..8 {
-        if best.iter().all(|time| *time < limit) {
+    // A second is what the page may take where nothing else runs: beside other tests it is theirs that is measured. Virtual machines
+    // are now and then half as fast as they were, so a plain table is loaded beside it, and the second is as long as that tells.
+    let alone = std::env::var_os("RECOMPACT_ALONE").is_some();
+    let table = folder.path().join("table.html");
+    std::fs::write(&table, plain_table()).expect("a folder to write to");
+    let (mut best, mut tables, mut limit) = ([f64::INFINITY; 2], Vec::new(), 0.0);
+    for attempt in 0..10 {
+        // What the table takes is known after a few.
+        if attempt >= if alone { 4 } else { 1 } && best.iter().all(|time| *time < limit) {
             break;
         }
+        browser.open(&table);
+        tables.push(browser.number(LOADED));
+        tables.sort_by(f64::total_cmp);
+        limit = if alone { 1_000.0 * (tables[(tables.len() - 1).min(1)] / PLAIN_TABLE).max(1.0) } else { 5_000.0 };
         let wall = browser.open(&path);
-        let loaded = browser.number("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
+        let loaded = browser.number(LOADED);
         let painted = browser.number("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0");
-        println!("loaded after {loaded:.0} ms, first paint after {painted:.0} ms, {wall:.0} ms by the clock");
+        println!(
+            "loaded after {loaded:.0} ms, first paint after {painted:.0} ms, {wall:.0} ms by the clock; limit {limit:.0} ms"
+        );
         best = [best[0].min(loaded), best[1].min(painted)];
     }
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 200.0);
     assert_eq!(browser.number("document.querySelectorAll('#conversation .series').length"), 16.0);
-    assert!(best.iter().all(|time| *time < limit), "{best:?} ms");
+    assert!(best.iter().all(|time| *time < limit), "{best:?} of {limit:.0} ms; the plain table took {tables:?}");
+}
+
+/// Milliseconds until a page is loaded.
+const LOADED: &str = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd";
+
+/// Those of [`plain_table`], the second best of some (the best is now and then no measurement), while the page of 200 policies took 800 to 950.
+const PLAIN_TABLE: f64 = 400.0;
+
+/// Nothing but cells: 30,000 of them.
+fn plain_table() -> String {
+    let row = format!("<tr>{}</tr>", "<td>1,234.5</td>".repeat(30));
+    format!("<!doctype html><title>table</title><table>{}</table>", row.repeat(1_000))
 }
