@@ -268,7 +268,7 @@ impl This<'_> {
     /// The layer whose edit reached this message: the nearest before it, else the first of all.
     fn layer_that_touched(&self, message: usize) -> Option<usize> {
         let layers = &self.cache.setup.policy.layers;
-        let edits = self.request.changes.iter().chain(&self.request.view).filter_map(|change| match change.cause {
+        let edits = self.request.edits().filter_map(|change| match change.cause {
             Cause::Layer(layer) if !layers[layer].edits_on_server() => Some((change.at, layer)),
             _ => None,
         });

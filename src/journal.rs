@@ -29,6 +29,13 @@ pub struct Request {
     pub view_anew: bool,
 }
 
+impl Request {
+    /// All that was done since the request before: to the stored history, then to the view made for this request only.
+    pub fn edits(&self) -> impl Iterator<Item = &Change> + Clone {
+        self.changes.iter().chain(&self.view)
+    }
+}
+
 /// The blocks of a request, told by the request before it: so many of its first blocks stay, and these follow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tail {

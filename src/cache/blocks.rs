@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Conversation, Kind};
-use crate::journal::{Journal, SentBlock};
+use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
 
 use super::prefixes::Step;
@@ -67,7 +67,7 @@ pub(crate) fn keys(conversation: &Conversation, policy: &Policy, journal: &Journ
     let recorded = 0..conversation.blocks.len() as u64;
     let made = journal.made.iter().map(|made| made.written.key());
     let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
-    for change in journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
+    for change in journal.requests.iter().flat_map(Request::edits) {
         let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };
         if policy.layers[*layer].edits_on_server() {
             for (old, new) in removed.iter().zip(added) {

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::visible::{Visible, changes, taker};
+use super::visible::{Visible, taker};
 use super::{Found, Level, Replay, told};
 use crate::access;
 use crate::context::{Cause, ChangeKind};
@@ -85,7 +85,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 impl Pointers<'_, '_> {
     /// What layers wrote before this request.
     fn learn(&mut self, request: &Request) {
-        for change in changes(request).filter(|change| change.kind == ChangeKind::Rewrite) {
+        for change in request.edits().filter(|change| change.kind == ChangeKind::Rewrite) {
             let (Some(layer), [old], [new]) = (taker(self.replay, change), &change.removed[..], &change.added[..]) else {
                 continue;
             };
@@ -112,7 +112,7 @@ impl Pointers<'_, '_> {
         if self.good.remove(&block).is_some() || self.emptied.contains(&block) || stub(self.replay, block) {
             return;
         }
-        let by = changes(request).filter(|change| change.removed.contains(&block)).find_map(|change| match change.cause {
+        let by = request.edits().filter(|change| change.removed.contains(&block)).find_map(|change| match change.cause {
             Cause::Layer(layer) => Some(layer),
             Cause::Record => None,
         });

@@ -106,6 +106,6 @@ fn tell(replay: &Replay, call: usize, (block, left): (BlockId, BlockId), budgets
 
 /// What stands in place of which block after the layers' rewrites before a request.
 fn rewritten(request: &Request) -> HashMap<BlockId, BlockId> {
-    let changes = request.changes.iter().chain(&request.view).filter(|change| change.kind == ChangeKind::Rewrite);
+    let changes = request.edits().filter(|change| change.kind == ChangeKind::Rewrite);
     changes.filter_map(|change| Some((*change.removed.first()?, *change.added.first()?))).collect()
 }

@@ -98,7 +98,7 @@ fn edits(replay: &Replay) -> BTreeMap<usize, Grown> {
     let mut edits: BTreeMap<usize, Grown> = BTreeMap::new();
     let mut known = BTreeSet::new();
     for request in &replay.journal.requests {
-        let changes = request.changes.iter().chain(&request.view).filter(|change| change.kind == ChangeKind::Rewrite);
+        let changes = request.edits().filter(|change| change.kind == ChangeKind::Rewrite);
         for change in changes {
             let (Cause::Layer(layer), [old], [new]) = (change.cause, &change.removed[..], &change.added[..]) else { continue };
             if known.insert((layer, replay.journal.recorded_block(replay.conversation, *new))) {

@@ -20,7 +20,7 @@ pub(super) fn misshapen(replay: &Replay) -> Vec<Found> {
     let mut found = Vec::new();
     for request in &replay.journal.requests {
         let blocks = sent.advance(request);
-        let changes = || request.changes.iter().chain(&request.view).filter(|change| change.cause != Cause::Record);
+        let changes = || request.edits().filter(|change| change.cause != Cause::Record);
         found.extend(looked.two_summaries(request, blocks, changes()));
         found.extend(looked.split_responses(request, blocks, changes()));
     }

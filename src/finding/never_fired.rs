@@ -18,7 +18,7 @@
 use super::trigger::trigger;
 use super::{Found, Level, Replay};
 use crate::context::{Cause, ChangeKind};
-use crate::journal::{Happened, Weighed};
+use crate::journal::{Happened, Request, Weighed};
 use crate::layer::Act;
 
 /// A conversation of so many calls …
@@ -92,7 +92,7 @@ fn sum(replay: &Replay) -> u64 {
 
 /// Whether layers took something out that had been sent before. What they change as it enters does not count.
 fn was_edited(replay: &Replay) -> bool {
-    let changes = replay.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view));
+    let changes = replay.journal.requests.iter().flat_map(Request::edits);
     let clears = |layer: usize| matches!(replay.policy.layers[layer].act, Act::Clear(_) | Act::Dedupe(_));
     let mut of_layers = changes.filter_map(|change| match change.cause {
         Cause::Layer(layer) => Some((layer, change.kind)),

@@ -112,7 +112,7 @@ impl Walk<'_, '_> {
 
     /// Tokens of what entered, and that a layer took out before it was sent.
     fn never_sent(&self, request: &Request, is_new: impl Fn(BlockId) -> bool) -> u64 {
-        let changes = request.changes.iter().chain(&request.view);
+        let changes = request.edits();
         let taken = changes.filter(|change| change.cause != Cause::Record && change.kind != ChangeKind::Rewrite);
         let gone = taken.flat_map(|change| change.removed.iter().filter(|block| !change.added.contains(block)));
         gone.filter(|block| is_new(**block)).map(|block| (self.replay.tokens)(*block)).sum()
@@ -135,7 +135,7 @@ impl Walk<'_, '_> {
             Cause::Layer(layer) if !layers[layer].edits_on_server() => Some((change.at, layer)),
             _ => None,
         };
-        let edits = request.changes.iter().chain(&request.view).filter_map(of_layer);
+        let edits = request.edits().filter_map(of_layer);
         let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
         let first = || edits.min_by_key(|(at, _)| *at);
         let gone = || last.view.iter().filter_map(of_layer).next();

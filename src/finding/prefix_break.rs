@@ -29,6 +29,7 @@ use super::prefix::{Break, breaks};
 use super::{Found, Level, Replay};
 use crate::context::Cause;
 use crate::conversation::BlockId;
+use crate::journal::Request;
 use crate::layer::Act;
 use crate::text::around;
 
@@ -87,7 +88,7 @@ fn tenths(number: f64) -> f64 {
 /// The layer that wrote each block, of those that layers wrote.
 fn writers(replay: &Replay) -> Vec<Option<usize>> {
     let mut writers = vec![None; replay.journal.made.len()];
-    for change in replay.journal.requests.iter().flat_map(|request| request.changes.iter().chain(&request.view)) {
+    for change in replay.journal.requests.iter().flat_map(Request::edits) {
         let Cause::Layer(layer) = change.cause else { continue };
         for block in &change.added {
             if let Some(writer) = made(replay, *block).and_then(|made| writers.get_mut(made)) {

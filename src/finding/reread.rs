@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::visible::{Form, Visible, changes, points_to_copy, taker};
+use super::visible::{Form, Visible, points_to_copy, taker};
 use super::{Found, Level, Replay, told};
 use crate::access;
 use crate::conversation::{BlockId, Kind, PairId};
@@ -40,7 +40,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let mut again: BTreeMap<(usize, usize), Vec<Again>> = BTreeMap::new();
     for request in &replay.journal.requests {
         visible.advance(request);
-        for change in changes(request) {
+        for change in request.edits() {
             let Some(layer) = taker(replay, change) else { continue };
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let recorded = replay.journal.recorded_block(replay.conversation, *block);

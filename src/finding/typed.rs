@@ -1,7 +1,7 @@
 //! What folds and drops left of what users typed.
 
 use super::Replay;
-use super::visible::{Form, Visible, changes};
+use super::visible::{Form, Visible};
 use crate::context::{Cause, ChangeKind};
 use crate::conversation::{BlockId, Kind, Origin};
 use crate::facts::{self, FactKind, rule};
@@ -151,7 +151,7 @@ impl<'a> Follower<'a, '_> {
 
     /// Blocks that entered and left before the same request.
     fn added_and_gone<'r>(&self, request: &'r Request) -> impl Iterator<Item = &'r BlockId> {
-        changes(request).filter(|change| takes(change.kind)).flat_map(|change| &change.removed)
+        request.edits().filter(|change| takes(change.kind)).flat_map(|change| &change.removed)
     }
 
     fn may_hold_words(&self, id: BlockId) -> bool {
@@ -167,7 +167,7 @@ fn takes(kind: ChangeKind) -> bool {
 /// The layer that folded last before a request, else the one that dropped last.
 fn cutter(request: &Request) -> Option<usize> {
     let last = |kind: ChangeKind| {
-        let of_layers = changes(request).filter(|change| change.kind == kind).filter_map(|change| match change.cause {
+        let of_layers = request.edits().filter(|change| change.kind == kind).filter_map(|change| match change.cause {
             Cause::Layer(layer) => Some(layer),
             Cause::Record => None,
         });

@@ -1,6 +1,6 @@
 //! Tool results that were changed before any response had seen them.
 
-use super::visible::{Form, Visible, changes, done_to, points_to_copy, taker};
+use super::visible::{Form, Visible, done_to, points_to_copy, taker};
 use super::{Found, Level, Replay, told};
 use crate::context::ChangeKind;
 use crate::conversation::{BlockId, Kind, Origin, Role};
@@ -36,7 +36,7 @@ pub fn look(replay: &Replay, fate: Fate) -> Vec<Found> {
     for request in &replay.journal.requests {
         visible.advance(request);
         // Most requests were sent as they are.
-        if changes(request).next().is_none() {
+        if request.edits().next().is_none() {
             continue;
         }
         let results = entered(replay, request.call).into_iter().filter_map(|block| unseen(replay, &visible, request, block));

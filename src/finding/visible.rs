@@ -139,15 +139,10 @@ impl Sent {
     }
 }
 
-/// All that was done to a request and to the history before it, in order.
-pub fn changes(request: &Request) -> impl Iterator<Item = &Change> {
-    request.changes.iter().chain(&request.view)
-}
-
 /// What was done to a recorded block before one request, from the first change to the last.
 pub fn done_to(request: &Request, block: BlockId) -> Vec<&Change> {
     let (mut at, mut done) = (Some(block), Vec::new());
-    for change in changes(request) {
+    for change in request.edits() {
         let Some(now) = at else { break };
         if change.removed.contains(&now) && !change.added.contains(&now) {
             done.push(change);

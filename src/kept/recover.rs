@@ -29,7 +29,7 @@ impl<'a> Recovery<'a> {
     ) -> Self {
         let mut stay = vec![0; conversation.blocks.len()];
         for request in &journal.requests {
-            let removed = request.changes.iter().chain(&request.view).flat_map(|change| &change.removed);
+            let removed = request.edits().flat_map(|change| &change.removed);
             for block in removed {
                 if let Some(stay @ 0) = stay.get_mut(block.index()) {
                     *stay = (request.call as u32).saturating_sub(references.after(*block)).max(1);

@@ -39,7 +39,7 @@ impl<'a> WaysBack<'a> {
             self.stood[block.index()].start = self.archives.count();
         }
         self.read = response;
-        for change in request.changes.iter().chain(&request.view) {
+        for change in request.edits() {
             self.archives.before(request.call, change.cause);
             let recorded = |id: &BlockId| self.journal.recorded_block(self.conversation, *id);
             for block in change.removed.iter().filter_map(recorded) {
