@@ -29,7 +29,7 @@ mod provider;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::Cause;
+use crate::context::{Cause, Change};
 use crate::conversation::{BlockId, Conversation, MINUTE};
 use crate::journal::{Journal, Request, SentBlock};
 use crate::policy::Policy;
@@ -250,7 +250,7 @@ impl This<'_> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
-        let layer = self.layer_that_touched(self.prefixes.message_behind(self.shared))?;
+        let layer = layer_that_touched(self.cache.setup.policy, self.request, self.prefixes.message_behind(self.shared))?;
         let Self { cache, request, .. } = self;
         let size = |block| (cache.setup.size)(block);
         let entered = self.tokens(self.entered(last).map(size).sum());
@@ -265,17 +265,6 @@ impl This<'_> {
         })
     }
 
-    /// The layer whose edit reached this message: the nearest before it, else the first of all.
-    fn layer_that_touched(&self, message: usize) -> Option<usize> {
-        let layers = &self.cache.setup.policy.layers;
-        let edits = self.request.edits().filter_map(|change| match change.cause {
-            Cause::Layer(layer) if !layers[layer].edits_on_server() => Some((change.at, layer)),
-            _ => None,
-        });
-        let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
-        nearest.or_else(|| edits.min_by_key(|(at, _)| *at)).map(|(_, layer)| layer)
-    }
-
     /// The blocks that came after the model's last request: its response and what entered.
     fn entered(&self, last: &Last) -> impl Iterator<Item = BlockId> {
         let since = self.cache.setup.conversation.calls[last.call].response;
@@ -288,5 +277,21 @@ impl This<'_> {
         let body = self.request.tokens.saturating_sub(self.cache.setup.journal.overhead);
         let whole = self.prefixes.size_of(self.prefixes.len());
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
+    }
+}
+
+/// The layer whose edit reached a message of a request: the nearest before it, else the first of all. Edits on the provider's side
+/// leave the prefix as it was.
+pub(crate) fn layer_that_touched(policy: &Policy, request: &Request, message: usize) -> Option<usize> {
+    let edits = request.edits().filter_map(|change| prefix_edit(policy, change).map(|layer| (change.at, layer)));
+    let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
+    nearest.or_else(|| edits.min_by_key(|(at, _)| *at)).map(|(_, layer)| layer)
+}
+
+/// The layer that made an edit, if a cached prefix can break on it.
+pub(crate) fn prefix_edit(policy: &Policy, change: &Change) -> Option<usize> {
+    match change.cause {
+        Cause::Layer(layer) if !policy.layers[layer].edits_on_server() => Some(layer),
+        _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! Where a request is not the one before it and what entered since, because a layer edited it.
 
 use super::Replay;
-use crate::cache::{came_with, keys};
-use crate::context::{Cause, Change, ChangeKind};
+use crate::cache::{came_with, keys, layer_that_touched, prefix_edit};
+use crate::context::{Cause, ChangeKind};
 use crate::conversation::{BlockId, Kind, MINUTE, Role};
 use crate::journal::{Request, SentBlock};
 
@@ -127,18 +127,11 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// The layer whose edit reached this message: the nearest before it, else the first of all. Where none edited this request, one
-    /// that had edited the view of the request before and no longer does.
+    /// The layer whose edit reached this message. Where none edited this request, one that had edited the view of the request before
+    /// and no longer does.
     fn layer_that_touched(&self, message: usize, last: &Request, request: &Request) -> Option<usize> {
-        let layers = &self.replay.policy.layers;
-        let of_layer = |change: &Change| match change.cause {
-            Cause::Layer(layer) if !layers[layer].edits_on_server() => Some((change.at, layer)),
-            _ => None,
-        };
-        let edits = request.edits().filter_map(of_layer);
-        let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
-        let first = || edits.min_by_key(|(at, _)| *at);
-        let gone = || last.view.iter().filter_map(of_layer).next();
-        nearest.or_else(first).or_else(gone).map(|(_, layer)| layer)
+        let policy = self.replay.policy;
+        let gone = || last.view.iter().find_map(|change| prefix_edit(policy, change));
+        layer_that_touched(policy, request, message).or_else(gone)
     }
 }
