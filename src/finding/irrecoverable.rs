@@ -39,7 +39,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let mut lost: BTreeMap<usize, Vec<Lost>> = BTreeMap::new();
     for request in &replay.journal.requests {
         ways.advance(request);
-        let blocks = sent.advance(request);
+        sent.advance(request);
         if request.view_anew {
             gone.away.retain(|_, away| !away.of_view);
         }
@@ -62,7 +62,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
             let Some(away) = gone.away.remove(&block).filter(|_| gone.told.insert(block)) else { continue };
             // Who took the result may have left a way, which a later layer took.
             let layer = forgot.filter(|_| !gone.fresh.contains(&block)).unwrap_or(away.layer);
-            let calls = calls.get_or_insert_with(|| tool_uses(replay, blocks));
+            let calls = calls.get_or_insert_with(|| tool_uses(replay, sent.blocks()));
             let again = matches!(replay.block(block).kind, Kind::ToolResult(pair) if calls.contains(&pair));
             let tokens = (replay.tokens)(block);
             lost.entry(layer).or_default().push(Lost { block, call: request.call, tokens, again });

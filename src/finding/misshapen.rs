@@ -14,15 +14,15 @@ pub(super) fn misshapen(replay: &Replay) -> Vec<Found> {
         replay,
         came_with: came_with(replay.conversation, replay.journal),
         summaries: BTreeSet::new(),
-        told: BTreeSet::new(),
+        told_summaries: BTreeSet::new(),
+        told_responses: BTreeSet::new(),
     };
     let mut sent = Sent::default();
     let mut found = Vec::new();
     for request in &replay.journal.requests {
-        let blocks = sent.advance(request);
-        let changes = || request.edits().filter(|change| change.cause != Cause::Record);
-        found.extend(looked.two_summaries(request, blocks, changes()));
-        found.extend(looked.split_responses(request, blocks, changes()));
+        sent.advance(request);
+        found.extend(looked.two_summaries(request, sent.blocks()));
+        found.extend(looked.split_responses(request, sent.blocks()));
     }
     found
 }
@@ -32,24 +32,20 @@ struct Looked<'r, 'a> {
     /// The message of the conversation that each block came with.
     came_with: Vec<Option<usize>>,
     summaries: BTreeSet<BlockId>,
-    /// What was told: summaries, and the messages of responses.
-    told: BTreeSet<(Option<BlockId>, Option<usize>)>,
+    /// What was told: summaries behind others, and the messages of responses that were split.
+    told_summaries: BTreeSet<BlockId>,
+    told_responses: BTreeSet<usize>,
 }
 
 impl Looked<'_, '_> {
     /// A summary right behind another one.
-    fn two_summaries<'c>(
-        &mut self,
-        request: &Request,
-        blocks: &[SentBlock],
-        changes: impl Iterator<Item = &'c Change>,
-    ) -> Option<Found> {
+    fn two_summaries(&mut self, request: &Request, blocks: &[SentBlock]) -> Option<Found> {
         let replay = self.replay;
         let is_text = |block: &&BlockId| {
             let block = replay.block(**block);
             block.kind == Kind::Text && block.origin == Origin::Compaction
         };
-        let folds = changes.filter(|change| change.kind == ChangeKind::Fold);
+        let folds = by_layers(request).filter(|change| change.kind == ChangeKind::Fold);
         let new: Vec<_> = folds.filter_map(|fold| Some((*fold.added.iter().find(is_text)?, fold.cause))).collect();
         self.summaries.extend(new.iter().map(|(summary, _)| *summary));
         let (_, cause) = new.last()?;
@@ -57,7 +53,7 @@ impl Looked<'_, '_> {
         let of = |message: &[SentBlock]| message.iter().map(|sent| sent.block).find(|block| self.summaries.contains(block));
         let second = (1..messages.len()).find_map(|at| of(messages[at - 1]).and(of(messages[at])).map(|block| (at, block)));
         let (at, summary) = second?;
-        if !self.told.insert((Some(summary), None)) {
+        if !self.told_summaries.insert(summary) {
             return None;
         }
         let message = format!("two summaries in a row, messages {at} and {}, by {}", at + 1, replay.cause(*cause));
@@ -66,15 +62,10 @@ impl Looked<'_, '_> {
     }
 
     /// Responses of which an edit took a part that belongs to what stays.
-    fn split_responses<'c>(
-        &mut self,
-        request: &Request,
-        blocks: &[SentBlock],
-        changes: impl Iterator<Item = &'c Change>,
-    ) -> Vec<Found> {
+    fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Found> {
         let replay = self.replay;
         let mut gone: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
-        for change in changes.filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Fold)) {
+        for change in by_layers(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Fold)) {
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let Some(response) = self.came_with[block.index()].filter(|at| self.is_response(*at)) else { continue };
                 gone.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(*block).kind);
@@ -100,7 +91,7 @@ impl Looked<'_, '_> {
                 () if kinds.contains(&Kind::Thinking) && uses(gone) => "thinking without the tool_use behind it",
                 () => continue,
             };
-            if self.told.insert((None, Some(*response))) {
+            if self.told_responses.insert(*response) {
                 let message = format!("{fault}, by {}", replay.cause(*cause));
                 let at = Found::at_call(replay, Level::Warning, request.call, message).at_line(replay.line_of_block(stays[0]));
                 found.push(at.with("fault", fault).with("cause", replay.cause(*cause)));
@@ -112,4 +103,8 @@ impl Looked<'_, '_> {
     fn is_response(&self, message: usize) -> bool {
         self.replay.conversation.messages.get(message).is_some_and(|message| message.role == Role::Assistant)
     }
+}
+
+fn by_layers(request: &Request) -> impl Iterator<Item = &Change> {
+    request.edits().filter(|change| change.cause != Cause::Record)
 }

@@ -1,6 +1,6 @@
 //! Where a request is not the one before it and what entered since, because a layer edited it.
 
-use super::Replay;
+use super::{Replay, Sent};
 use crate::cache::{came_with, keys, layer_that_touched, prefix_edit};
 use crate::context::{Cause, ChangeKind};
 use crate::conversation::{BlockId, Kind, MINUTE, Role};
@@ -34,18 +34,17 @@ pub(super) fn breaks(replay: &Replay) -> Vec<Break> {
         came_with: came_with(replay.conversation, replay.journal),
     };
     let requests = &replay.journal.requests;
-    let mut sent: Vec<SentBlock> = Vec::new();
+    let mut sent = Sent::default();
     let mut found: Vec<Break> = Vec::new();
     let mut last: Option<&Request> = None;
     let mut at = Vec::new();
     for (place, request) in requests.iter().enumerate() {
-        let old = sent.split_off(request.tail.kept.min(sent.len()));
+        let old = sent.advance(request);
         if let Some(last) = last.filter(|last| !walk.paused(last, request)) {
             let broken = walk.broken(last, request, &sent, &old).filter(|broken| broken.rebilled > 0);
             at.extend(broken.map(|_| place));
             found.extend(broken);
         }
-        sent.extend(&request.tail.then);
         last = Some(request);
     }
     let ends = at.iter().skip(1).copied().chain([requests.len()]);
@@ -76,8 +75,8 @@ impl Walk<'_, '_> {
         times.is_some_and(|(answered, asked)| asked - answered > LONGEST_LIFETIME * MINUTE)
     }
 
-    /// `kept` are the first blocks of both requests, and `old` those that followed in the request before.
-    fn broken(&self, last: &Request, request: &Request, kept: &[SentBlock], old: &[SentBlock]) -> Option<Break> {
+    /// `sent` is this request, and `old` are the blocks of the one before behind those they have in common.
+    fn broken(&self, last: &Request, request: &Request, sent: &Sent, old: &[SentBlock]) -> Option<Break> {
         let then = &request.tail.then;
         let (mut before, mut after) = (self.steps(old), self.steps(then));
         let (was, is) = loop {
@@ -88,7 +87,8 @@ impl Walk<'_, '_> {
         };
         let place = is.as_ref().map_or(then.len(), |is| is.place);
         let opened = |blocks: &[SentBlock]| blocks.iter().filter(|sent| sent.opens.is_some()).count();
-        let message = (opened(kept) + opened(&then[..(place + 1).min(then.len())])).saturating_sub(1);
+        let kept = sent.blocks().len() - then.len();
+        let message = opened(&sent.blocks()[..kept + (place + 1).min(then.len())]).saturating_sub(1);
         let layer = self.layer_that_touched(message, last, request)?;
         let since = self.replay.conversation.calls[last.call].response;
         let is_new = |block: BlockId| self.came_with[block.index()].is_some_and(|came_with| came_with >= since);

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Replay, Sent};
 use crate::context::{Cause, Change, ChangeKind};
 use crate::conversation::{BlockId, Kind, Origin};
-use crate::journal::Request;
+use crate::journal::{Request, SentBlock};
 use crate::layer::Act;
 
 /// What stands in the present request of a recorded block.
@@ -52,8 +52,8 @@ impl<'a> Visible<'a> {
     /// Goes on to the next request, of which none may be left out. Gives the blocks that are not in sight any more, then those
     /// that came into sight.
     pub fn advance(&mut self, request: &Request) -> (Vec<BlockId>, Vec<BlockId>) {
-        let Tail { old, new } = self.sent.differs(request);
-        let (before, now): (FxHashSet<_>, FxHashSet<_>) = (old.into_iter().collect(), new.iter().copied().collect());
+        let of = |blocks: &[SentBlock]| blocks.iter().map(|sent| sent.block).collect::<FxHashSet<_>>();
+        let (before, now) = (of(&self.sent.advance(request)), of(&request.tail.then));
         let mut left: Vec<_> = before.difference(&now).copied().collect();
         let mut came: Vec<_> = now.difference(&before).copied().collect();
         left.sort_unstable();
@@ -121,21 +121,6 @@ impl<'a> Visible<'a> {
     fn stands_for(&self, block: BlockId) -> Option<BlockId> {
         let Replay { conversation, journal, .. } = self.replay;
         journal.recorded_block(conversation, block).filter(|recorded| *recorded != block)
-    }
-}
-
-/// How two requests differ behind what they have in common.
-struct Tail {
-    old: Vec<BlockId>,
-    new: Vec<BlockId>,
-}
-
-impl Sent {
-    fn differs(&mut self, request: &Request) -> Tail {
-        let kept = request.tail.kept.min(self.blocks.len());
-        let old = self.blocks[kept..].iter().map(|sent| sent.block).collect();
-        let new = self.advance(request)[kept..].iter().map(|sent| sent.block).collect();
-        Tail { old, new }
     }
 }
 
