@@ -124,12 +124,15 @@ fn told(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
 
 fn one(replay: &Replay, fold: &Fold) -> Found {
     let Fold { call, layer, seen } = fold;
-    let (layer, by) = (replay.who(*layer), seen.by().map_or("a layer", |by| replay.who(by)));
+    let by = seen.by();
     let (tokens, masked, percent) = (seen.tokens, seen.masked(), seen.share() * 100.0);
     let message = format!(
-        "{layer} summarises {} of {tokens} tokens of which {masked} ({percent:.0} %) were gone before, most by {by}",
-        many(seen.results, "tool result")
+        "{} summarises {} of {tokens} tokens of which {masked} ({percent:.0} %) were gone before, most by {}",
+        replay.who(*layer),
+        many(seen.results, "tool result"),
+        by.map_or("a layer", |by| replay.who(by))
     );
-    let found = Found::at_call(replay, Level::Warning, *call, message).with("layer", layer).with("by", by);
+    let found = Found::at_call(replay, Level::Warning, *call, message).with("layer", replay.layer(*layer));
+    let found = found.with("by", by.map_or("a layer", |by| replay.layer(by)));
     found.with("results", seen.results).with("tokens", tokens).with("masked_tokens", masked).with("share", seen.share())
 }
