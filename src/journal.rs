@@ -185,6 +185,18 @@ impl Journal {
         block_of(conversation, &self.made, id)
     }
 
+    /// What was sent for a call; none where nothing was.
+    pub fn request(&self, call: usize) -> Option<&Request> {
+        self.requests.binary_search_by_key(&call, |request| request.call).ok().map(|at| &self.requests[at])
+    }
+
+    /// What happened before a call, in order. Events are written down as they happen, so those of a call stand together.
+    pub fn events_at(&self, call: usize) -> &[Event] {
+        let from = self.events.partition_point(|event| event.call < call);
+        let until = self.events.partition_point(|event| event.call <= call);
+        &self.events[from..until]
+    }
+
     /// The block of the conversation that a block stands in place of, or is; none for what layers added.
     pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
         while let Some(made) = id.index().checked_sub(conversation.blocks.len()) {

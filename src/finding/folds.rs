@@ -2,7 +2,7 @@
 
 use super::Replay;
 use crate::context::ChangeKind;
-use crate::journal::{Event, Happened, Request, Weighed};
+use crate::journal::{Event, Happened, Weighed};
 use crate::layer::{Act, When};
 
 /// One fold.
@@ -47,12 +47,6 @@ fn left(replay: &Replay, fold: &Fold) -> (u64, u64, bool) {
     }
 }
 
-/// What was sent for a call; none where nothing was.
-pub(super) fn request_of<'a>(replay: &Replay<'a>, call: usize) -> Option<&'a Request> {
-    let requests = &replay.journal.requests;
-    requests.binary_search_by_key(&call, |request| request.call).ok().map(|at| &requests[at])
-}
-
 /// Whether a layer waits for another one to have acted.
 fn follows(replay: &Replay, layer: usize, other: usize) -> bool {
     matches!(&replay.policy.layers[layer].when, When::After(ids) if ids.iter().any(|id| id == replay.layer(other)))
@@ -62,7 +56,9 @@ fn follows(replay: &Replay, layer: usize, other: usize) -> bool {
 fn is_fold(replay: &Replay, event: &Event) -> bool {
     match &replay.policy.layers[event.layer].act {
         Act::Summarize(_) => true,
-        Act::Recorded(_) => request_of(replay, event.call)
+        Act::Recorded(_) => replay
+            .journal
+            .request(event.call)
             .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Fold)),
         _ => false,
     }

@@ -76,13 +76,14 @@ fn tell(replay: &Replay, level: Level, layer: usize, call: usize, message: Strin
 /// Each run of a layer, from before to after.
 fn steps(replay: &Replay) -> BTreeMap<usize, Grown> {
     let mut steps: BTreeMap<usize, Grown> = BTreeMap::new();
-    let folds = folds(replay);
-    for fold in &folds {
+    let mut folded = BTreeSet::new();
+    for fold in folds(replay) {
         steps.entry(fold.layer).or_default().add(fold.call, fold.before, fold.after);
+        folded.insert((fold.call, fold.layer));
     }
     for event in &replay.journal.events {
         let restores = matches!(replay.policy.layers[event.layer].act, Act::Restore(_));
-        let is_fold = folds.iter().any(|fold| (fold.call, fold.layer) == (event.call, event.layer));
+        let is_fold = folded.contains(&(event.call, event.layer));
         if let Happened::Fired { before, after, .. } = event.what
             && !restores
             && !is_fold

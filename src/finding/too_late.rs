@@ -33,8 +33,7 @@ fn jumped(replay: &Replay, last: &Request, request: &Request) -> Option<Found> {
     let watched = |layer: &usize| replay.policy.layers[*layer].enabled && replay.policy.layers[*layer].threshold.is_some();
     let mut watching = (0..replay.policy.layers.len()).filter(watched).peekable();
     watching.peek()?;
-    let of_call = || replay.journal.events.iter().filter(|event| event.call == request.call);
-    if of_call().any(|event| watched(&event.layer)) {
+    if replay.journal.events_at(request.call).iter().any(|event| watched(&event.layer)) {
         return None;
     }
     let (layer, trigger) =
@@ -57,8 +56,8 @@ fn jumped(replay: &Replay, last: &Request, request: &Request) -> Option<Found> {
 /// Tokens of a request before the layers for overflows mended it.
 fn refused(replay: &Replay, request: &Request) -> u64 {
     let mends = |layer: usize| replay.policy.layers[layer].when == When::Overflow;
-    let mended = replay.journal.events.iter().find_map(|event| match event.what {
-        Happened::Fired { before, .. } if event.call == request.call && mends(event.layer) => Some(before),
+    let mended = replay.journal.events_at(request.call).iter().find_map(|event| match event.what {
+        Happened::Fired { before, .. } if mends(event.layer) => Some(before),
         _ => None,
     });
     mended.map_or(request.tokens, |before| before + replay.journal.overhead)

@@ -1,7 +1,6 @@
 //! Thresholds, which layers weigh by meters of their own, in the tokens of the report.
 
 use super::Replay;
-use super::folds::request_of;
 use crate::journal::{Happened, Weighed};
 
 /// The threshold of a layer in tokens of a whole request, system prompt and tools included: by how many tokens there were to what
@@ -22,11 +21,11 @@ pub(super) fn trigger(replay: &Replay, layer: usize) -> Option<u64> {
 
 /// Tokens of the request as it was when the layer was weighed: before it acted, where it did.
 fn tokens_at(replay: &Replay, weighed: &Weighed) -> Option<u64> {
-    let acted = replay.journal.events.iter().find_map(|event| match event.what {
-        Happened::Fired { before, .. } if (event.call, event.layer) == (weighed.call, weighed.layer) => Some(before),
+    let acted = replay.journal.events_at(weighed.call).iter().find_map(|event| match event.what {
+        Happened::Fired { before, .. } if event.layer == weighed.layer => Some(before),
         _ => None,
     });
-    let sent = || request_of(replay, weighed.call).map(|request| request.tokens);
+    let sent = || replay.journal.request(weighed.call).map(|request| request.tokens);
     acted.filter(|_| weighed.after.is_some()).map(|before| before + replay.journal.overhead).or_else(sent)
 }
 
