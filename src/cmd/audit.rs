@@ -6,19 +6,17 @@ mod trees;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use recompact::audit::{Replayer, Tree, audit, look};
 use recompact::format::Reading;
 use recompact::policy::preset;
-use recompact::report;
+use recompact::report::audit::{render, shown_as};
 use recompact::results::ResultNote;
 use recompact::study::{Counter, Study};
 
 use super::Failure;
 use super::fail_on::FailOn;
 use super::input::{Source, Transcripts};
-use super::present::style;
-use crate::output;
+use super::present::Present;
 
 use trees::Trees;
 
@@ -35,12 +33,8 @@ pub struct Audit {
     /// What counts tokens: own, recorded, o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
     tokenizer: Counter,
-    /// How the results are shown
-    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = PossibleValuesParser::new(report::audit::shown_as()))]
-    output: String,
-    /// Write there instead of standard output; the file is either the old one or the whole new one
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    present: Present,
 }
 
 /// The policy that does what the record did.
@@ -48,23 +42,23 @@ const RECORDED: &str = "recorded";
 
 impl Audit {
     pub fn run(mut self) -> Result<(), Failure> {
+        let report = self.present.report_of("audit", &shown_as())?;
         let recorded = preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?;
         let Some(recorded) = recorded else { return Err(Failure::Usage(format!("there is no policy {RECORDED}"))) };
         let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
         let replayer = Replayer { study: &study, recorded: &recorded };
         self.transcripts.only_files();
         let trees = Trees::list(self.root.as_deref(), self.transcripts.paths())?;
-        trees.must_not_hold(self.out.as_deref())?;
+        trees.must_not_hold(self.present.out())?;
         let work =
             |source: Source, reading: &Reading| look(replayer, source.name, trees.of(source.name), source.bytes(), reading);
-        let done = self.transcripts.for_each(&[self.out.as_deref()], false, work, work, |_| None)?;
+        let done = self.transcripts.for_each(&[self.present.out()], false, work, work, |_| None)?;
         let mut notes = trees.notes();
         notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));
         let (looks, end) = done.analysed()?;
         let folders: Vec<&dyn Tree> = trees.folders().collect();
         let audit = self.transcripts.install(|| audit(replayer, looks, &folders, notes))?;
-        let bytes = report::audit::render(&self.output, &audit, &style(self.out.as_deref()));
-        output::write(self.out.as_deref(), &bytes)?;
+        self.present.write(&render(report, &audit, &self.present.style()))?;
         end?;
         self.fail_on.check(&audit.findings)
     }

@@ -9,14 +9,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use recompact::gate::{self, Baseline, Checked, Gate, Problem, Reached, judge};
 use recompact::places::FileError;
-use recompact::report::{ci, gate as report};
+use recompact::report::gate as report;
 use recompact::text::many;
 
 use super::Failure;
 use super::input::at_least_one;
-use super::present::Present;
+use super::present::{Present, known};
 use crate::output;
 use crate::source::shown;
+
+/// What errors call it.
+const COMMAND: &str = "check";
 
 #[derive(Args)]
 pub struct Check {
@@ -42,22 +45,13 @@ pub struct Check {
 fn also(written: &str) -> Result<(String, PathBuf), String> {
     let form = || format!("`{written}`: write REPORT=FILE, such as junit=recompact.xml");
     let (name, file) = written.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(form)?;
-    known(name)?;
+    known(COMMAND, name, &report::shown_as())?;
     Ok((name.to_owned(), file.into()))
-}
-
-/// That verdicts can be shown as the report with this name.
-fn known(name: &str) -> Result<(), String> {
-    let mut names = report::SHOWN_AS.iter().chain(&ci::SHOWN_AS);
-    match names.clone().any(|known| *known == name) {
-        true => Ok(()),
-        false => Err(format!("check has no {name} report (it has: {})", names.by_ref().copied().collect::<Vec<_>>().join(", "))),
-    }
 }
 
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
-        known(self.present.report().name).map_err(Failure::Usage)?;
+        let name = self.present.report_of(COMMAND, &report::shown_as())?;
         let file = shown(&self.file);
         let text = std::fs::read_to_string(&self.file).map_err(|error| {
             let what = "a suite file holds [[suite]] with name, transcripts, policies and limits";
@@ -94,7 +88,7 @@ impl Check {
             let asked: Vec<(String, String)> = gate.suites.iter().zip(&reached).flat_map(of).collect();
             checked.notes.extend(baseline.iter().flat_map(|baseline| gate::left_behind(baseline, &asked)));
         }
-        self.write(&checked)?;
+        self.write(name, &checked)?;
         end(&checked)
     }
 
@@ -116,8 +110,8 @@ impl Check {
         Ok(Some(baseline))
     }
 
-    fn write(&self, checked: &Checked) -> Result<(), Failure> {
-        self.present.write(&report::render(self.present.report().name, checked, &self.present.style()))?;
+    fn write(&self, name: &str, checked: &Checked) -> Result<(), Failure> {
+        self.present.write(&report::render(name, checked, &self.present.style()))?;
         for (name, file) in &self.also {
             output::write(Some(file), &report::render(name, checked, &Default::default()))?;
         }

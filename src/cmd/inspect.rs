@@ -28,11 +28,8 @@ pub struct Inspect {
 
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
-        let report = self.present.report().name;
-        if !inspection::SHOWN_AS.contains(&report) {
-            let known = inspection::SHOWN_AS.join(", ");
-            return Err(Failure::Usage(format!("inspect has no {report} report (it has: {known}); replay and report have one")));
-        }
+        let others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
+        let report = self.present.report_of("inspect", &inspection::SHOWN_AS).map_err(others)?;
         let (prices, priced_as) = self.priced.load()?;
         let look = |source: Source, reading: &recompact::format::Reading| {
             let ledger = Ledger::new(&prices, priced_as.as_deref());

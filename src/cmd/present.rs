@@ -41,8 +41,10 @@ impl Present {
         }
     }
 
-    pub fn report(&self) -> &'static Report {
-        self.output
+    /// The name of the report, where a command can show it.
+    pub fn report_of(&self, command: &str, shown_as: &[&str]) -> Result<&'static str, Failure> {
+        known(command, self.output.name, shown_as).map_err(Failure::Usage)?;
+        Ok(self.output.name)
     }
 
     /// Whether what is written can be read again: with all that results hold.
@@ -59,18 +61,21 @@ impl Present {
         Ok(output::write(self.out.as_deref(), bytes)?)
     }
 
-    /// How what is written may look.
+    /// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
     pub fn style(&self) -> Style {
-        style(self.out.as_deref())
+        let plain = Style::default();
+        if self.out.is_some() || !std::io::stdout().is_terminal() {
+            return plain;
+        }
+        let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
+        Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 }
 
-/// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
-pub fn style(out: Option<&Path>) -> Style {
-    let plain = Style::default();
-    if out.is_some() || !std::io::stdout().is_terminal() {
-        return plain;
+/// That a command can show the report with this name.
+pub fn known(command: &str, name: &str, shown_as: &[&str]) -> Result<(), String> {
+    match shown_as.contains(&name) {
+        true => Ok(()),
+        false => Err(format!("{command} has no {name} report (it has: {})", shown_as.join(", "))),
     }
-    let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
-    Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }

@@ -42,10 +42,7 @@ pub struct Probe {
 
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
-        let name = self.present.report().name;
-        if !report::SHOWN_AS.contains(&name) {
-            return Err(Failure::Usage(format!("probe has no {name} report (it has: {})", report::SHOWN_AS.join(", "))));
-        }
+        let name = self.present.report_of("probe", &report::SHOWN_AS)?;
         self.transcripts.must_be_files()?;
         let models = self.studied.writers().models();
         if !self.dry_run {

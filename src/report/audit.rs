@@ -16,12 +16,9 @@ use crate::text::many;
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
 
-/// The reports that audits can be shown as, by their names, beside those of [`ci`].
-const OWN: [&str; 4] = ["table", "json", "csv", "markdown"];
-
 /// The reports that audits can be shown as, by their names.
 pub fn shown_as() -> Vec<&'static str> {
-    OWN.into_iter().chain(ci::SHOWN_AS).collect()
+    ["table", "json", "csv", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
 }
 
 /// Renders an audit as the report with this name does results.
@@ -51,7 +48,7 @@ fn sheets(audit: &Audit, shown: usize) -> Vec<Sheet> {
 }
 
 fn number(count: usize) -> String {
-    shown::value(Unit::Count, Some(count as f64))
+    shown::count(count as u64)
 }
 
 fn bytes(bytes: u64) -> String {

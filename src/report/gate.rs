@@ -15,8 +15,10 @@ use crate::values::Number;
 
 pub use sentence::sentence;
 
-/// The reports that verdicts can be shown as by this program's own means; those of [`ci`] come on top.
-pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
+/// The reports that verdicts can be shown as, by their names.
+pub fn shown_as() -> Vec<&'static str> {
+    ["table", "json", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
+}
 
 /// Renders verdicts as the report with this name.
 pub fn render(report: &str, checked: &Checked, style: &Style) -> Vec<u8> {
