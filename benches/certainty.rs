@@ -5,9 +5,9 @@ mod clock;
 
 use std::hint::black_box;
 
-use recompact::measure;
-use recompact::results::{Results, Row, summarise};
-use recompact::stats::{SEED, certainty};
+use recompact::metrics::metric;
+use recompact::results::saved::{Results, Row, summarise};
+use recompact::results::stats::{SEED, certainty};
 
 use clock::{best, milliseconds};
 
@@ -38,7 +38,7 @@ fn name(policy: usize) -> String {
 
 /// Values that differ everywhere and mean nothing.
 fn results(policies: usize, sessions: usize) -> Results {
-    let columns = measure::columns();
+    let columns = metric::columns();
     let row = |session: usize, policy: usize| Row {
         transcript: format!("{session}.jsonl"),
         conversation: "main".into(),

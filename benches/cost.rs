@@ -15,15 +15,15 @@ mod trace;
 use std::hint::black_box;
 use std::time::Duration;
 
-use recompact::cache::{self, Before};
-use recompact::calibrate::Calibration;
-use recompact::context::sizes_of;
-use recompact::conversation::BlockId;
-use recompact::cost::{Setup, Tariff, cost};
-use recompact::kept::look_up;
-use recompact::policy::Policy;
-use recompact::prices::Prices;
-use recompact::references::References;
+use recompact::engine::context::sizes_of;
+use recompact::engine::policy::Policy;
+use recompact::facts::references::References;
+use recompact::metrics::cost::{Setup, Tariff, cost};
+use recompact::metrics::prices::Prices;
+use recompact::metrics::prompt_cache::{self, Before};
+use recompact::metrics::retention::look_up;
+use recompact::tokens::calibration::Calibration;
+use recompact::transcript::conversation::BlockId;
 
 use clock::{best, milliseconds};
 use prepared::{Prepared, policies};
@@ -97,7 +97,8 @@ impl Session {
         let size = |block: BlockId| sizes_of(conversation, sizes, &journal.made, block)[slot];
         let kept = look_up(conversation, &self.references, &journal, &size);
         let before = Before::of(conversation, journal.overhead);
-        let cache = cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
+        let cache =
+            prompt_cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
         let setup = Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept: &kept };
         let time = best(RUNS, || _ = black_box(cost(black_box(&setup))));
         (time, journal.requests.iter().map(|request| request.tail.then.len()).sum())

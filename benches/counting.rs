@@ -12,9 +12,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use recompact::conversation::Conversation;
-use recompact::meter::Measure;
-use recompact::sizes::Sizes;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::Conversation;
 use tiktoken_rs::o200k_base_singleton;
 
 const MESSAGES: usize = 1_000;

@@ -9,8 +9,8 @@ mod trace;
 
 use std::hint::black_box;
 
-use recompact::conversation::{Block, Kind};
-use recompact::facts::{self, FactKind};
+use recompact::facts::extract::{self, FactKind};
+use recompact::transcript::conversation::{Block, Kind};
 
 use clock::{best, milliseconds};
 
@@ -44,7 +44,7 @@ fn main() {
     let time = best(RUNS, || {
         counts = Default::default();
         for block in &read {
-            facts::in_block(black_box(block), &mut |seen| counts[seen.kind as usize] += 1);
+            extract::in_block(black_box(block), &mut |seen| counts[seen.kind as usize] += 1);
         }
     });
     println!("a session of {:.1} MB: {:.0} MB/s", bytes as f64 / 1e6, bytes as f64 / 1e6 / time.as_secs_f64());
@@ -55,7 +55,7 @@ fn main() {
     for (name, unit) in HOSTILE {
         let [once, twice] = [ONCE, 2 * ONCE].map(|bytes| {
             let text = unit.repeat(bytes / unit.len());
-            best(RUNS, || facts::in_text(black_box(&text), &mut |seen| _ = black_box(seen)))
+            best(RUNS, || extract::in_text(black_box(&text), &mut |seen| _ = black_box(seen)))
         });
         let ratio = twice.as_secs_f64() / once.as_secs_f64();
         largest = largest.max(ratio);

@@ -12,10 +12,10 @@ mod trace;
 use std::hint::black_box;
 use std::time::Duration;
 
-use recompact::conversation::BlockId;
-use recompact::kept::{Grain, bounds, look_up, wishes};
-use recompact::policy::Policy;
-use recompact::references::References;
+use recompact::engine::policy::Policy;
+use recompact::facts::references::References;
+use recompact::metrics::retention::{Grain, bounds, look_up, wishes};
+use recompact::transcript::conversation::BlockId;
 
 use clock::{best, milliseconds};
 use prepared::{Prepared, policies};

@@ -1,14 +1,14 @@
 //! What a replay needs, made beforehand: the conversation, the sizes of its blocks by every measure that some preset uses, and
 //! what the recorded agent sent.
 
-use recompact::conversation::Conversation;
-use recompact::journal::Journal;
-use recompact::meter::Meter;
-use recompact::policy::{PRESETS, Policy};
-use recompact::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
-use recompact::shared::Shared;
-use recompact::sizes::Sizes;
-use recompact::summarizer::Extract;
+use recompact::engine::journal::Journal;
+use recompact::engine::policy::{PRESETS, Policy};
+use recompact::engine::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::Extract;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::meter::Meter;
+use recompact::transcript::conversation::Conversation;
 
 use crate::session;
 
@@ -68,6 +68,6 @@ fn setup<'a>(
 
 /// Every preset, bounds first.
 pub fn policies() -> Vec<Policy> {
-    let load = |preset: &recompact::policy::Preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
+    let load = |preset: &recompact::engine::policy::Preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
     PRESETS.iter().map(load).collect()
 }

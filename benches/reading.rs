@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use recompact::format::{self, ReadOptions};
+use recompact::transcript::format::{self, ReadOptions};
 
 use trace::Trace;
 use written::WRITERS;

@@ -1,7 +1,7 @@
 //! A synthetic session of Claude Code, read: with usage, thinking, compactions and a clock, so that every layer has its data.
 
-use recompact::conversation::Conversation;
-use recompact::format::{self, ReadOptions};
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format::{self, ReadOptions};
 
 use crate::claude_code;
 use crate::trace::Trace;

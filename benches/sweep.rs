@@ -12,9 +12,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
-use recompact::format::Reading;
-use recompact::policy::{Policy, Setting, preset};
-use recompact::study::Study;
+use recompact::analysis::study::Study;
+use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::transcript::format::Reading;
 
 use clock::{best, milliseconds};
 

@@ -74,47 +74,17 @@
 //! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`], [`finding`] and
 //! [`report`] are the extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`],
 //! [`layer::ACTS`], [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
-//! [`finding::FINDINGS`], [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::marks::MARKERS`]) and what secrets
+//! [`finding::FINDINGS`], [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::markers::MARKERS`]) and what secrets
 //! look like ([`audit::secrets::RULES`]): a row each.
 
-pub mod access;
-pub mod audit;
-pub mod cache;
-pub mod calibrate;
-pub mod column;
-pub mod condition;
-pub mod context;
-pub mod conversation;
-pub mod cost;
+pub mod analysis;
+pub mod engine;
 pub mod facts;
-pub mod finding;
-pub mod format;
-pub mod gate;
-pub mod inspect;
-pub mod journal;
-pub mod kept;
-pub mod layer;
-pub mod limits;
+pub mod findings;
 pub mod llm;
-pub mod measure;
-pub mod meter;
-pub mod places;
-pub mod policy;
-pub mod prices;
-pub mod probe;
-pub mod prompt;
-pub mod references;
-pub mod replay;
+pub mod metrics;
 pub mod report;
 pub mod results;
-mod rows;
-mod schema;
-pub mod shared;
-pub mod sizes;
-pub mod stats;
-pub mod study;
-pub mod summarizer;
-pub mod sweep;
-pub mod template;
-pub mod text;
-pub mod values;
+pub mod tokens;
+pub mod transcript;
+pub mod util;

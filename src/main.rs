@@ -1,15 +1,13 @@
 //! The command line: parse, run, print the error, exit code.
 
-mod cmd;
-mod output;
-mod source;
+mod cli;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = cmd::Cli::parse();
+    let cli = cli::Cli::parse();
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

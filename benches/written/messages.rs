@@ -1,6 +1,6 @@
 //! Anthropic Messages, one a line: blocks as objects, and as the Python text that `json.dumps(…, default=str)` makes of them.
 
-use recompact::meter::python_text::repr;
+use recompact::tokens::meter::python_text::repr;
 use serde_json::{Value, json};
 
 use crate::trace::{ToolCall, Trace};

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::sheet::{Head, Sheet, common_folder, findings, left_out};
-use super::{Style, ci, csv, json, markdown, shown, table};
-use crate::audit::chain::Chain;
-use crate::audit::spilled::State;
-use crate::audit::{Audit, Compacted, Transcript};
-use crate::column::Unit;
-use crate::finding::{FINDINGS, Level};
-use crate::text::many;
+use super::table_model::{Head, Sheet, common_folder, findings, left_out};
+use super::{Style, ci, csv, json, markdown, number_format, table};
+use crate::analysis::audit::archive_chain::Chain;
+use crate::analysis::audit::persisted_outputs::State;
+use crate::analysis::audit::{Audit, Compacted, Transcript};
+use crate::findings::{FINDINGS, Level};
+use crate::metrics::column::Unit;
+use crate::util::text::many;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -48,15 +48,15 @@ fn sheets(audit: &Audit, shown: usize) -> Vec<Sheet> {
 }
 
 fn number(count: usize) -> String {
-    shown::count(count as u64)
+    number_format::count(count as u64)
 }
 
 fn bytes(bytes: u64) -> String {
-    shown::value(Unit::Bytes, Some(bytes as f64))
+    number_format::value(Unit::Bytes, Some(bytes as f64))
 }
 
 fn tokens(tokens: Option<u64>) -> String {
-    shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64))
+    number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64))
 }
 
 fn folder(audit: &Audit) -> &str {
@@ -132,7 +132,7 @@ fn marks(audit: &Audit, shown: usize) -> Sheet {
 fn chains(audit: &Audit, shown: usize) -> Sheet {
     let folder = folder(audit);
     let of = |(at, chain): (usize, &Chain)| {
-        let row = |part: &crate::audit::chain::Part| {
+        let row = |part: &crate::analysis::audit::archive_chain::Part| {
             let numbers = [number(part.messages), number(part.shared), bytes(part.bytes), bytes(part.copied)];
             [(at + 1).to_string(), part.path[folder.len()..].to_owned()].into_iter().chain(numbers).collect()
         };
@@ -158,7 +158,7 @@ fn compactions(audit: &Audit, shown: usize) -> Sheet {
                 let [fetched, nowhere] = counts;
                 vec![number(lost.needed), in_summary, fetched, tokens(Some(lost.refetched_tokens)), nowhere]
             });
-            let lost = lost.unwrap_or_else(|| vec![shown::MISSING.to_owned(); 5]);
+            let lost = lost.unwrap_or_else(|| vec![number_format::MISSING.to_owned(); 5]);
             [place, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
         };
         transcript.compactions.iter().map(row).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ fn compactions(audit: &Audit, shown: usize) -> Sheet {
 
 /// Kinds of findings by level.
 fn counts(audit: &Audit) -> Sheet {
-    let row = |kind: &crate::finding::Kind| {
+    let row = |kind: &crate::findings::Kind| {
         let count = |level: Level| audit.findings.iter().filter(|found| found.id == kind.id && found.level == level).count();
         let counts = Level::ALL.map(count);
         (counts.iter().sum::<usize>() > 0).then(|| {
@@ -191,7 +191,7 @@ fn counts(audit: &Audit) -> Sheet {
 fn totals(audit: &Audit) -> Sheet {
     let totals = &audit.totals;
     let row = |what: &str, files: Option<usize>, size: u64| {
-        vec![what.to_owned(), files.map_or(shown::MISSING.to_owned(), number), bytes(size)]
+        vec![what.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
     };
     let rows = vec![
         row("transcripts", Some(totals.transcripts), totals.bytes),

@@ -5,7 +5,7 @@ mod github;
 mod junit;
 mod sarif;
 
-use crate::finding::{Case, Finding};
+use crate::findings::{Case, Finding};
 
 use super::escape;
 

@@ -4,7 +4,7 @@
 //! with `=`, `+`, `-` or `@` (or their full-width forms), gets an apostrophe in front (also text that begins with an apostrophe, so that one taken away
 //! gives the name back). Characters that are not seen are escaped as in the table, so that a row is always one line.
 
-use crate::results::{Results, Row};
+use crate::results::saved::{Results, Row};
 
 use super::{Style, escape};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::lone_surrogate;
+use crate::util::text::lone_surrogate;
 
 /// Text for a terminal: what is not seen, moves the cursor or turns the direction of writing is shown as `\u{202e}`.
 pub fn terminal(text: &str) -> Cow<'_, str> {

@@ -5,13 +5,13 @@ mod sentence;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::sheet::{Head, Sheet};
-use super::{Style, ci, json, markdown, shown, table};
-use crate::finding::{Case, Finding, Level};
-use crate::gate::{Baseline, Checked, Demand, Moved, Outcome, Problem, Verdict};
-use crate::results::Unit;
-use crate::text::many;
-use crate::values::Number;
+use super::table_model::{Head, Sheet};
+use super::{Style, ci, json, markdown, number_format, table};
+use crate::analysis::gate::{Baseline, Checked, Demand, Moved, Outcome, Problem, Verdict};
+use crate::findings::{Case, Finding, Level};
+use crate::metrics::column_map::Number;
+use crate::results::saved::Unit;
+use crate::util::text::many;
 
 pub use sentence::sentence;
 
@@ -180,9 +180,10 @@ fn rules(checked: &Checked) -> Sheet {
         let rounded = |value: f64| if unit.is_whole() && value.abs() >= 10.0 { value.round() } else { value };
         let word = if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) };
         let mut cells = vec![word.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
-        cells.extend([verdict.before, verdict.after, verdict.allowed].map(|value| shown::value(unit, value.map(rounded))));
+        cells
+            .extend([verdict.before, verdict.after, verdict.allowed].map(|value| number_format::value(unit, value.map(rounded))));
         let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, rounded(headroom)));
-        cells.push(headroom.unwrap_or_else(|| shown::MISSING.to_owned()));
+        cells.push(headroom.unwrap_or_else(|| number_format::MISSING.to_owned()));
         cells
     };
     let held = checked.count(|outcome| *outcome == Outcome::Holds);

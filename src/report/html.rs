@@ -5,18 +5,18 @@
 //! transcripts go through [`escape::html`] into the page, and the script puts texts in as texts.
 
 mod calls;
-mod cast;
 mod conversations;
 mod figure;
-mod front;
 mod misses;
 mod parameters;
 mod plot;
 mod policies;
 mod recommended;
+mod scatter;
 mod sensitivity;
+mod series;
 mod shares;
-mod strips;
+mod stacked_bars;
 mod table;
 
 use std::collections::BTreeSet;
@@ -27,12 +27,12 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
-use super::sheet::compare::{self, conversations_of};
-use super::sheet::{kept, sheets, sweep};
-use super::{Style, csv, escape, json, shown};
-use crate::results::Results;
-use crate::text::many;
-use cast::Cast;
+use super::table_model::compare::{self, conversations_of};
+use super::table_model::{retention, sheets, sweep};
+use super::{Style, csv, escape, json, number_format};
+use crate::results::saved::Results;
+use crate::util::text::many;
+use series::Cast;
 
 const CSS: &str = include_str!("html/page.css");
 const JS: &str = include_str!("html/page.js");
@@ -87,7 +87,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
         hash(CSS),
         hash(JS),
         plot::marks(),
-        front::shapes(),
+        scatter::shapes(),
         escape::html(&counted(results)),
         tiles(results),
         recommended::recommendation(results, &cast),
@@ -107,10 +107,10 @@ fn parts(results: &Results, cast: &Cast) -> Vec<Part> {
     let parts = vec![
         part(
             "front",
-            front::heading(results),
+            scatter::heading(results),
             "Front",
             "Point at a policy to see its parameters and values. Click it, or press Enter on it, to pin it: it then stands out on the whole page.",
-            figure(front::draw(results, cast), "wide"),
+            figure(scatter::draw(results, cast), "wide"),
         ),
         part(
             "parameters",
@@ -131,7 +131,7 @@ fn parts(results: &Results, cast: &Cast) -> Vec<Part> {
             "Differences from the baseline",
             "Differences",
             "",
-            strips::differences(results, cast).unwrap_or_default(),
+            stacked_bars::differences(results, cast).unwrap_or_default(),
         ),
         part(
             "conversations",
@@ -147,7 +147,7 @@ fn parts(results: &Results, cast: &Cast) -> Vec<Part> {
             "",
             if kept.is_empty() { kept } else { format!(r#"<div class="halves">{kept}</div>"#) },
         ),
-        part("costs", "Cost by part", "Cost", "", strips::costs(results, cast).unwrap_or_default()),
+        part("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, cast).unwrap_or_default()),
         part(
             "misses",
             "Worst hard misses",
@@ -174,7 +174,7 @@ fn section(part: &Part) -> String {
 fn tables(results: &Results, cast: &Cast) -> String {
     let found = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
     let drawn = found.into_iter().filter_map(|sheet| Some(sheet(results)?.title));
-    let drawn: Vec<String> = drawn.chain([compare::summary(results).title, kept::misses(results).title]).collect();
+    let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
     let others = sheets(results).into_iter().filter(|sheet| !drawn.contains(&sheet.title));
     let folded = others.map(|sheet| {
         format!("<details><summary>{}</summary>{}</details>", escape::html(&sheet.title), table::sheet(&sheet, cast, false))
@@ -198,7 +198,7 @@ fn numbers(results: &Results) -> Vec<(usize, &'static str)> {
     let transcripts: BTreeSet<&str> = results.rows.iter().map(|row| row.transcript.as_str()).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).fold(transcripts.len(), usize::max);
     let sessions: BTreeSet<_> = results.rows.iter().map(|row| row.session()).collect();
-    let calls = results.summary.iter().filter_map(|summary| summary.values.get(cast::CALLS)).fold(0.0, f64::max);
+    let calls = results.summary.iter().filter_map(|summary| summary.values.get(series::CALLS)).fold(0.0, f64::max);
     let policies = results.summary.iter().filter(|summary| summary.bound_of.is_none()).count();
     if let Some(sweep) = &results.sweep {
         let all = [
@@ -237,7 +237,7 @@ fn tiles(results: &Results) -> String {
     let tile = |(count, what): (usize, &str)| {
         let (first, rest) = what.split_once(' ').map_or((what, String::new()), |(first, rest)| (first, format!(" {rest}")));
         let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
-        format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", shown::grouped(count as f64, 0))
+        format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", number_format::grouped(count as f64, 0))
     };
     let tiles: String = numbers(results).into_iter().map(tile).collect();
     format!(r#"<dl class="tiles">{tiles}</dl>"#)

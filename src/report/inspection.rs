@@ -6,11 +6,11 @@ mod usage;
 
 use serde::Serialize;
 
-use super::sheet::{Head, Sheet, common_folder, left_out};
-use super::{Style, csv, json, markdown, shown, spark, table};
-use crate::column::Unit;
-use crate::inspect::{Inspection, TokensByKind};
-use crate::text::many;
+use super::table_model::{Head, Sheet, common_folder, left_out};
+use super::{Style, csv, json, markdown, number_format, spark, table};
+use crate::analysis::inspect::{Inspection, TokensByKind};
+use crate::metrics::column::Unit;
+use crate::util::text::many;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -46,11 +46,11 @@ fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
 }
 
 fn tokens(tokens: u64) -> String {
-    shown::value(Unit::Tokens, Some(tokens as f64))
+    number_format::value(Unit::Tokens, Some(tokens as f64))
 }
 
 fn number(count: usize) -> String {
-    shown::count(count as u64)
+    number_format::count(count as u64)
 }
 
 fn folder(inspections: &[Inspection]) -> &str {
@@ -113,7 +113,7 @@ fn kinds(inspections: &[Inspection]) -> Sheet {
     ];
     let row = |(name, part): (&str, Part)| {
         let share = (total > 0).then(|| sum(part) as f64 / total as f64);
-        vec![name.to_owned(), tokens(sum(part)), shown::value(Unit::Share, share)]
+        vec![name.to_owned(), tokens(sum(part)), number_format::value(Unit::Share, share)]
     };
     let rows = parts.into_iter().filter(|(_, part)| sum(*part) > 0).map(row).collect();
     let heads = vec![Head::names("kind"), Head::numbers("~tokens"), Head::numbers("share")];
@@ -128,7 +128,7 @@ fn results(inspections: &[Inspection]) -> Sheet {
     let mut largest: Vec<_> = inspections.iter().flat_map(of).collect();
     largest.sort_by_key(|(_, result)| std::cmp::Reverse(result.tokens));
     largest.truncate(10);
-    let row = |(transcript, result): &(String, crate::inspect::LargeResult)| {
+    let row = |(transcript, result): &(String, crate::analysis::inspect::LargeResult)| {
         vec![format!("{transcript}:{}", result.line), result.tool.clone(), tokens(result.tokens)]
     };
     let heads = vec![Head::names("place"), Head::names("tool"), Head::numbers("~tokens")];
@@ -138,9 +138,9 @@ fn results(inspections: &[Inspection]) -> Sheet {
 
 fn compactions(inspections: &[Inspection]) -> Sheet {
     let of = |inspection: &Inspection| {
-        let row = |compaction: &crate::inspect::RecordedCompaction| {
-            let recorded = |tokens: Option<u64>| shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
-            let trigger = compaction.trigger.clone().unwrap_or_else(|| shown::MISSING.to_owned());
+        let row = |compaction: &crate::analysis::inspect::RecordedCompaction| {
+            let recorded = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
+            let trigger = compaction.trigger.clone().unwrap_or_else(|| number_format::MISSING.to_owned());
             vec![
                 format!("{}:{}", &inspection.transcript[folder(inspections).len()..], compaction.line),
                 compaction.kind.to_owned(),

@@ -1,4 +1,4 @@
-//! The saved form of results ([`crate::results`]): all of it, one row a line, so that it can be read, compared and searched
+//! The saved form of results ([`crate::results::saved`]): all of it, one row a line, so that it can be read, compared and searched
 //! line by line. Characters that are not seen are written as JSON escapes: the same text to a program, harmless to a terminal; half a
 //! surrogate pair is written as the escape it came from.
 
@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use crate::results::Results;
-use crate::text::lone_surrogate;
+use crate::results::saved::Results;
+use crate::util::text::lone_surrogate;
 
 use super::{Style, escape};
 

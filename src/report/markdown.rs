@@ -1,9 +1,9 @@
 //! GitHub tables: the same sheets as the terminal's table, uncut. Every text that is not ours stands in a code span, where it
 //! is neither link nor mention nor tag.
 
-use crate::results::Results;
+use crate::results::saved::Results;
 
-use super::sheet::{Head, Holds, Sheet, sheets};
+use super::table_model::{Head, Holds, Sheet, sheets};
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {

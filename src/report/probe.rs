@@ -1,10 +1,10 @@
 //! What a model found of what the kept measure says is there → bytes, by the names of the reports.
 
-use super::sheet::{Head, Sheet, cut};
-use super::{Style, escape, json, markdown, shown, table};
-use crate::column::Unit;
-use crate::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings, Forecast, NOTHING, OfPolicy, Share};
-use crate::text::many;
+use super::table_model::{Head, Sheet, cut};
+use super::{Style, escape, json, markdown, number_format, table};
+use crate::analysis::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings, Forecast, NOTHING, OfPolicy, Share};
+use crate::metrics::column::Unit;
+use crate::util::text::many;
 
 /// The reports that findings can be shown as, by their names.
 pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
@@ -33,17 +33,17 @@ fn draw(report: &str, sheets: &[Sheet], style: &Style) -> Vec<u8> {
 }
 
 fn number(count: usize) -> String {
-    shown::count(count as u64)
+    number_format::count(count as u64)
 }
 
 /// `62.0% (31/50)`
 fn share(share: Share) -> String {
-    let value = shown::value(Unit::Share, share.value());
+    let value = number_format::value(Unit::Share, share.value());
     if share.asked == 0 { value } else { format!("{value} ({}/{})", share.right, share.asked) }
 }
 
 fn estimate(unit: Unit, Estimate { value, interval }: Estimate) -> String {
-    shown::estimate(unit, value, interval)
+    number_format::estimate(unit, value, interval)
 }
 
 /// The columns of right answers, the controls last.
@@ -68,7 +68,7 @@ fn answers(findings: &Findings) -> Sheet {
             .to_owned()];
     below.extend(findings.policies.iter().map(meaning));
     if findings.too_long > 0 {
-        let (requests, most) = (many(findings.too_long, "request"), shown::grouped(findings.plan.max_context as f64, 0));
+        let (requests, most) = (many(findings.too_long, "request"), number_format::grouped(findings.plan.max_context as f64, 0));
         below.push(format!("{requests} with something to ask about left out: over {most} tokens"));
     }
     let asked = many(findings.asked.len(), "question");
@@ -78,7 +78,7 @@ fn answers(findings: &Findings) -> Sheet {
 
 /// What the figures of one policy say of the measure.
 fn meaning(of: &OfPolicy) -> String {
-    let said = |share: Share| shown::value(Unit::Share, share.value());
+    let said = |share: Share| number_format::value(Unit::Share, share.value());
     let Answers { hits, nothing, everything, .. } = of.answers;
     format!(
         "{}: of what the measure says is there the model found {}, of what it says is gone {}; it guessed {} with no context, and found {} \
@@ -96,7 +96,7 @@ fn agreement(findings: &Findings) -> Sheet {
         let (table, Agreement { share, phi, kappa }) = (of.answers.table, of.agreement);
         let mut cells = vec![of.policy.clone()];
         let counts = [table.hit_right, table.hit_wrong, table.miss_right, table.miss_wrong];
-        cells.extend(counts.map(|count| shown::value(Unit::Count, Some(count))));
+        cells.extend(counts.map(|count| number_format::value(Unit::Count, Some(count))));
         cells.extend([(Unit::Share, share), (Unit::Ratio, phi), (Unit::Ratio, kappa)].map(|(unit, of)| estimate(unit, of)));
         cells
     };
@@ -119,7 +119,7 @@ fn kinds(findings: &Findings) -> Sheet {
     let rows = findings.kinds.iter().map(|of| {
         let mut cells = vec![of.policy.clone(), of.kind.to_owned(), number(of.answers.nothing.asked)];
         cells.extend(sides(&of.answers));
-        cells.push(shown::value(Unit::Share, of.answers.table.share()));
+        cells.push(number_format::value(Unit::Share, of.answers.table.share()));
         cells
     });
     let mut heads = vec![Head::names("policy"), Head::names("kind")];
@@ -133,7 +133,7 @@ const EXAMPLES: usize = 5;
 /// Some of the questions on which the two do not agree: the place to look.
 fn wrong(findings: &Findings) -> Vec<String> {
     let differ = findings.asked.iter().filter(|asked| asked.is_hit() != asked.context.right);
-    let line = |asked: &crate::probe::Asked| {
+    let line = |asked: &crate::analysis::probe::Asked| {
         let [fact, answer] = [&asked.fact, &asked.context.answer].map(|text| cut(text.lines().next().unwrap_or_default()));
         let text = format!("{}:{}: a {}, `{fact}`; the model: `{answer}`", asked.transcript, asked.line, said(asked.outcome));
         escape::terminal(&text).into_owned()
@@ -154,7 +154,8 @@ fn said(outcome: &str) -> &str {
 }
 
 fn forecast(forecasts: &[Forecast]) -> Sheet {
-    let cells = |of: &str, counts: [u64; 4]| std::iter::once(of.to_owned()).chain(counts.map(shown::count)).collect::<Vec<_>>();
+    let cells =
+        |of: &str, counts: [u64; 4]| std::iter::once(of.to_owned()).chain(counts.map(number_format::count)).collect::<Vec<_>>();
     let counts = |of: &Forecast| [of.questions as u64, of.contexts as u64, of.tokens, of.new_tokens];
     let mut rows: Vec<_> = forecasts.iter().map(|of| cells(&of.of, counts(of))).collect();
     let sum = forecasts.iter().map(counts).fold([0; 4], |sum, of| [0, 1, 2, 3].map(|at| sum[at] + of[at]));

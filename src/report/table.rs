@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
 
-use crate::results::Results;
-use crate::text::filled;
+use crate::results::saved::Results;
+use crate::util::text::filled;
 
-use super::sheet::{Head, Holds, Sheet, sheets};
-use super::{Style, escape, shown};
+use super::table_model::{Head, Holds, Sheet, sheets};
+use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -146,7 +146,7 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
 /// The rows of one of the stacked tables: a row that only says elsewhere what it has to say, like a bound, is left out.
 fn rows_of<'a>(sheet: &'a Sheet, columns: &[usize]) -> Vec<&'a Vec<String>> {
     let says = |cells: &[String], at: usize| {
-        sheet.heads[at].holds != Holds::Names && cells.get(at).is_some_and(|text| text != shown::MISSING)
+        sheet.heads[at].holds != Holds::Names && cells.get(at).is_some_and(|text| text != number_format::MISSING)
     };
     let says_here = |cells: &&Vec<String>| columns.iter().any(|at| says(cells, *at));
     let only_elsewhere = |cells: &&Vec<String>| !says_here(cells) && (0..sheet.heads.len()).any(|at| says(cells, at));

@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use recompact::context::Context;
-use recompact::conversation::{Kind, Role, Thinking};
-use recompact::journal::{Happened, Request};
-use recompact::layer::{Act, Layer, Scope};
-use recompact::limits::Size;
-use recompact::meter::{Measure, Meter};
-use recompact::policy::Policy;
-use recompact::replay::{NoObserver, Observer};
+use recompact::engine::context::Context;
+use recompact::engine::journal::{Happened, Request};
+use recompact::engine::layer::{Act, Layer, Scope};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::{NoObserver, Observer};
+use recompact::engine::size::Size;
+use recompact::tokens::meter::{Measure, Meter};
+use recompact::transcript::conversation::{Kind, Role, Thinking};
 
 use crate::generate;
 use crate::trial::{Trial, preset_with, trials};

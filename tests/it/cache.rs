@@ -1,9 +1,9 @@
 //! The prompt cache on traces that a person can reckon.
 
-use recompact::cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
-use recompact::conversation::{BlockId, Conversation};
-use recompact::policy::Policy;
-use recompact::replay::NoObserver;
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::metrics::prompt_cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
+use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
 use crate::trace::{clear, conversation, growing, layer, two_results};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use recompact::cache::Provider;
-use recompact::context::{Cause, Change, ChangeKind};
-use recompact::conversation::{Conversation, MINUTE};
-use recompact::cost::Tariff;
-use recompact::prices::Prices;
-use recompact::replay::NoObserver;
+use recompact::engine::context::{Cause, Change, ChangeKind};
+use recompact::engine::replay::NoObserver;
+use recompact::metrics::cost::Tariff;
+use recompact::metrics::prices::Prices;
+use recompact::metrics::prompt_cache::Provider;
+use recompact::transcript::conversation::{Conversation, MINUTE};
 
 use crate::transcripts::{files, folder_for_long_runs, read};
 use crate::trial::{Trial, preset_with};

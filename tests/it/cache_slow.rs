@@ -1,11 +1,11 @@
 //! The slow, obvious cache: every request is held against every earlier one that is still alive.
 
-use recompact::cache::{Before, Provider, Served, Setup, Terms, serve};
-use recompact::context::Context;
-use recompact::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
-use recompact::journal::Request;
-use recompact::meter::Measure;
-use recompact::replay::Observer;
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::replay::Observer;
+use recompact::metrics::prompt_cache::{Before, Provider, Served, Setup, Terms, serve};
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
 
 use crate::generate;
 use crate::trial::trials;

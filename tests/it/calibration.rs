@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use recompact::calibrate::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
-use recompact::conversation::Conversation;
-use recompact::inspect::Inspection;
-use recompact::meter::Measure;
-use recompact::prices::{Ledger, Prices};
-use recompact::replay::{NoObserver, Setup, replay};
-use recompact::shared::Shared;
-use recompact::sizes::overhead;
-use recompact::study::Counter;
-use recompact::summarizer::by_name;
+use recompact::analysis::inspect::Inspection;
+use recompact::analysis::study::Counter;
+use recompact::engine::replay::{NoObserver, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::by_name;
+use recompact::metrics::prices::{Ledger, Prices};
+use recompact::tokens::block_sizes::overhead;
+use recompact::tokens::calibration::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::Conversation;
 
 use crate::program::fixtures;
 use crate::transcripts::{files, folder_for_long_runs, read};

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use recompact::context::{Cause, Context};
-use recompact::conversation::Thinking;
-use recompact::finding::FINDINGS;
-use recompact::journal::{File, FileKind, Happened, Journal, RecordedSummary, Request, Summary};
-use recompact::layer::ACTS;
-use recompact::policy::{PRESETS, Policy, preset};
-use recompact::replay::{NoObserver, Observer};
-use recompact::summarizer::{self, Names};
+use recompact::engine::context::{Cause, Context};
+use recompact::engine::journal::{File, FileKind, Happened, Journal, RecordedSummary, Request, Summary};
+use recompact::engine::layer::ACTS;
+use recompact::engine::policy::{PRESETS, Policy, preset};
+use recompact::engine::replay::{NoObserver, Observer};
+use recompact::engine::summarizer::{self, Names};
+use recompact::findings::FINDINGS;
+use recompact::transcript::conversation::Thinking;
 
 use crate::findings_page;
 use crate::kept_page;

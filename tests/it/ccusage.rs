@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use recompact::format::{Branches, ReadOptions};
-use recompact::prices::{Bill, Ledger, Prices};
+use recompact::metrics::prices::{Bill, Ledger, Prices};
+use recompact::transcript::format::{Branches, ReadOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,7 +58,7 @@ fn sessions() -> Vec<(PathBuf, Figures)> {
 /// Every call of every branch, once.
 fn ours(path: &Path, file: &str) -> Figures {
     let bytes = fs::read(path).expect("a session of the table");
-    let format = recompact::format::sniff(&bytes).expect("a known format");
+    let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
     let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All });
     let prices = Prices::built_in();
     let mut ledger = Ledger::new(&prices, None);

@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use recompact::results::{Better, Column, Combine, ComparisonRow, Id, Results, Row, Unit, VERSION, summarise};
-use recompact::stats::{COVERAGE, FEWEST, certainty};
+use recompact::results::saved::{Better, Column, Combine, ComparisonRow, Id, Results, Row, Unit, VERSION, summarise};
+use recompact::results::stats::{COVERAGE, FEWEST, certainty};
 
 use crate::program::run;
 

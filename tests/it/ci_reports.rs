@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
-use recompact::finding::{Case, FINDINGS, Finding, Level};
+use recompact::findings::{Case, FINDINGS, Finding, Level};
 use recompact::report::ci::{SHOWN_AS, render};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use recompact::conversation::{Block, Conversation, Kind, Message, Origin, RecordedEdit, Role};
-use recompact::format::{self, Branches, Level, ReadOptions, Reading};
+use recompact::transcript::conversation::{Block, Conversation, Kind, Message, Origin, RecordedEdit, Role};
+use recompact::transcript::format::{self, Branches, Level, ReadOptions, Reading};
 
 use crate::transcripts;
 

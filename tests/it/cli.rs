@@ -74,7 +74,7 @@ fn results_have_the_promised_form() {
     assert_eq!(policies, expected, "the bounds stand in every comparison");
     for policy in results["policies"].as_array().expect("policies") {
         let text = policy["toml"].as_str().expect("a text");
-        recompact::policy::Policy::parse(text, "saved", &[]).expect("the effective policy is a policy");
+        recompact::engine::policy::Policy::parse(text, "saved", &[]).expect("the effective policy is a policy");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Codex rollouts as recorded.
 
-use recompact::conversation::{Origin, RecordedEdit};
+use recompact::transcript::conversation::{Origin, RecordedEdit};
 
 use crate::transcripts::{assert_api_valid, folder, read};
 

@@ -1,9 +1,9 @@
 //! What holds of costs for every policy and every conversation.
 
-use recompact::cache::{Served, serve};
-use recompact::conversation::{Conversation, Thinking};
-use recompact::cost::{Cost, Setup, cost};
-use recompact::kept::Kept;
+use recompact::metrics::cost::{Cost, Setup, cost};
+use recompact::metrics::prompt_cache::{Served, serve};
+use recompact::metrics::retention::Kept;
+use recompact::transcript::conversation::{Conversation, Thinking};
 
 use crate::costs::simulated;
 use crate::generate;

@@ -1,11 +1,11 @@
 //! Costs, on recorded conversations: whether the simulated cache reproduces what was billed, and what policies cost.
 
 use rayon::prelude::*;
-use recompact::cost::Tariff;
-use recompact::policy::Policy;
-use recompact::prices::Prices;
-use recompact::results::{CheckRow, Results, Row};
-use recompact::study::Study;
+use recompact::analysis::study::Study;
+use recompact::engine::policy::Policy;
+use recompact::metrics::cost::Tariff;
+use recompact::metrics::prices::Prices;
+use recompact::results::saved::{CheckRow, Results, Row};
 
 use crate::transcripts::{RECORDINGS, Recorded, recorded};
 use crate::trial::preset_with;

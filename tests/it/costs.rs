@@ -1,13 +1,13 @@
 //! Costs on traces that a person can reckon, in millionths of a dollar.
 
-use recompact::cache::{Before, Setup};
-use recompact::conversation::{BlockId, Call, Conversation, Usage};
-use recompact::cost::{self, Check, Cost, Tariff};
-use recompact::format::{self, ReadOptions};
-use recompact::kept::{Kept, Reread};
-use recompact::policy::Policy;
-use recompact::prices::Prices;
-use recompact::replay::NoObserver;
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::metrics::cost::{self, Check, Cost, Tariff};
+use recompact::metrics::prices::Prices;
+use recompact::metrics::prompt_cache::{Before, Setup};
+use recompact::metrics::retention::{Kept, Reread};
+use recompact::transcript::conversation::{BlockId, Call, Conversation, Usage};
+use recompact::transcript::format::{self, ReadOptions};
 
 use crate::trace::{clear, growing, layer, two_results};
 use crate::trial::{Trial, preset_with};

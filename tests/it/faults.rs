@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recompact::llm::{Address, Cassette, Connection, Limits, Mode, Model, Question, Setup};
+use recompact::llm::client::{Address, Cassette, Connection, Limits, Mode, Model, Question, Setup};
 use serde_json::{Map, Value, json};
 
 use self::server::Act;
@@ -27,7 +27,7 @@ struct Asks {
     params: Map<String, Value>,
     cassette: Option<PathBuf>,
     limits: Limits,
-    price: Option<recompact::llm::Price>,
+    price: Option<recompact::llm::client::Price>,
     retries: usize,
     first_wait: Duration,
     stopped: fn() -> bool,

@@ -1,10 +1,10 @@
 //! What is found in a replay, written down a line each, for cases.
 
-use recompact::conversation::{BlockId, Conversation};
-use recompact::finding::{Finding, Replay, look};
-use recompact::kept::look_up;
-use recompact::replay::NoObserver;
-use recompact::sizes::Sizes;
+use recompact::engine::replay::NoObserver;
+use recompact::findings::{Finding, Replay, look};
+use recompact::metrics::retention::look_up;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::trial::Trial;
 
@@ -25,7 +25,7 @@ pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
     let journal = trial.replay(conversation, &mut NoObserver);
     let sizes = Sizes::new(conversation, [trial.counter.measure]);
     let counted = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
-    let references = recompact::references::References::new(conversation, counted);
+    let references = recompact::facts::references::References::new(conversation, counted);
     let kept = look_up(conversation, &references, &journal, &counted);
     let written = |block: BlockId| match block.index() < conversation.blocks.len() {
         true => counted(block),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::program::{fixtures, rows, run};
-use recompact::policy::PRESETS;
+use recompact::engine::policy::PRESETS;
 
 /// Transcript, conversation; responses, tool_uses, tool_results (stand-ins are none); compactions recorded.
 const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use recompact::conversation::{
+use recompact::transcript::conversation::{
     BlockId, Builder, Call, Compaction, Conversation, Message, Origin, RecordedEdit, Role, Thinking, Usage,
 };
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Sizes as Python and JavaScript gave them: `fixtures/golden/meters.py` made the file.
 
-use recompact::format::jsonl;
-use recompact::meter::Measure;
-use recompact::meter::javascript::stringify_len;
-use recompact::meter::python::{dumps_len, repr_len};
+use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::javascript::stringify_len;
+use recompact::tokens::meter::python::{dumps_len, repr_len};
+use recompact::transcript::format::jsonl;
 use serde_json::Value;
 
 use crate::sizes::size;

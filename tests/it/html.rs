@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use recompact::report::{Style, by_name};
-use recompact::results::Results;
+use recompact::results::saved::Results;
 use tempfile::TempDir;
 
 use crate::chromium::Browser;

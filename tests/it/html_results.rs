@@ -1,8 +1,8 @@
 //! Invented results for the page: values by simple formulas, so that a test knows what must be drawn.
 
-use recompact::measure;
-use recompact::results::{Better, Column, Unit};
-use recompact::results::{
+use recompact::metrics::metric;
+use recompact::results::saved::{Better, Column, Unit};
+use recompact::results::saved::{
     ComparisonRow, ConfigurationRow, EventMark, Intervals, KeptRow, MissRow, Neighbour, Objective, ParameterRow, PolicyText,
     Recommendation, ResultNote, Results, Row, RungRow, SensitivityRow, Statistics, Sweep, TraceLine, TraceRow, VERSION, Values,
     summarise,
@@ -25,7 +25,7 @@ pub fn share(at: usize, policies: usize) -> f64 {
 
 /// So many policies on so many transcripts of so many calls.
 pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
-    let (columns, names) = (measure::columns(), names(policies));
+    let (columns, names) = (metric::columns(), names(policies));
     let mut rows = Vec::new();
     let mut traces = Vec::new();
     for transcript in 0..transcripts {
@@ -254,14 +254,14 @@ pub fn hostile() -> Results {
     for note in &mut results.notes {
         (note.path, note.what) = (bad(&note.path), bad("note"));
     }
-    results.layers = vec![recompact::results::LayerRow {
+    results.layers = vec![recompact::results::saved::LayerRow {
         policy: policy("policy-1"),
         layer: bad("layer"),
         note: Some(bad("note")),
         ..Default::default()
     }];
     results.calibrations =
-        vec![recompact::results::CalibrationRow { model: bad("model"), counter: bad("counter"), ..Default::default() }];
+        vec![recompact::results::saved::CalibrationRow { model: bad("model"), counter: bad("counter"), ..Default::default() }];
     if let Some(sweep) = &mut results.sweep {
         for row in &mut sweep.configurations {
             (row.policy, row.of) = (policy(&row.policy), bad(&row.of));

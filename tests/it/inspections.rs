@@ -1,12 +1,12 @@
 //! Reports of what recorded compactions lost, over invented losses.
 
-use recompact::conversation::{Builder, Thinking};
-use recompact::format::Reading;
-use recompact::inspect::{CompactionLoss, Inspection, LostFact};
-use recompact::prices::{Ledger, Prices};
+use recompact::analysis::inspect::{CompactionLoss, Inspection, LostFact};
+use recompact::analysis::study::Counter;
+use recompact::metrics::prices::{Ledger, Prices};
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
-use recompact::study::Counter;
+use recompact::transcript::conversation::{Builder, Thinking};
+use recompact::transcript::format::Reading;
 
 /// Two transcripts without a word in them, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {

@@ -10,14 +10,14 @@
 //!
 //! Call 4 edits the line of the file, call 5 runs the one test, call 6 says that the rule was kept.
 
-use recompact::conversation::{BlockId, Conversation};
-use recompact::facts::FactKind;
-use recompact::journal::Journal;
-use recompact::kept::{Grain, Kept, Outcome, Share, bounds, look_up, wishes};
-use recompact::policy::Policy;
-use recompact::references::References;
-use recompact::replay::NoObserver;
-use recompact::sizes::Sizes;
+use recompact::engine::journal::Journal;
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::facts::extract::FactKind;
+use recompact::facts::references::References;
+use recompact::metrics::retention::{Grain, Kept, Outcome, Share, bounds, look_up, wishes};
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::notation;
 use crate::trial::{Trial, preset_with};

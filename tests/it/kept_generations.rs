@@ -1,7 +1,7 @@
 //! How many summaries lie between a fact and its use.
 
-use recompact::kept::Kept;
-use recompact::policy::Policy;
+use recompact::engine::policy::Policy;
+use recompact::metrics::retention::Kept;
 
 use crate::kept_page::looked_up;
 use crate::notation;

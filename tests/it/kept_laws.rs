@@ -5,13 +5,13 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use recompact::access;
-use recompact::context::Context;
-use recompact::conversation::{BlockId, Conversation, Kind};
-use recompact::facts::{self, FactKind};
-use recompact::journal::Request;
-use recompact::kept::Outcome;
-use recompact::replay::Observer;
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::replay::Observer;
+use recompact::facts::extract::{self, FactKind};
+use recompact::metrics::retention::Outcome;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind};
+use recompact::transcript::tool_access;
 
 use crate::kept_page::looked_up;
 use crate::planted;
@@ -19,7 +19,7 @@ use crate::trial::{Trial, preset_with, trials};
 
 fn policy(layer: &str) -> Trial {
     let toml = format!("name = \"p\"\n[[layer]]\nid = \"l\"\n{layer}");
-    Trial::of(recompact::policy::Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")))
+    Trial::of(recompact::engine::policy::Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn clear(keep: usize) -> Trial {
@@ -83,7 +83,7 @@ impl Observer for Slow {
     fn request(&mut self, request: &Request, context: &Context) {
         let mut keys = HashSet::new();
         for id in context.messages().iter().flat_map(|sent| &sent.blocks) {
-            facts::in_block(context.block(*id), &mut |sighting| {
+            extract::in_block(context.block(*id), &mut |sighting| {
                 keys.insert(sighting.key);
             });
         }
@@ -105,7 +105,7 @@ fn counting_gives_what_reading_every_request_gives() {
                     continue;
                 }
                 let request = slow.0.iter().find(|(call, _)| *call == used.call as usize);
-                let holds = request.is_some_and(|(_, keys)| keys.contains(&facts::key(fact.kind, &fact.text)));
+                let holds = request.is_some_and(|(_, keys)| keys.contains(&extract::key(fact.kind, &fact.text)));
                 let hit = matches!(outcome, Outcome::Hit { .. });
                 assert_eq!(hit, holds, "{}, call {}: {}", trial.policy.name, used.call + 1, fact.text);
             }
@@ -121,14 +121,14 @@ fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
         _ => return Vec::new(),
     };
     let Some(used) = conversation.pair(pair).used else { return Vec::new() };
-    let access = access::of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
+    let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
     keys(if of_result { &access.reads } else { &access.writes })
 }
 
 fn keys(paths: &[Cow<str>]) -> Vec<u64> {
     let mut keys = Vec::new();
     for path in paths {
-        facts::in_text(path, &mut |seen| {
+        extract::in_text(path, &mut |seen| {
             let is_handle = matches!(seen.kind, FactKind::Path | FactKind::File | FactKind::Url);
             keys.extend((seen.said && is_handle).then_some(seen.key));
         });
@@ -141,7 +141,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
     let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
     responses.into_iter().any(|id| match conversation.block(*id).kind {
         Kind::ToolUse(pair) => {
-            let access = access::of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
+            let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
             keys(&access.writes).contains(&file)
         }
         _ => false,
@@ -172,7 +172,9 @@ fn what_is_missed_softly_can_be_had_again() {
                     let after = conversation.calls.partition_point(|call| call.response <= at);
                     let is_fresh = |file: &u64| !is_written(conversation, *file, after..call);
                     let mut holds = false;
-                    facts::in_block(conversation.block(id), &mut |seen| holds |= seen.key == facts::key(fact.kind, &fact.text));
+                    extract::in_block(conversation.block(id), &mut |seen| {
+                        holds |= seen.key == extract::key(fact.kind, &fact.text)
+                    });
                     holds && handles(conversation, id).iter().any(|file| request.contains(file) && is_fresh(file))
                 });
                 soft.set(soft.get() + usize::from(can));

@@ -1,10 +1,10 @@
 //! What became of the uses of earlier facts, written down a line each, for cases.
 
-use recompact::conversation::{BlockId, Conversation, Kind};
-use recompact::kept::{GENERATIONS, Kept, Outcome, Summarised, look_up};
-use recompact::references::{Provenance, References, Use};
-use recompact::replay::NoObserver;
-use recompact::sizes::Sizes;
+use recompact::engine::replay::NoObserver;
+use recompact::facts::references::{Provenance, References, Use};
+use recompact::metrics::retention::{GENERATIONS, Kept, Outcome, Summarised, look_up};
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind};
 
 use crate::notation::shown;
 use crate::trial::Trial;

@@ -1,15 +1,15 @@
 //! What holds for every policy and every conversation.
 
-use recompact::context::{Cause, Change, ChangeKind, Context};
-use recompact::conversation::{BlockId, Conversation, Kind, Thinking};
-use recompact::format::Reading;
-use recompact::journal::{File, FileKind, Happened, Journal, Request};
-use recompact::meter::python_text;
-use recompact::policy::Policy;
-use recompact::replay::{NoObserver, Observer};
-use recompact::results::Row;
-use recompact::study::Study;
-use recompact::summarizer;
+use recompact::analysis::study::Study;
+use recompact::engine::context::{Cause, Change, ChangeKind, Context};
+use recompact::engine::journal::{File, FileKind, Happened, Journal, Request};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::{NoObserver, Observer};
+use recompact::engine::summarizer;
+use recompact::results::saved::Row;
+use recompact::tokens::meter::python_text;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, Thinking};
+use recompact::transcript::format::Reading;
 use serde_json::Value;
 
 use crate::generate;
@@ -132,7 +132,7 @@ fn drop_all_sends_only_what_entered() {
 
 /// Messages of a conversation as an API takes them.
 fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value {
-    let wire = |message: &recompact::conversation::Message| {
+    let wire = |message: &recompact::transcript::conversation::Message| {
         let blocks = message.blocks.iter().map(|id| conversation.block(*id));
         let content = match message.plain {
             true => blocks.map(|block| Value::from(block.text())).collect::<Vec<_>>().remove(0),
@@ -244,7 +244,7 @@ fn no_summary_is_longer_than_its_limit() {
         for trial in &trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
-                let recompact::layer::Act::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
+                let recompact::engine::layer::Act::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
                     panic!("only `summarize` asks for summaries")
                 };
                 let attempt = &summary.attempt;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use recompact::conversation::{Block, Conversation, Kind, Origin};
-use recompact::format::{self, ReadOptions, Reading};
+use recompact::transcript::conversation::{Block, Conversation, Kind, Origin};
+use recompact::transcript::format::{self, ReadOptions, Reading};
 
 use crate::transcripts;
 

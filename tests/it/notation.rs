@@ -1,8 +1,8 @@
 //! Conversations as a few lines of text, and requests written back in the same lines. `fixtures/cases/README.md` explains the
 //! notation.
 
-use recompact::context::{Context, Sent};
-use recompact::conversation::{
+use recompact::engine::context::{Context, Sent};
+use recompact::transcript::conversation::{
     Block, BlockId, Builder, Call, Compaction, Conversation, Kind, Message, Origin, RecordedEdit, Role, Thinking, Usage,
 };
 use serde_json::{Value, json};

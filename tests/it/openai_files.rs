@@ -1,7 +1,7 @@
 //! Chat completions as recorded.
 
-use recompact::conversation::Conversation;
-use recompact::format;
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format;
 
 use crate::transcripts::{assert_api_valid, folder, read};
 

@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use recompact::context::Context;
-use recompact::conversation::Conversation;
-use recompact::format::{self, ReadOptions};
-use recompact::journal::Request;
-use recompact::meter::{Measure, Meter};
-use recompact::policy::preset;
-use recompact::replay::{Observer, Setup, replay};
-use recompact::shared::Shared;
-use recompact::sizes::Sizes;
-use recompact::summarizer::Fixed;
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::policy::preset;
+use recompact::engine::replay::{Observer, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::Fixed;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::meter::{Measure, Meter};
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format::{self, ReadOptions};
 use serde_json::Value;
 
 use crate::transcripts;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use recompact::conversation::Conversation;
+use recompact::transcript::conversation::Conversation;
 
 use crate::notation;
 

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use recompact::facts::{self, FactKind};
-use recompact::format::{self, ReadOptions, Reading};
-use recompact::llm::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Refusal, Setup, Usage};
-use recompact::policy::{Policy, preset};
-use recompact::probe::{Drawn, Findings, Plan, Shown, ask, choose, draw, forecast, show};
-use recompact::study::Study;
+use recompact::analysis::probe::{Drawn, Findings, Plan, Shown, ask, choose, draw, forecast, show};
+use recompact::analysis::study::Study;
+use recompact::engine::policy::{Policy, preset};
+use recompact::facts::extract::{self, FactKind};
+use recompact::llm::client::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Refusal, Setup, Usage};
+use recompact::transcript::format::{self, ReadOptions, Reading};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ impl Provider for Reader {
         let line = asked.split_once("\n`").and_then(|(_, rest)| rest.split_once("`\nWhat")).expect("a line between backticks").0;
         let (kind, fact) = &self.0[line];
         let mut is_there = false;
-        facts::in_text(context, &mut |seen| is_there |= seen.kind == *kind && seen.text == fact);
+        extract::in_text(context, &mut |seen| is_there |= seen.kind == *kind && seen.text == fact);
         let text = if is_there { format!("`{fact}`.\nI looked it up.") } else { "UNKNOWN".to_owned() };
         Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
     }
@@ -80,7 +80,7 @@ fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
         limits: Arc::new(Limits::new(None, None, 4)),
         price: None,
         retries: 0,
-        first_wait: recompact::llm::FIRST_WAIT,
+        first_wait: recompact::llm::client::FIRST_WAIT,
         stopped: || false,
     })
 }

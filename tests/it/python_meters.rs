@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use recompact::format::jsonl;
-use recompact::meter::Measure;
-use recompact::text::restore_escapes;
+use recompact::tokens::meter::Measure;
+use recompact::transcript::format::jsonl;
+use recompact::util::text::restore_escapes;
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 

@@ -2,7 +2,7 @@
 
 use comfy_table::Table;
 use recompact::report::{self, REPORTS, Style};
-use recompact::results::{
+use recompact::results::saved::{
     Better, CalibrationRow, Column, Combine, ComparisonRow, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote,
     Results, Row, Statistics, Unit, VERSION, Values, summarise,
 };
@@ -243,7 +243,7 @@ fn each_row_of_kept_and_misses_is_a_line_of_json() {
 /// What people compare by is the tokens saved, whatever other shares there are.
 #[test]
 fn the_first_share_of_the_tables_is_what_is_saved() {
-    let columns = recompact::measure::columns();
+    let columns = recompact::metrics::metric::columns();
     let first = columns.iter().find(|column| column.unit == Unit::Share && !column.detail);
     assert_eq!(first.map(|column| &*column.id), Some("tokens.saved"));
 }

@@ -1,7 +1,7 @@
 //! Messages as JSON → their size, added up from their blocks as a replay does.
 
-use recompact::conversation::{Builder, Origin, Role, Thinking};
-use recompact::meter::Measure;
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::{Builder, Origin, Role, Thinking};
 use serde_json::Value;
 
 /// The size of `[{"role": …, "content": …}, …]`.

@@ -1,14 +1,14 @@
 //! The slow, obvious replay: everything that a replay keeps up to date step by step, computed again from nothing at every
 //! request.
 
-use recompact::context::FaultKind;
-use recompact::context::{Change, ChangeKind, Context, Sent};
-use recompact::conversation::{BlockId, Conversation, Kind, Role, Thinking};
-use recompact::format::{self, ReadOptions};
-use recompact::journal::{File, Journal, Request, SentBlock};
-use recompact::meter::{Measure, Meter, Rates, python_text};
-use recompact::replay::Observer;
-use recompact::text;
+use recompact::engine::context::FaultKind;
+use recompact::engine::context::{Change, ChangeKind, Context, Sent};
+use recompact::engine::journal::{File, Journal, Request, SentBlock};
+use recompact::engine::replay::Observer;
+use recompact::tokens::meter::{Measure, Meter, Rates, python_text};
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, Role, Thinking};
+use recompact::transcript::format::{self, ReadOptions};
+use recompact::util::text;
 use serde_json::Value;
 
 use crate::trial::{Trial, trials};

@@ -1,11 +1,11 @@
 //! Summarizers side by side: what each held, said and made up, and how far replicates are apart.
 
-use recompact::format::Reading;
-use recompact::policy::Policy;
+use recompact::analysis::study::{Study, Writer, written_by};
+use recompact::engine::policy::Policy;
+use recompact::engine::summarizer::{Failing, Fixed, Stub};
 use recompact::report::{REPORTS, Style};
-use recompact::results::{Results, Spread, SummarizerRow};
-use recompact::study::{Study, Writer, written_by};
-use recompact::summarizer::{Failing, Fixed, Stub};
+use recompact::results::saved::{Results, Spread, SummarizerRow};
+use recompact::transcript::format::Reading;
 
 use crate::notation;
 use crate::trial::preset_with;

@@ -258,7 +258,7 @@ fn a_table_for_people() {
     let (found, _) = report.split_once("\nSummary: ").expect("the comparison follows");
     insta::assert_snapshot!("sweep", found);
     let (_, policy) = policy.split_once('\n').expect("lines");
-    recompact::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
+    recompact::engine::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
     let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown"]).printed();
     assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
 }

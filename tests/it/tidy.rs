@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use recompact::cache::PROVIDERS;
-use recompact::finding::FINDINGS;
-use recompact::format::{self, FORMATS};
-use recompact::layer::ACTS;
-use recompact::llm::PROTOCOLS;
-use recompact::measure::MEASURES;
-use recompact::meter::METERS;
-use recompact::policy::PRESETS;
-use recompact::prices::Prices;
-use recompact::prompt::PROMPTS;
+use recompact::engine::layer::ACTS;
+use recompact::engine::policy::PRESETS;
+use recompact::engine::summarizer::SUMMARIZERS;
+use recompact::findings::FINDINGS;
+use recompact::llm::client::PROTOCOLS;
+use recompact::llm::prompt::PROMPTS;
+use recompact::metrics::metric::MEASURES;
+use recompact::metrics::prices::Prices;
+use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
-use recompact::summarizer::SUMMARIZERS;
+use recompact::tokens::meter::METERS;
+use recompact::transcript::format::{self, FORMATS};
 
 use crate::program::{fixtures, run};
 use crate::transcripts;
@@ -94,7 +94,8 @@ fn examples_in_the_pages_are_policies() {
             let others = "\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\n";
             let policy = format!("name = \"example\"\nmeter = \"chars/4\"\n{example}");
             let with_others = format!("{policy}{}", if example.contains("\nid = \"auto\"") { "" } else { others });
-            recompact::policy::Policy::parse(&with_others, kind.name, &[]).unwrap_or_else(|error| panic!("{error}\n{example}"));
+            recompact::engine::policy::Policy::parse(&with_others, kind.name, &[])
+                .unwrap_or_else(|error| panic!("{error}\n{example}"));
         }
     }
 }
@@ -114,7 +115,7 @@ fn sources_are_short_and_finished() {
 #[test]
 fn the_readme_names_every_format_policy_layer_and_column() {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
-    let columns = recompact::measure::columns();
+    let columns = recompact::metrics::metric::columns();
     let names = FORMATS.iter().map(|format| format.name).chain(PRESETS.iter().map(|preset| preset.name));
     for name in names.chain(columns.iter().map(|column| &*column.id)) {
         assert!(readme.contains(&format!("`{name}`")), "{name}");

@@ -1,7 +1,7 @@
 //! Conversations so small that a person can reckon what they cost: sizes are characters, and every response comes at once.
 
-use recompact::conversation::{BlockId, Builder, Call, Conversation, MINUTE, Message, Origin, Role, Thinking};
-use recompact::policy::Policy;
+use recompact::engine::policy::Policy;
+use recompact::transcript::conversation::{BlockId, Builder, Call, Conversation, MINUTE, Message, Origin, Role, Thinking};
 use serde_json::{Value, json};
 
 /// What a message holds.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
-use recompact::conversation::{Conversation, Kind, Role};
-use recompact::format::{self, ReadOptions, Reading};
+use recompact::transcript::conversation::{Conversation, Kind, Role};
+use recompact::transcript::format::{self, ReadOptions, Reading};
 
 /// The folder of recordings: `$RECOMPACT_TRANSCRIPTS`, else beside the project. `None`, with a printed line, if there is none.
 pub fn folder(name: &str) -> Option<PathBuf> {

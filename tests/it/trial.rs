@@ -1,14 +1,14 @@
 //! One replay with everything it depends on, for tests.
 
-use recompact::context::Context;
-use recompact::conversation::{Conversation, Thinking};
-use recompact::journal::{Journal, Request};
-use recompact::meter::{Measure, Meter};
-use recompact::policy::{PRESETS, Policy, preset};
-use recompact::replay::{Observer, Record, RecordedRequests, Setup, replay};
-use recompact::shared::Shared;
-use recompact::sizes::Sizes;
-use recompact::summarizer::{Fixed, Summarizer};
+use recompact::engine::context::Context;
+use recompact::engine::journal::{Journal, Request};
+use recompact::engine::policy::{PRESETS, Policy, preset};
+use recompact::engine::replay::{Observer, Record, RecordedRequests, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::{Fixed, Summarizer};
+use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::meter::{Measure, Meter};
+use recompact::transcript::conversation::{Conversation, Thinking};
 use serde_json::Value;
 
 pub struct Trial {
@@ -90,7 +90,7 @@ pub fn trials() -> Vec<Trial> {
     });
     let narrow = LOW.iter().map(|(name, settings)| Trial { window: 4_000, ..Trial::of(preset_with(name, settings)) });
     let failing = Trial {
-        summarizer: Box::new(recompact::summarizer::Failing),
+        summarizer: Box::new(recompact::engine::summarizer::Failing),
         ..Trial::of(preset_with("lcc-s06", &["auto.threshold=200", "auto.breaker=2", "auto.max_retries=1"]))
     };
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::finding::{Case, Finding};
-use crate::results::Results;
-use crate::study::BOUNDS;
+use crate::analysis::study::BOUNDS;
+use crate::findings::{Case, Finding};
+use crate::results::saved::Results;
 
 /// Those of results in which findings were looked for; none where nobody asked, so that this is no pass.
 pub fn cases(results: &Results) -> Vec<Case> {

@@ -1,7 +1,7 @@
 //! Workflow commands, one a line, that GitHub shows beside the lines of a change.
 
-use crate::finding::{Case, Finding, Level};
-use crate::text::many;
+use crate::findings::{Case, Finding, Level};
+use crate::util::text::many;
 
 use super::escape;
 

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::finding::{Case, Finding, Level};
-use crate::text::many;
+use crate::findings::{Case, Finding, Level};
+use crate::util::text::many;
 
 use super::{escape, line};
 

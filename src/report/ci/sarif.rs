@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::finding::{Case, FINDINGS, Finding, Kind, Level};
+use crate::findings::{Case, FINDINGS, Finding, Kind, Level};
 use crate::report::json::write_rows;
 
 use super::escape;

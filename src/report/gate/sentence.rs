@@ -1,9 +1,9 @@
 //! A verdict as a sentence that somebody understands who has never seen the suite.
 
-use super::shown;
-use crate::column::{Better, Column};
-use crate::gate::{Demand, Moved, Outcome, Verdict};
-use crate::results::Unit;
+use super::number_format;
+use crate::analysis::gate::{Demand, Moved, Outcome, Verdict};
+use crate::metrics::column::{Better, Column};
+use crate::results::saved::Unit;
 
 /// What happened, before, after, what is allowed, where it comes from, and what the column counts.
 pub fn sentence(verdict: &Verdict) -> String {
@@ -75,7 +75,7 @@ fn from(moved: &Moved, column: &Column) -> String {
             let told = |value: f64| told(column.unit, Some(value), &[Some(*before), Some(*after)]);
             format!(" {transcript} moved most: {} → {}.", told(*before), told(*after))
         }
-        _ => format!(" {transcript} is farthest from it: {}.", shown::value(column.unit, Some(*after))),
+        _ => format!(" {transcript} is farthest from it: {}.", number_format::value(column.unit, Some(*after))),
     }
 }
 
@@ -89,7 +89,7 @@ fn amount(unit: Unit, size: f64) -> String {
 
 /// A difference with its sign; with all of its digits where it would be shown as none.
 pub fn difference(unit: Unit, value: f64) -> String {
-    let text = shown::difference(unit, value);
+    let text = number_format::difference(unit, value);
     match text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) || value == 0.0 {
         true => text,
         false => format!("{}{}", if value > 0.0 { "+" } else { "" }, if unit == Unit::Share { value * 100.0 } else { value }),
@@ -98,10 +98,10 @@ pub fn difference(unit: Unit, value: f64) -> String {
 
 /// A value as people read it, with more digits where another one beside it would be shown alike.
 fn told(unit: Unit, value: Option<f64>, beside: &[Option<f64>]) -> String {
-    let text = shown::value(unit, value);
-    let is_alike = |other: &&Option<f64>| other.is_some() && **other != value && shown::value(unit, **other) == text;
+    let text = number_format::value(unit, value);
+    let is_alike = |other: &&Option<f64>| other.is_some() && **other != value && number_format::value(unit, **other) == text;
     match (value, beside.iter().find(is_alike)) {
-        (Some(value), Some(_)) if unit == Unit::Share => format!("{}%", shown::grouped(value * 100.0, 4)),
+        (Some(value), Some(_)) if unit == Unit::Share => format!("{}%", number_format::grouped(value * 100.0, 4)),
         (Some(value), Some(_)) => format!("{value}"),
         _ => text,
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::sheet::{Head, Sheet};
-use super::super::{escape, shown};
-use super::cast::{Cast, Look, is_end};
+use super::super::table_model::{Head, Sheet};
+use super::super::{escape, number_format};
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
-use crate::results::{EventMark, TraceLine, TraceRow, Unit};
+use super::series::{Cast, Look, is_end};
+use crate::results::saved::{EventMark, TraceLine, TraceRow, Unit};
 
 /// Steps of a line; a screen shows no more, and a page of a hundred conversations stays small.
 const STEPS: usize = 160;
@@ -65,7 +65,7 @@ pub fn draw(row: &TraceRow, cast: &Cast) -> String {
         let x = across.at(*call as f64);
         inside += &plot::line("recorded", (x, 0.0), (x, 100.0));
     }
-    let told = format!("window {}", shown::value(Unit::Tokens, Some(window)));
+    let told = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
     if near {
         let y = up.down(window);
         // Above the topmost line stands the name of the axis.
@@ -84,7 +84,7 @@ pub fn draw(row: &TraceRow, cast: &Cast) -> String {
             lane += 1;
         }
     }
-    let name = format!("Tokens per call, {} calls", shown::grouped(calls as f64, 0));
+    let name = format!("Tokens per call, {} calls", number_format::grouped(calls as f64, 0));
     let about = "A line a policy; below it, a tick at every call before which its layers made an edit.";
     let height = lane * LANE + 4;
     let lanes = plot::level(&across, Unit::Count, "call", false) + &lanes;
@@ -176,19 +176,19 @@ fn edits(look: &Look, line: &TraceLine, across: &Scale, lane: usize) -> String {
 
 fn data(lines: &[(&Look, &TraceLine)]) -> Sheet {
     let row = |(look, line): &(&Look, &TraceLine)| {
-        let tokens = |tokens: Option<u64>| shown::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
+        let tokens = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
         let mut sorted = line.tokens.clone();
         sorted.sort_unstable();
         let freed: i64 = line.events.iter().map(|event| event.before as i64 - event.after as i64).sum();
         vec![
             look.policy.to_owned(),
-            shown::grouped(line.tokens.len() as f64, 0),
+            number_format::grouped(line.tokens.len() as f64, 0),
             tokens(line.tokens.first().copied()),
             tokens(sorted.get(sorted.len() / 2).copied()),
             tokens(sorted.last().copied()),
             tokens(line.tokens.last().copied()),
-            shown::grouped(line.events.len() as f64, 0),
-            shown::grouped(freed as f64, 0),
+            number_format::grouped(line.events.len() as f64, 0),
+            number_format::grouped(freed as f64, 0),
         ]
     };
     let mut heads = vec![Head::names("policy")];

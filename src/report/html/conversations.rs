@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::super::sheet::compare::{in_tables, title};
-use super::super::sheet::{Head, Sheet, common_folder};
-use super::super::{escape, shown};
-use super::cast::Cast;
+use super::super::table_model::compare::{in_tables, title};
+use super::super::table_model::{Head, Sheet, common_folder};
+use super::super::{escape, number_format};
+use super::series::Cast;
 use super::{calls, misses, table};
-use crate::results::{MissRow, ResultNote, Results, Row, TraceRow};
-use crate::text::many;
+use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
+use crate::util::text::many;
 
 /// Conversations that are on the page, the longest ones: more make it slow.
 const SHOWN: usize = 150;
@@ -141,10 +141,10 @@ fn panel(results: &Results, cast: &Cast, about: &About, missed: &[&MissRow], not
 fn values(results: &Results, cast: &Cast, about: &About) -> Sheet {
     let row_of = |policy: &str| about.rows.iter().find(|row| row.policy == policy && row.bound_of.is_none());
     let rows: Vec<(&str, &Row)> = cast.drawn.iter().filter_map(|look| Some((look.policy, *row_of(look.policy)?))).collect();
-    let line = |column: &crate::results::Column| {
+    let line = |column: &crate::results::saved::Column| {
         let values: Vec<Option<f64>> = rows.iter().map(|(_, row)| row.values.get(&column.id)).collect();
         let tells = values.iter().any(|value| value.is_some_and(|value| value != 0.0));
-        let cells = values.into_iter().map(|value| shown::value(column.unit, value));
+        let cells = values.into_iter().map(|value| number_format::value(column.unit, value));
         tells.then(|| std::iter::once(title(column)).chain(cells).collect())
     };
     let mut heads = vec![Head::names("column")];

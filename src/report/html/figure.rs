@@ -1,8 +1,8 @@
 //! A plot on the page: its box, what it is called, and its data as a table for those who do not see it.
 
 use super::super::escape;
-use super::super::sheet::Sheet;
-use super::cast::Cast;
+use super::super::table_model::Sheet;
+use super::series::Cast;
 use super::table;
 
 pub struct Figure {

@@ -1,10 +1,10 @@
 //! Hard misses, with what stood around the fact where the agent had it from.
 
-use super::super::sheet::common_folder;
-use super::super::{escape, shown};
-use super::cast::Cast;
-use crate::results::{MissRow, Results};
-use crate::text::many;
+use super::super::table_model::common_folder;
+use super::super::{escape, number_format};
+use super::series::Cast;
+use crate::results::saved::{MissRow, Results};
+use crate::util::text::many;
 
 /// Misses of all policies together, each under its policy.
 pub fn all(results: &Results, cast: &Cast) -> String {
@@ -41,7 +41,7 @@ fn item(miss: &MissRow, cast: &Cast, within: &str) -> String {
     let place = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
     let stale = if miss.stale { "; its file is in sight, but was written since" } else { "" };
     let taken = match (&miss.layer, miss.lost_at) {
-        (Some(layer), Some(call)) => format!("taken by {layer} before call {}{stale}", shown::grouped(call as f64, 0)),
+        (Some(layer), Some(call)) => format!("taken by {layer} before call {}{stale}", number_format::grouped(call as f64, 0)),
         (Some(layer), None) => format!("taken by {layer}{stale}"),
         _ => stale.trim_start_matches("; ").to_owned(),
     };
@@ -50,8 +50,11 @@ fn item(miss: &MissRow, cast: &Cast, within: &str) -> String {
     } else {
         String::new()
     };
-    let told =
-        format!("needed at call {} ({place}), {}{more}", shown::grouped(miss.call as f64, 0), many(miss.uses as usize, "use"),);
+    let told = format!(
+        "needed at call {} ({place}), {}{more}",
+        number_format::grouped(miss.call as f64, 0),
+        many(miss.uses as usize, "use"),
+    );
     let lines: Vec<String> = [told, taken].iter().filter(|line| !line.is_empty()).map(|line| escape::html(line)).collect();
     let context = match miss.context.as_str() {
         "" => String::new(),

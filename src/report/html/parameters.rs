@@ -2,8 +2,8 @@
 
 use toml::{Table, Value};
 
-use super::super::sheet::cut;
-use crate::results::Results;
+use super::super::table_model::cut;
+use crate::results::saved::Results;
 
 /// Layers that are told; more do not fit beside a point.
 const LAYERS: usize = 8;
@@ -39,7 +39,7 @@ fn layer(layer: &Table) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::PolicyText;
+    use crate::results::saved::PolicyText;
 
     #[test]
     fn layers_are_told_by_their_values() {

@@ -3,9 +3,9 @@
 //! Places are percentages of the plot's own box and texts have a size in pixels, so that a plot is as wide as there is room and
 //! its labels stay readable. What surrounds the box (labels of the axes) is drawn outside it; the style leaves room for it.
 
-use super::super::{escape, shown};
-use crate::results::Unit;
-use crate::text::head;
+use super::super::{escape, number_format};
+use crate::results::saved::Unit;
+use crate::util::text::head;
 
 /// Ticks of an axis, about.
 const TICKS: usize = 5;
@@ -59,10 +59,10 @@ impl Scale {
     pub fn label(&self, unit: Unit, value: f64) -> String {
         let step = self.step();
         let digits = |size: f64| (-(step / size).log10() - 1e-9).ceil().clamp(0.0, 6.0) as usize;
-        let plain = |size: f64| shown::grouped(value / size, digits(size));
+        let plain = |size: f64| number_format::grouped(value / size, digits(size));
         match unit {
             Unit::Share => format!("{}%", plain(0.01)),
-            Unit::Usd if value < 0.0 => format!("−${}", shown::grouped(-value, digits(1.0))),
+            Unit::Usd if value < 0.0 => format!("−${}", number_format::grouped(-value, digits(1.0))),
             Unit::Usd => format!("${}", plain(1.0)),
             Unit::Ratio => plain(1.0),
             Unit::Tokens | Unit::Count | Unit::Bytes => {

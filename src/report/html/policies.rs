@@ -1,8 +1,8 @@
 //! The policies themselves, as they were replayed.
 
 use super::super::escape;
-use super::cast::Cast;
-use crate::results::{PolicyText, Results};
+use super::series::Cast;
+use crate::results::saved::{PolicyText, Results};
 
 /// Every policy as it was replayed, settings from the command line included.
 pub fn definitions(results: &Results, cast: &Cast) -> String {

@@ -1,12 +1,12 @@
 //! What a sweep says to take, on what it was chosen, and what its neighbours would give and take.
 
-use super::super::sheet::compare::title;
-use super::super::sheet::sweep;
-use super::super::{escape, shown};
-use super::cast::Cast;
+use super::super::table_model::compare::title;
+use super::super::table_model::sweep;
+use super::super::{escape, number_format};
+use super::series::Cast;
 use super::{policies, table};
-use crate::results::{Results, Sweep};
-use crate::text::many;
+use crate::results::saved::{Results, Sweep};
+use crate::util::text::many;
 
 pub fn recommendation(results: &Results, cast: &Cast) -> String {
     let Some(found) = &results.sweep else { return String::new() };
@@ -50,8 +50,8 @@ fn reported(results: &Results, found: &Sweep, best: &str) -> String {
     let summary = results.summary.iter().find(|summary| summary.policy == best && summary.bound_of.is_none());
     let value = |id: &str| {
         let (column, summary) = (results.column(id)?, summary?);
-        let value = shown::value(column.unit, Some(summary.values.get(id)?));
-        let ends = summary.intervals.entry(id).and_then(|ends| shown::interval(column.unit, *ends));
+        let value = number_format::value(column.unit, Some(summary.values.get(id)?));
+        let ends = summary.intervals.entry(id).and_then(|ends| number_format::interval(column.unit, *ends));
         Some(format!("{} {value}{}", title(column), ends.map_or(String::new(), |ends| format!(" ({ends})"))))
     };
     let values: Vec<String> = found.objectives.iter().filter_map(|objective| value(&objective.column)).collect();

@@ -1,12 +1,12 @@
 //! What each parameter of a sweep does to each objective: small plots of the means at its values.
 
-use super::super::sheet::compare::title;
-use super::super::sheet::sweep;
-use super::super::{escape, shown};
-use super::cast::Cast;
+use super::super::table_model::compare::title;
+use super::super::table_model::sweep;
+use super::super::{escape, number_format};
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
-use crate::results::{Column, Results, SensitivityRow, Unit};
+use super::series::Cast;
+use crate::results::saved::{Column, Results, SensitivityRow, Unit};
 
 /// Pixels.
 const HEIGHT: usize = 120;
@@ -62,9 +62,9 @@ fn plot_of(row: &SensitivityRow, column: &Column, scale: &Scale) -> String {
     let marks: String = places.iter().map(|place| plot::mark("s0", 0, *place)).collect();
     let line = format!(r#"<g class="s0">{}</g>"#, plot::path("stroke", "", places.into_iter()));
     let inside = format!("{}{}{line}{marks}", plot::upright(&ticks, column.unit, ""), plot::steps(&names, ""));
-    let told = |(value, mean): &(String, f64)| format!("{value}: {}", shown::value(column.unit, Some(*mean)));
+    let told = |(value, mean): &(String, f64)| format!("{value}: {}", number_format::value(column.unit, Some(*mean)));
     let told: Vec<String> = row.means.iter().map(told).collect();
-    let part = shown::value(Unit::Share, Some(row.share));
+    let part = number_format::value(Unit::Share, Some(row.share));
     let name = format!("{} by {}", title(column), row.parameter);
     format!(
         r#"<div><h4>{} <small>{part} of its variance</small></h4><div class="plot">{}</div></div>"#,

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::super::sheet::{Head, Sheet};
-use super::super::shown;
-use super::cast::{Cast, Look};
+use super::super::number_format;
+use super::super::table_model::{Head, Sheet};
 use super::figure::{Figure, area};
 use super::plot::{self, Scale};
-use crate::results::{KeptRow, Results, Unit};
+use super::series::{Cast, Look};
+use crate::results::saved::{KeptRow, Results, Unit};
 
 /// What is drawn of one side of the uses.
 pub struct Side {
@@ -63,7 +63,7 @@ pub fn draw(side: &Side, results: &Results, cast: &Cast) -> Option<Figure> {
     let inside = format!("{}{}{lines}", plot::upright(&scale, Unit::Share, "kept"), plot::steps(&steps, side.axis));
     let mut heads = vec![Head::names("policy")];
     heads.extend(steps.iter().map(|step| Head::numbers(step)));
-    let share = |policy: &str, step: &str| shown::value(Unit::Share, hits.get(&(policy, step)).map(|row| row.hit));
+    let share = |policy: &str, step: &str| number_format::value(Unit::Share, hits.get(&(policy, step)).map(|row| row.hit));
     let mut policies: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
         if policies.last() != Some(&row.policy.as_str()) && !policies.contains(&row.policy.as_str()) {

@@ -1,10 +1,10 @@
 //! Tables: any sheet, and the comparison of all policies by all columns.
 
-use super::super::sheet::compare::{in_tables, keep_all_first, name, title};
-use super::super::sheet::{Head, Holds, Sheet};
-use super::super::{escape, shown};
-use super::cast::Cast;
-use crate::results::{Better, Column, Results, Summary};
+use super::super::table_model::compare::{in_tables, keep_all_first, name, title};
+use super::super::table_model::{Head, Holds, Sheet};
+use super::super::{escape, number_format};
+use super::series::Cast;
+use crate::results::saved::{Better, Column, Results, Summary};
 
 /// A sheet as a table in a box that scrolls sideways by itself. Its title is the caption of the table; `shown` says whether
 /// the caption is seen, or only heard.
@@ -107,7 +107,7 @@ pub fn comparison(results: &Results, cast: &Cast) -> String {
     format!(
         r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by columns"><table id="comparison"><caption class="heard">Policies by columns, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{above}</tr><tr>{heads}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} does not apply; ↓ less is better, ↑ more is better; └ a bound of the policy above: what could have been done with as many tokens by someone who knows what comes</p></div>{}"#,
         sorter("policy"),
-        shown::MISSING,
+        number_format::MISSING,
         meanings(results)
     )
 }
@@ -151,7 +151,7 @@ fn named_row(summary: &Summary, results: &Results, cast: &Cast, cells: &str) -> 
         true => String::new(),
         false => format!("<small><bdi>{}</bdi></small>", settings.join("</bdi> <bdi>")),
     };
-    let sample = cast.look(&summary.policy).map_or(String::new(), super::cast::sample);
+    let sample = cast.look(&summary.policy).map_or(String::new(), super::series::sample);
     format!(
         r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{place}" data-name="{text}">{sample}<bdi>{text}</bdi></button>{settings}</th>{cells}</tr>"#
     )
@@ -161,10 +161,10 @@ fn value(summary: &Summary, column: &Column, group: usize, first: bool) -> Strin
     let value = summary.values.get(&column.id).filter(|value| value.is_finite());
     let raw = value.map_or(String::new(), |value| format!(r#" data-v="{value}""#));
     let ends = summary.intervals.entry(&column.id).map_or(String::new(), |ends| {
-        shown::interval(column.unit, *ends).map_or(String::new(), |ends| format!("<small>{ends}</small>"))
+        number_format::interval(column.unit, *ends).map_or(String::new(), |ends| format!("<small>{ends}</small>"))
     });
     let first = if first { " first" } else { "" };
-    format!(r#"<td class="n g{group}{first}"{raw}>{}{ends}</td>"#, shown::value(column.unit, value))
+    format!(r#"<td class="n g{group}{first}"{raw}>{}{ends}</td>"#, number_format::value(column.unit, value))
 }
 
 /// What each column counts: the tooltips of the heads, for those who have none.

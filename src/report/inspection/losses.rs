@@ -1,8 +1,8 @@
 //! What recorded compactions lost.
 
-use super::super::sheet::cut as cut_text;
+use super::super::table_model::cut as cut_text;
 use super::{Head, Inspection, Sheet, cut, folder, number, tokens};
-use crate::inspect::{CompactionLoss, LostFact};
+use crate::analysis::inspect::{CompactionLoss, LostFact};
 
 /// One row a recorded compaction; before which call it was is in the sheet of all compactions.
 pub fn losses(inspections: &[Inspection]) -> Sheet {

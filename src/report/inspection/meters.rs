@@ -1,10 +1,10 @@
 //! What meters estimate, held against recorded usage: the calls of all conversations together.
 
 use super::number;
-use crate::column::Unit;
-use crate::inspect::{Inspection, MeterCheck};
-use crate::report::sheet::{Head, Sheet};
-use crate::report::shown;
+use crate::analysis::inspect::{Inspection, MeterCheck};
+use crate::metrics::column::Unit;
+use crate::report::number_format;
+use crate::report::table_model::{Head, Sheet};
 
 pub fn meters(inspections: &[Inspection]) -> Sheet {
     let mut meters: Vec<(&str, Vec<(f64, u64)>)> = Vec::new();
@@ -18,9 +18,9 @@ pub fn meters(inspections: &[Inspection]) -> Sheet {
         vec![
             check.meter,
             number(check.deltas),
-            shown::grouped(check.ratio, 2),
-            shown::value(Unit::Share, Some(check.error)),
-            format!("{}–{}", shown::grouped(check.p10, 2), shown::grouped(check.p90, 2)),
+            number_format::grouped(check.ratio, 2),
+            number_format::value(Unit::Share, Some(check.error)),
+            format!("{}–{}", number_format::grouped(check.p10, 2), number_format::grouped(check.p90, 2)),
         ]
     });
     let mut heads = vec![Head::names("meter")];

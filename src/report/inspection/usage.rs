@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Head, Inspection, Sheet, number, tokens};
-use crate::column::Unit;
-use crate::prices::Bill;
-use crate::report::shown;
+use crate::metrics::column::Unit;
+use crate::metrics::prices::Bill;
+use crate::report::number_format;
 
 /// One row a model, and their sum.
 pub fn usage(inspections: &[Inspection]) -> Sheet {
@@ -16,10 +16,10 @@ pub fn usage(inspections: &[Inspection]) -> Sheet {
     let row = |name: &str, bill: &Bill| {
         let mut cells = vec![name.to_owned(), number(bill.calls)];
         cells.extend([bill.input, bill.cache_read, bill.cache_write_5m, bill.cache_write_1h, bill.output].map(tokens));
-        cells.push(shown::value(Unit::Usd, bill.usd));
+        cells.push(number_format::value(Unit::Usd, bill.usd));
         cells
     };
-    let mut rows: Vec<_> = bills.iter().map(|(model, bill)| row(model.unwrap_or(shown::MISSING), bill)).collect();
+    let mut rows: Vec<_> = bills.iter().map(|(model, bill)| row(model.unwrap_or(number_format::MISSING), bill)).collect();
     if rows.len() > 1 {
         rows.push(row("all", &Bill::sum(bills.values())));
     }
@@ -27,7 +27,7 @@ pub fn usage(inspections: &[Inspection]) -> Sheet {
     heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(Head::numbers));
     let mut below = vec!["tokens the provider billed; input: neither read from the cache nor written to it".to_owned()];
     if bills.values().any(|bill| bill.usd.is_none()) {
-        below.push(format!("{}: no price is known; --prices names a model or a list", shown::MISSING));
+        below.push(format!("{}: no price is known; --prices names a model or a list", number_format::MISSING));
     }
     Sheet { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
 }

@@ -1,6 +1,6 @@
 //! What is asked, and what is read of good answers, in each protocol.
 
-use recompact::llm::{Trouble, Usage};
+use recompact::llm::client::{Trouble, Usage};
 use serde_json::{Map, Value, json};
 
 use super::server::{Act, Server, status};

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use recompact::llm::{Question, Trouble};
+use recompact::llm::client::{Question, Trouble};
 
 use super::{Asks, KEY, question};
 

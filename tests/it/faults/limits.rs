@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use recompact::llm::{Cassette, Limits, Model, Usage};
+use recompact::llm::client::{Cassette, Limits, Model, Usage};
 
 use super::server::{Act, Server, status};
 use super::{Asks, answer, good, question};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recompact::llm::Trouble;
+use recompact::llm::client::Trouble;
 use serde_json::json;
 
 use super::server::{Act, Server, nowhere, status};

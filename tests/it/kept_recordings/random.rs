@@ -1,8 +1,8 @@
 //! Clearing by chance, and intervals by chance: from a seed, so that every run draws the same.
 
-use recompact::context::{Cause, Change, ChangeKind};
-use recompact::conversation::Kind;
-use recompact::journal::{Journal, Request};
+use recompact::engine::context::{Cause, Change, ChangeKind};
+use recompact::engine::journal::{Journal, Request};
+use recompact::transcript::conversation::Kind;
 
 use super::{COUNTER, One};
 

@@ -1,8 +1,8 @@
 //! The table of policies.
 
 use rayon::prelude::*;
-use recompact::policy::{PRESETS, Policy};
-use recompact::results::{KeptRow, Results};
+use recompact::engine::policy::{PRESETS, Policy};
+use recompact::results::saved::{KeptRow, Results};
 
 use super::{clear, policy, recorded, study, window};
 use crate::trial::preset_with;

@@ -1,0 +1,164 @@
+use super::*;
+use crate::analysis::audit::message_digest::history;
+use crate::transcript::format::{self, ReadOptions};
+
+/// An archive in words, a message each: a small letter is what the user says, a large one what the model says, `+A` calls a tool with the
+/// id A, `=A` answers it, `=A~` answers it shortened, `*` stands for earlier messages.
+fn archive(words: &str) -> Conversation {
+    let line = |word: &str| match word.split_at(1) {
+        ("+", id) => {
+            serde_json::json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "bash", "input": {}}]})
+        }
+        ("=", id) => {
+            let (id, text) = (id.trim_end_matches('~'), if id.ends_with('~') { "[Previous: used bash]" } else { "all of it" });
+            serde_json::json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": text}]})
+        }
+        ("*", path) => serde_json::json!({"role": "user", "content": format!("[Compacted]\n\nFull transcript: {path}")}),
+        ("#", path) => serde_json::json!({"role": "user", "content": format!("[7 messages archived at {path}]")}),
+        ("!", path) => {
+            serde_json::json!({"role": "user", "content": format!("[Conversation compressed. Transcript: {path}]\n\nso")})
+        }
+        ("U", _) => serde_json::json!({"role": "assistant", "content": "Understood. Going on."}),
+        (word, _) if word.to_uppercase() == word => {
+            serde_json::json!({"role": "assistant", "content": [{"type": "text", "text": word}]})
+        }
+        (word, _) => serde_json::json!({"role": "user", "content": word}),
+    };
+    let text: String = words.split_whitespace().map(|word| format!("{}\n", line(word))).collect();
+    let format = format::by_name(FORMAT).expect("a format");
+    (format.read)(text.as_bytes(), &ReadOptions::default()).conversations.remove(0)
+}
+
+/// What the messages of a list are, as they are written above, with file and line of their first block.
+fn shown(conversation: &Conversation, messages: &[Message]) -> String {
+    let one = |message: &Message| {
+        let block = conversation.block(message.blocks[0]);
+        let (file, line) = conversation.place(block.line);
+        let text = block.text();
+        let word = match block.kind {
+            Kind::ToolUse(pair) => format!("+{}", conversation.pair(pair).id),
+            Kind::ToolResult(pair) => format!("={}{}", conversation.pair(pair).id, if text.starts_with('[') { "~" } else { "" }),
+            _ if block.origin == Origin::Compaction => text[..2].to_owned(),
+            _ => text.chars().take(1).collect(),
+        };
+        format!("{word}@{}{line}", file.map_or("", |file| &file[2..]))
+    };
+    messages.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// Every session: its messages, and between them what its compactions left.
+fn told(files: &[(&str, Option<Before>)]) -> Vec<String> {
+    let read: Vec<(String, Conversation)> =
+        files.iter().enumerate().map(|(at, (words, _))| (format!("t_{}:", at + 1), archive(words))).collect();
+    let said: Vec<Vec<Said>> = read.iter().map(|(_, conversation)| history([conversation], b"")).collect();
+    let archives: Vec<Archive> = read
+        .iter()
+        .zip(&said)
+        .zip(files)
+        .enumerate()
+        .map(|(at, (((path, conversation), said), (_, before)))| Archive {
+            at,
+            path,
+            conversation,
+            said,
+            before: before.as_ref(),
+        })
+        .collect();
+    let (sessions, untold) = unroll(&archives);
+    let session = |session: &Session| {
+        let conversation = &*session.conversation;
+        let mut from = 0;
+        let mut told = String::new();
+        for compaction in &conversation.compactions {
+            told += &shown(conversation, &conversation.messages[from..compaction.at]);
+            told += &format!(" [{}] ", shown(conversation, compaction.edit.messages()));
+            from = compaction.at;
+        }
+        assert_eq!(session.folded.len(), conversation.compactions.len());
+        told + &shown(conversation, &conversation.messages[from..])
+    };
+    let untold = untold.iter().map(|archive| format!("nothing of {}", archive.path));
+    sessions.iter().map(session).chain(untold).collect()
+}
+
+#[test]
+fn archives_become_conversations() {
+    let after = |at| Some(Before::In(at));
+    let gone = || Some(Before::Nowhere(String::new()));
+    for (files, expected) in [
+        // The summary takes the place of all.
+        (vec![("a +A =A", None), ("*1 +B =B", after(0))], vec!["a@1:1 +A@1:2 =A@1:3 [[C@2:1] +B@2:2 =B@2:3"]),
+        // A tail was kept; the blocks are the session's own, but for what was shortened.
+        (
+            vec![("a +A =A +B =B", None), ("*1 +B =B c", after(0))],
+            vec!["a@1:1 +A@1:2 =A@1:3 +B@1:4 =B@1:5 [[C@2:1 +B@1:4 =B@1:5] c@2:4"],
+        ),
+        (vec![("a +A =A", None), ("*1 +A =A~ B", after(0))], vec!["a@1:1 +A@1:2 =A@1:3 [[C@2:1 +A@1:2 =A~@2:3] B@2:4"]),
+        // The agent had to say something to the summary.
+        (vec![("a B", None), ("!1 U c D", after(0))], vec!["a@1:1 B@1:2 [[C@2:1 Un@2:2] c@2:3 D@2:4"]),
+        // A longer copy, and one in which messages were snipped.
+        (vec![("a +A =A", None), ("a +A =A~ +B =B", None)], vec!["a@1:1 +A@1:2 =A@1:3 +B@2:4 =B@2:5"]),
+        (
+            vec![("a +A =A +B =B", None), ("a #1 +B =B C", None), ("*2 D", after(1))],
+            vec!["a@1:1 +A@1:2 =A@1:3 +B@1:4 =B@1:5 C@2:5 [[C@3:1] D@3:2"],
+        ),
+        // A copy of all, two compactions deep.
+        (vec![("a B", None), ("*1 C", after(0)), ("*1 C d E", after(0))], vec!["a@1:1 B@1:2 [[C@2:1] C@2:2 d@3:3 E@3:4"]),
+        // Of two branches each is for itself.
+        (vec![("a B c", None), ("a B d", None)], vec!["a@1 B@2 c@3", "a@1 B@2 d@3"]),
+        // An archive is missing.
+        (
+            vec![("a B", None), ("*9 C", gone()), ("*2 D", after(1))],
+            vec!["a@1 B@2", "[C@2:1 C@2:2 [[C@3:1] D@3:2", "nothing of t_2:"],
+        ),
+        // It was written over by the next.
+        (vec![("*1 C", after(0))], vec!["[C@1 C@2", "nothing of t_1:"]),
+        // Nothing was said after the last.
+        (vec![("a B", None), ("*1", after(0))], vec!["a@1:1 B@1:2 [[C@2:1] "]),
+    ] {
+        assert_eq!(told(&files), expected, "{:?}", files.iter().map(|(words, _)| words).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn archives_are_known_by_folder_name_or_pointer() {
+    for (path, words, expected) in [
+        ("s/.transcripts/x.jsonl", "a B", true),
+        (".transcripts/x.jsonl", "a B", true),
+        ("s/transcript_7.jsonl", "a B", true),
+        ("s/x.jsonl", "*1 B", true),
+        ("s/x.jsonl", "a B", false),
+    ] {
+        let conversation = archive(words);
+        let said = history([&conversation], b"");
+        assert_eq!(is_archive(path, &[conversation], &said), expected, "{path} {words}");
+    }
+}
+
+#[test]
+fn ends_are_found() {
+    for (before, next, tail, copied) in [
+        ("abc", "zbcd", 2, Some(3)),
+        ("abab", "zabx", 2, Some(3)),
+        ("abab", "zababx", 4, Some(5)),
+        ("aaaa", "zaax", 2, Some(3)),
+        ("abc", "zxy", 0, None),
+        ("abc", "abcd", 2, Some(3)),
+        ("abc", "ab", 0, Some(2)),
+        ("abcd", "azcdcd", 0, Some(6)),
+        ("abc", "z", 0, None),
+    ] {
+        let keys = |word: &str| word.bytes().map(u64::from).collect::<Vec<_>>();
+        let (before_keys, next_keys) = (keys(before), keys(next));
+        assert_eq!(kept(&before_keys, &next_keys), tail, "{before} {next}");
+        assert_eq!(end_of_copy(&before_keys, &next_keys), copied, "{before} {next}");
+    }
+}
+
+#[test]
+fn a_million_equal_messages_take_no_time() {
+    let same = vec![7; 1_000_000];
+    let copy: Vec<u64> = [1].into_iter().chain(same.iter().copied()).collect();
+    assert_eq!(kept(&same, &copy), same.len());
+    assert_eq!(end_of_copy(&same, &copy), Some(copy.len()));
+}

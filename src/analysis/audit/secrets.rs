@@ -1,0 +1,360 @@
+//! `secret`: a text looks like a key, a token or a password.
+//!
+//! What it means: a transcript, or an output saved beside it, holds something by which one can log in somewhere. Reports name its
+//! kind and its place, never its text or a part of it. Why it hurts: transcripts are shared, committed and sent to other models, and
+//! what a tool printed once is in every archive and every summary that was made of it. What to change: revoke the key (to delete the
+//! line is not enough once it was sent), keep `.transcripts` and tool results out of version control, and let tools print less.
+//! Evidence: each rule is a published prefix and length, named beside it in this file.
+//!
+//! Placeholders are passed over: texts with REDACTED, EXAMPLE, xxxx, three dots or a hole such as ${VAR} in them, those that
+//! end in a few characters repeated, passwords such as `password` or the user's own name, and hosts of examples. What is not in a block of a
+//! conversation is not looked at (a harness's copies for its display, for one), nor what only stands in base64.
+//!
+//! Precision: nothing was found in 108 recorded transcripts, and nothing is there to be found: their owners had the secrets taken out, and a search
+//! for the bare prefixes finds 14 lists of prefixes, none with a token. All that stands in the cases of this file is told as it should be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use regex::{Captures, Regex, RegexSet};
+
+use serde_json::Value;
+
+use super::Compacted;
+use super::place::Place;
+use crate::findings::Finding;
+
+/// What secrets of one kind look like.
+pub struct Rule {
+    pub name: &'static str,
+    /// The first group, where there is one, is the secret itself.
+    pattern: &'static str,
+    /// Who says that they look so.
+    pub source: &'static str,
+}
+
+/// Every rule, the more particular first: what one has found, no later one finds again.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "private key",
+        pattern: r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\\r|\\n|\s)+(?:[A-Za-z-]+: [^\n\\]*(?:\\n|\s)+)*([A-Za-z0-9+/=]{32,})",
+        source: "RFC 7468 section 10, and OpenSSH's PROTOCOL.key; with some of its body, for many sources hold the header alone",
+    },
+    Rule {
+        name: "AWS access key id",
+        pattern: r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b",
+        source: "AWS IAM user guide, identifiers: unique ID prefixes",
+    },
+    Rule {
+        name: "GitHub token",
+        pattern: r"\b(?:gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59})\b",
+        source: "GitHub, Behind GitHub's new authentication token formats (2021-04-05)",
+    },
+    Rule {
+        name: "GitLab token",
+        pattern: r"\bglpat-[A-Za-z0-9_-]{20,}",
+        source: "GitLab documentation, token overview: token prefixes",
+    },
+    Rule {
+        name: "Slack token",
+        pattern: r"\bxox[abeoprs]-[0-9]{6,}-[A-Za-z0-9-]{10,}",
+        source: "Slack API documentation, token types",
+    },
+    Rule {
+        name: "npm token",
+        pattern: r"\bnpm_[A-Za-z0-9]{36}\b",
+        source: "GitHub, Announcing npm's new access token format (2021-09-23)",
+    },
+    Rule {
+        name: "PyPI token",
+        pattern: r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
+        source: "PyPI documentation, secret reporting: a macaroon of version 2 after the prefix",
+    },
+    Rule {
+        name: "Stripe key",
+        pattern: r"\b[rs]k_live_[A-Za-z0-9]{24,}\b",
+        source: "Stripe documentation, API keys: live secret and restricted keys",
+    },
+    Rule {
+        name: "Google API key",
+        pattern: r"\bAIza[A-Za-z0-9_-]{35}\b",
+        source: "GitHub secret scanning partner patterns: google_api_key",
+    },
+    Rule {
+        name: "Anthropic key",
+        pattern: r"\bsk-ant-[a-z]{3,8}[0-9]{2}-[A-Za-z0-9_-]{80,}",
+        source: "GitHub secret scanning partner patterns: anthropic_api_key",
+    },
+    Rule {
+        name: "OpenAI key",
+        pattern: r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b)",
+        source: "GitHub secret scanning partner patterns: openai_api_key",
+    },
+    Rule {
+        name: "JSON web token",
+        pattern: r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{20,}",
+        source: "RFC 7519: two JSON objects and a signature, in base64url; the first must name its algorithm",
+    },
+    Rule {
+        name: "bearer token",
+        pattern: r#"(?i)\bauthorization\\?["']?\s*[:=]\s*\\?["']?bearer\s+([A-Za-z0-9._~+/=-]{16,})"#,
+        source: "RFC 6750 section 2.1",
+    },
+    Rule {
+        name: "password in a URL",
+        pattern: r#"\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@"'`<>\\|]{1,64}):([^\s/:@"'`<>\\|]{3,128})@([A-Za-z0-9.-]+)"#,
+        source: "RFC 3986 section 3.2.1",
+    },
+];
+
+/// The same secret at all its places in one file.
+pub struct Seen {
+    pub rule: &'static Rule,
+    /// Where it stands, in the order of the file.
+    pub places: Vec<Place>,
+}
+
+/// Looks through the texts of one file.
+#[derive(Default)]
+pub struct Search {
+    /// By rule and text. The texts leave this map only as counts.
+    found: BTreeMap<(usize, String), Vec<Place>>,
+}
+
+impl Search {
+    pub fn look(&mut self, text: &str, place: impl Fn(usize) -> Place) {
+        static ANY: LazyLock<RegexSet> =
+            LazyLock::new(|| RegexSet::new(RULES.iter().map(|rule| rule.pattern)).expect("the rules are patterns"));
+        static EACH: LazyLock<Vec<Regex>> =
+            LazyLock::new(|| RULES.iter().map(|rule| Regex::new(rule.pattern).expect("the rules are patterns")).collect());
+        let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
+        for rule in ANY.matches(text).iter() {
+            for caught in EACH[rule].captures_iter(text) {
+                let (whole, secret) = (caught.get_match(), secret(&caught));
+                let known = taken.iter().any(|range| range.start < whole.end() && whole.start() < range.end);
+                if known || is_placeholder(secret) || !is_plausible(RULES[rule].name, &caught) {
+                    continue;
+                }
+                taken.push(whole.range());
+                self.found.entry((rule, secret.to_owned())).or_default().push(place(whole.start()));
+            }
+        }
+    }
+
+    /// Takes what was found out of a finding: others quote what transcripts say. What is a part of it goes too, where it stands alone.
+    pub fn hide(&self, finding: &mut Finding) {
+        let mut parts = Vec::new();
+        finding.data.values_mut().for_each(|value| self.hide_in(value, &mut parts));
+        finding.message = self.hidden(&finding.message, &parts);
+    }
+
+    /// Takes what was found out of all that quotes a transcript: it must not give away what only its place is told of.
+    pub(super) fn hide_all(&self, findings: &mut [Finding], compactions: &mut [Compacted]) {
+        findings.iter_mut().for_each(|finding| self.hide(finding));
+        let lost = compactions.iter_mut().filter_map(|compacted| compacted.lost.as_mut());
+        lost.flat_map(|lost| &mut lost.nowhere_facts).for_each(|fact| self.hide_fact(&mut fact.text));
+    }
+
+    /// The same for a fact by itself.
+    pub fn hide_fact(&self, text: &mut String) {
+        if self.is_part(text) {
+            *text = HIDDEN.to_owned();
+        } else {
+            *text = self.hidden(text, &[]);
+        }
+    }
+
+    fn hide_in(&self, value: &mut Value, parts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => {
+                if self.is_part(text) {
+                    parts.push(text.clone());
+                }
+                self.hide_fact(text);
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in(value, parts)),
+            Value::Object(values) => values.values_mut().for_each(|value| self.hide_in(value, parts)),
+            _ => {}
+        }
+    }
+
+    fn is_part(&self, text: &str) -> bool {
+        text.len() >= LEAST_PART && self.found.keys().any(|(_, secret)| secret.contains(text))
+    }
+
+    fn hidden(&self, text: &str, parts: &[String]) -> String {
+        let secrets = self.found.keys().map(|(_, secret)| secret);
+        secrets.chain(parts).fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
+    }
+
+    /// What was found, by its first place.
+    pub fn seen(&self) -> Vec<Seen> {
+        let one = |((rule, _), places): (&(usize, String), &Vec<Place>)| Seen { rule: &RULES[*rule], places: places.clone() };
+        let mut seen: Vec<Seen> = self.found.iter().map(one).collect();
+        seen.sort_by(|a, b| (&a.places, a.rule.name).cmp(&(&b.places, b.rule.name)));
+        seen
+    }
+}
+
+/// The part of what was caught that must be kept secret: of a URL the password.
+fn secret<'a>(caught: &Captures<'a>) -> &'a str {
+    let group = if caught.len() > 2 { 2 } else { caught.len() - 1 };
+    caught.get(group).map_or("", |secret| secret.as_str())
+}
+
+/// Stands in place of what looks like a secret.
+const HIDDEN: &str = "[secret]";
+
+/// A part of a secret that is shorter may be any word.
+const LEAST_PART: usize = 6;
+
+/// What people write where a secret would stand, in small letters.
+const PLACEHOLDERS: [&str; 14] = [
+    "redacted",
+    "example",
+    "xxxx",
+    "placeholder",
+    "your",
+    "dummy",
+    "fake",
+    "sample",
+    "changeme",
+    "insert",
+    "...",
+    "***",
+    "0000",
+    "1234567890",
+];
+
+/// Fewer different characters than this the end of no key has: what stands before it may be a prefix.
+const LEAST_DIFFERENT: usize = 5;
+const END: usize = 16;
+
+fn is_placeholder(secret: &str) -> bool {
+    let small = secret.to_ascii_lowercase();
+    let different: BTreeSet<char> = small.chars().rev().take(END).collect();
+    PLACEHOLDERS.iter().any(|placeholder| small.contains(placeholder))
+        || small.contains(['$', '{', '}', '<', '>', '%', '*', '['])
+        || (secret.len() >= END && different.len() < LEAST_DIFFERENT)
+}
+
+/// Passwords that keep nothing secret: what examples, tutorials and development databases have.
+const WORDS: [&str; 16] = [
+    "password", "passwd", "pass", "pwd", "pw", "secret", "token", "test", "testing", "admin", "root", "postgres", "guest",
+    "user", "foo", "bar",
+];
+
+fn is_plausible(rule: &str, caught: &Captures) -> bool {
+    let group = |at| caught.get(at).map_or("", |group| group.as_str());
+    match rule {
+        "JSON web token" => has_algorithm(group(0)),
+        "password in a URL" => {
+            let (user, password, host) = (group(1), group(2).to_ascii_lowercase(), group(3));
+            let is_example = host.starts_with("example.") || host.contains(".example") || host == "host" || host == "hostname";
+            let is_local = host == "localhost" || host.starts_with("127.");
+            !is_example && !is_local && user != password && !WORDS.contains(&password.as_str()) && !user.contains(['$', '{', '%'])
+        }
+        _ => true,
+    }
+}
+
+fn has_algorithm(token: &str) -> bool {
+    let head = token.split('.').next().unwrap_or_default();
+    let json = URL_SAFE_NO_PAD.decode(head).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    json.is_some_and(|json| json.get("alg").is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found in a text: the names of the rules.
+    fn found(text: &str) -> Vec<&'static str> {
+        let mut search = Search::default();
+        search.look(text, |_| Place { line: 1, call: None, block: "file" });
+        search.seen().iter().map(|seen| seen.rule.name).collect()
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_kind() {
+        // Put together here, so that no scanner takes this file for a leak.
+        let body = "q7Lk2vXzR9mTb4WcY8nHs3JfDp6GaKe5UtV1";
+        let long = format!("{body}{body}{body}");
+        for (text, expected) in [
+            (format!("-----BEGIN RSA {} KEY-----\n{long}", "PRIVATE"), "private key"),
+            (format!("\"-----BEGIN {} KEY-----\\n{long}\"", "PRIVATE"), "private key"),
+            (format!("id = {}ZQ3DR7XK5MTW2HPB", "AKIA"), "AWS access key id"),
+            (format!("{}_{body}", "ghp"), "GitHub token"),
+            (format!("{}-{}", "glpat", &body[..20]), "GitLab token"),
+            (format!("{}-246813579024-{}", "xoxb", &body[..20]), "Slack token"),
+            (format!("{}_{body}", "npm"), "npm token"),
+            (format!("{}-AgE{long}", "pypi"), "PyPI token"),
+            (format!("{}_live_{}", "sk", &body[..24]), "Stripe key"),
+            (format!("{}{}", "AIza", &body[..35]), "Google API key"),
+            (format!("{}-ant-api03-{long}", "sk"), "Anthropic key"),
+            (format!("{}-proj-{long}", "sk"), "OpenAI key"),
+            (format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.{body}"), "JSON web token"),
+            (format!("-H 'Authorization: Bearer {body}'"), "bearer token"),
+            ("redis://cache:Tq8-vene7@redis.internal:6379".to_owned(), "password in a URL"),
+        ] {
+            assert_eq!(found(&text), [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn placeholders_are_no_secrets() {
+        for text in [
+            "grep -r 'BEGIN PRIVATE KEY' .",
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+            "AKIAIOSFODNN7EXAMPLE",
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+            "ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "Authorization: Bearer $GITHUB_TOKEN_OF_CI",
+            "Authorization: Bearer {{ secrets.token }}",
+            "postgres://user:password@db.internal/x",
+            "postgres://app:app@db.internal/x",
+            "postgres://app:${DB_PASSWORD}@db.internal/x",
+            "https://me:hunter2@example.com",
+            "postgres://app:s3cr3t-7@localhost/x",
+            "eyJub3QiOiJhIGp3dCJ9.eyJzdWIiOiJhIn0.q7Lk2vXzR9mTb4WcY8nHs3Jf",
+            "http://localhost:8080/a@b",
+        ] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_others_quote_of_a_secret_is_hidden() {
+        let mut search = Search::default();
+        search.look("redis://cache:Tq8-vene7@redis.internal", |_| Place { line: 1, call: None, block: "file" });
+        let data = serde_json::json!({"fact": "Tq8-vene7", "part": "8-vene7", "calls": 3, "facts": ["a cache:Tq8-vene7"]});
+        let mut finding = Finding {
+            id: "needs_later".to_owned(),
+            level: crate::findings::Level::Note,
+            path: "a".to_owned(),
+            line: None,
+            call: None,
+            message: "`Tq8-vene7` and `8-vene7` were used again".to_owned(),
+            data: data.as_object().cloned().unwrap_or_default(),
+            conversation: None,
+            policy: None,
+        };
+        search.hide(&mut finding);
+        assert_eq!(finding.message, "`[secret]` and `[secret]` were used again");
+        let data = serde_json::json!({"fact": HIDDEN, "part": HIDDEN, "calls": 3, "facts": ["a cache:[secret]"]});
+        assert_eq!(Value::Object(finding.data), data);
+    }
+
+    #[test]
+    fn one_secret_is_told_once_with_its_places() {
+        let mut search = Search::default();
+        for line in [3, 9] {
+            search.look("redis://cache:Tq8-vene7@redis.internal", |_| Place { line, call: None, block: "file" });
+        }
+        let seen = search.seen();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0].places.iter().map(|place| place.line).collect::<Vec<_>>(), [3, 9]);
+    }
+}

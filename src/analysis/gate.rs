@@ -1,0 +1,153 @@
+//! Suites with limits → verdicts: whether policies still do what was agreed, for continuous integration.
+//!
+//! ```text
+//!  recompact.toml ──load──▶ Gate: suites with rules (a limit, or how much worse than the baseline)
+//!  study ──▶ Results ──reach──▶ totals of the gated columns, and of each transcript
+//!  recompact.baseline.json ──▶ Baseline ──judge──▶ Verdicts: before, after, what is allowed, the transcript that moved most
+//! ```
+//!
+//! Nothing passes that was not judged: a value that is missing, here or in the baseline, is a verdict of its own.
+
+mod baseline;
+mod column;
+mod file;
+mod judge;
+mod load;
+mod reach;
+mod schema;
+
+use serde::Serialize;
+
+use crate::metrics::column::Column;
+use crate::results::condition::Condition;
+
+pub use baseline::{Baseline, BaselineError, Entry};
+pub use file::{SuiteFile, SuiteTable, Tolerated};
+pub use judge::{Moved, Outcome, Verdict, judge};
+pub use reach::{Reached, reach};
+pub use schema::schema;
+
+/// What a suite file asks for, checked, with the lines of what can fail.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// Path of the baseline, relative to the suite file.
+    pub baseline: String,
+    pub suites: Vec<Suite>,
+}
+
+/// Policies, what they are replayed on, and what must hold for each of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// As it is written, without limits and tolerances.
+    pub asked: SuiteTable,
+    /// Line of its `transcripts`.
+    pub line: Option<usize>,
+    pub rules: Vec<Rule>,
+}
+
+/// What must hold for one column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    pub column: Column,
+    pub demand: Demand,
+    /// Where it is written in the suite file.
+    pub line: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Demand {
+    /// Of the value, whatever it was before.
+    Limit(Condition),
+    /// How much worse than the baseline the value may be.
+    Tolerance(Tolerated),
+}
+
+impl Suite {
+    pub fn name(&self) -> &str {
+        &self.asked.name
+    }
+
+    /// The columns that any rule is about, each once, in the order of the rules.
+    pub fn columns(&self) -> Vec<&Column> {
+        let mut columns: Vec<&Column> = Vec::new();
+        for rule in &self.rules {
+            if !columns.iter().any(|column| column.id == rule.column.id) {
+                columns.push(&rule.column);
+            }
+        }
+        columns
+    }
+}
+
+impl Rule {
+    /// As a report names it: `kept.hit >= 0.85`, `kept.hit at most 1% worse`.
+    pub fn written(&self) -> String {
+        match &self.demand {
+            Demand::Limit(condition) => condition.to_string(),
+            Demand::Tolerance(tolerated) => format!("{} at most {tolerated} worse", self.column.id),
+        }
+    }
+}
+
+/// All that a run of the gate tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Checked {
+    /// The suite file, as it was named.
+    pub file: String,
+    /// By suite, policy and rule.
+    pub verdicts: Vec<Verdict>,
+    /// What could not be analysed.
+    pub problems: Vec<Problem>,
+    /// What to know of suites and baseline.
+    pub notes: Vec<String>,
+}
+
+/// Why a suite, or a part of it, was not analysed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Problem {
+    pub suite: String,
+    /// Line of the suite file.
+    pub line: Option<usize>,
+    pub what: String,
+}
+
+impl Checked {
+    /// How many rules have this outcome.
+    pub fn count(&self, is_counted: impl Fn(&Outcome) -> bool) -> usize {
+        self.verdicts.iter().filter(|verdict| is_counted(&verdict.outcome)).count()
+    }
+
+    pub fn breaches(&self) -> usize {
+        self.count(|outcome| *outcome == Outcome::Breach)
+    }
+
+    pub fn unjudged(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Unjudged(_)))
+    }
+}
+
+/// What to know of a suite and its baseline: transcripts that only one of them has.
+pub fn notes(suite: &Suite, reached: &[Reached], baseline: &Baseline) -> Vec<String> {
+    let mut notes = Vec::new();
+    for reached in reached {
+        let known = baseline.transcripts(suite.name(), &reached.policy);
+        let here: Vec<&str> = reached.transcripts.iter().map(|one| one.transcript.as_str()).collect();
+        let named = |what: &str, names: Vec<&str>| match names.as_slice() {
+            [] => None,
+            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), reached.policy, names.join(", "))),
+        };
+        let new = here.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
+        let gone = known.iter().copied().filter(|one| !here.contains(one)).collect();
+        notes.extend(named("not in the baseline, so tolerances leave it out until --update", new));
+        notes.extend(named("in the baseline, but not here", gone));
+    }
+    notes
+}
+
+/// What the baseline has that no suite asks for any more.
+pub fn left_behind(baseline: &Baseline, asked: &[(String, String)]) -> Vec<String> {
+    let is_asked = |of: &(&str, &str)| asked.iter().any(|(suite, policy)| (suite.as_str(), policy.as_str()) == *of);
+    let left = baseline.policies().into_iter().filter(|of| !is_asked(of));
+    left.map(|(suite, policy)| format!("suite {suite}, {policy}: in the baseline, but nothing asks for it; --update drops it"))
+        .collect()
+}

@@ -1,0 +1,144 @@
+//! The baseline: what was agreed, a line a value, so that a change of it can be read in a review.
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::metrics::column::Id;
+use crate::metrics::column_map::Values;
+
+use super::reach::Reached;
+
+/// The version this program writes and reads.
+const VERSION: u64 = 1;
+
+/// The values of all gated columns, sorted by suite, policy, column and transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    pub version: u64,
+    pub values: Vec<Entry>,
+}
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub suite: String,
+    pub policy: String,
+    pub column: Id,
+    /// The transcript it is of, relative to the suite file; the total of all has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// None where the column did not apply.
+    #[serde(serialize_with = "as_number")]
+    pub value: Option<f64>,
+}
+
+/// Numbers are written as those of results are, and read back to the last bit.
+fn as_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(crate::metrics::column_map::Number).serialize(serializer)
+}
+
+/// Why a text is not a baseline that this program reads.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    #[error("not a baseline that `recompact check --update` wrote: {0}")]
+    Shape(#[from] serde_json::Error),
+    #[error("a baseline of version {0}; this program reads version {VERSION}: `recompact check --update` writes it anew")]
+    OtherVersion(u64),
+}
+
+impl Baseline {
+    /// What all suites reached, by suite.
+    pub fn new<'a>(suites: impl Iterator<Item = (&'a str, &'a [Reached])>) -> Self {
+        let entries =
+            |(suite, reached): (&'a str, &'a [Reached])| reached.iter().flat_map(move |reached| entries(suite, reached));
+        let mut values: Vec<Entry> = suites.flat_map(entries).collect();
+        let key = |entry: &Entry| {
+            let Entry { suite, policy, column, transcript, .. } = entry.clone();
+            (suite, policy, column, transcript)
+        };
+        values.sort_by_cached_key(key);
+        Self { version: VERSION, values }
+    }
+
+    /// # Errors
+    ///
+    /// A text that is no baseline, or one of another version.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let baseline: Self = serde_json::from_str(text)?;
+        match baseline.version {
+            VERSION => Ok(baseline),
+            other => Err(BaselineError::OtherVersion(other)),
+        }
+    }
+
+    /// A total, or a transcript's value; `None` where the baseline has no entry, or the column did not apply.
+    pub fn value(&self, suite: &str, policy: &str, column: &str, transcript: Option<&str>) -> Option<f64> {
+        let of = self.of(suite, policy);
+        let mut of = of.filter(|entry| entry.column == column && entry.transcript.as_deref() == transcript);
+        of.next()?.value
+    }
+
+    /// The transcripts that the values of a policy are of, each once; empty where it has no values.
+    pub fn transcripts(&self, suite: &str, policy: &str) -> Vec<&str> {
+        let mut transcripts: Vec<&str> = self.of(suite, policy).filter_map(|entry| entry.transcript.as_deref()).collect();
+        transcripts.sort_unstable();
+        transcripts.dedup();
+        transcripts
+    }
+
+    /// The suites and policies it has values of, each once.
+    pub fn policies(&self) -> Vec<(&str, &str)> {
+        let mut policies: Vec<_> = self.values.iter().map(|entry| (entry.suite.as_str(), entry.policy.as_str())).collect();
+        policies.sort_unstable();
+        policies.dedup();
+        policies
+    }
+
+    fn of(&self, suite: &str, policy: &str) -> impl Iterator<Item = &Entry> {
+        self.values.iter().filter(move |entry| entry.suite == suite && entry.policy == policy)
+    }
+}
+
+fn entries<'a>(suite: &'a str, reached: &'a Reached) -> impl Iterator<Item = Entry> + 'a {
+    let of = move |transcript: Option<&'a str>, values: &'a Values| {
+        values.ids().map(move |id| Entry {
+            suite: suite.to_owned(),
+            policy: reached.policy.clone(),
+            column: id.to_owned().into(),
+            transcript: transcript.map(str::to_owned),
+            value: values.get(id),
+        })
+    };
+    let transcripts = reached.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
+    of(None, &reached.totals).chain(transcripts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reach::OfTranscript;
+    use super::*;
+    use crate::metrics::column_map::ById;
+
+    #[test]
+    fn values_are_sorted_and_come_back_to_the_last_bit() {
+        let values = |value| [("b", Some(value)), ("a", None)].into_iter().collect::<Values>();
+        let third = 1.0 / 3.0;
+        let one = OfTranscript { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ById::default() };
+        let reached = [Reached { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
+        let baseline = Baseline::new([("s", &reached[..])].into_iter());
+        let places: Vec<_> = baseline.values.iter().map(|entry| (entry.column.as_ref(), entry.transcript.as_deref())).collect();
+        assert_eq!(places, [("a", None), ("a", Some("t.jsonl")), ("b", None), ("b", Some("t.jsonl"))]);
+        let text = serde_json::to_string(&baseline).expect("plain data");
+        let again = Baseline::parse(&text).expect("what was written");
+        assert_eq!(again, baseline);
+        assert_eq!(again.value("s", "p", "b", None), Some(third));
+        assert_eq!((again.value("s", "p", "a", None), again.value("s", "p", "z", None)), (None, None));
+        assert_eq!((again.transcripts("s", "p"), again.policies()), (vec!["t.jsonl"], vec![("s", "p")]));
+    }
+
+    #[test]
+    fn another_version_is_told() {
+        let other = Baseline::parse(r#"{"version": 2, "values": []}"#).expect_err("another version").to_string();
+        assert!(other.starts_with("a baseline of version 2"), "{other}");
+        assert!(Baseline::parse("[]").expect_err("no baseline").to_string().starts_with("not a baseline that"));
+    }
+}

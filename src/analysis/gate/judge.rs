@@ -1,0 +1,156 @@
+//! What was reached against what is asked for.
+
+use serde::Serialize;
+
+use crate::metrics::column::{Better, Column};
+
+use super::baseline::Baseline;
+use super::reach::{OfTranscript, Reached};
+use super::{Demand, Rule, Suite};
+
+/// What became of one rule for one policy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub suite: String,
+    pub policy: String,
+    pub rule: Rule,
+    pub outcome: Outcome,
+    /// The baseline's value.
+    pub before: Option<f64>,
+    /// The value now: for a limit of all transcripts, for a tolerance of those that the baseline knows.
+    pub after: Option<f64>,
+    /// The last value that is allowed.
+    pub allowed: Option<f64>,
+    /// How far the value may still move; negative by how much it is beyond.
+    pub headroom: Option<f64>,
+    /// Where it comes from; none where the rule holds.
+    pub moved: Option<Moved>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    Holds,
+    Breach,
+    /// And why it could not be judged.
+    Unjudged(String),
+}
+
+/// The transcript that moved the total most towards what is not allowed; where none did or nothing is known of before, the one that
+/// is farthest from what is asked for. The values of shares and ratios count by their weight in the total.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Moved {
+    pub transcript: String,
+    pub before: Option<f64>,
+    pub after: f64,
+}
+
+/// Every rule of a suite for every policy, in this order: policies, then rules.
+pub fn judge(suite: &Suite, reached: &[Reached], baseline: Option<&Baseline>) -> Vec<Verdict> {
+    let of = |reached| suite.rules.iter().map(move |rule| Case { suite, reached, baseline, rule }.verdict());
+    reached.iter().flat_map(of).collect()
+}
+
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    suite: &'a Suite,
+    reached: &'a Reached,
+    baseline: Option<&'a Baseline>,
+    rule: &'a Rule,
+}
+
+impl Case<'_> {
+    fn verdict(&self) -> Verdict {
+        let before = self.before(None);
+        let after = match &self.rule.demand {
+            Demand::Limit(_) => self.reached.totals.get(&self.rule.column.id),
+            Demand::Tolerance(_) => self.comparable(),
+        };
+        let allowed = self.allowed(before);
+        let headroom = after.zip(allowed).map(|(after, allowed)| self.headroom(after, allowed));
+        let outcome = self.outcome(before, after, headroom);
+        let moved = if outcome == Outcome::Holds { None } else { self.moved(allowed) };
+        let (suite, policy) = (self.suite.name().to_owned(), self.reached.policy.clone());
+        Verdict { suite, policy, rule: self.rule.clone(), outcome, before, after, allowed, headroom, moved }
+    }
+
+    fn outcome(&self, before: Option<f64>, after: Option<f64>, headroom: Option<f64>) -> Outcome {
+        match &self.rule.demand {
+            Demand::Limit(condition) if condition.holds(after) => Outcome::Holds,
+            Demand::Limit(_) => Outcome::Breach,
+            Demand::Tolerance(_) => match self.why_not(before) {
+                Some(why) => Outcome::Unjudged(why),
+                None if headroom.is_some_and(|headroom| headroom >= 0.0) => Outcome::Holds,
+                None if after == before => Outcome::Holds,
+                None => Outcome::Breach,
+            },
+        }
+    }
+
+    /// Why nothing can be compared with the baseline.
+    fn why_not(&self, before: Option<f64>) -> Option<String> {
+        let Some(baseline) = self.baseline else { return Some("there is no baseline".to_owned()) };
+        let known = baseline.transcripts(self.suite.name(), &self.reached.policy);
+        let lost = known.into_iter().find(|known| !self.reached.transcripts.iter().any(|one| one.transcript == *known));
+        match (lost, before) {
+            (Some(lost), _) => Some(format!("the baseline is also of {lost}, which was not analysed")),
+            (None, None) => Some("the baseline has no value of it".to_owned()),
+            (None, Some(_)) => None,
+        }
+    }
+
+    /// A value of the baseline: the total, or a transcript's.
+    fn before(&self, transcript: Option<&str>) -> Option<f64> {
+        self.baseline?.value(self.suite.name(), &self.reached.policy, &self.rule.column.id, transcript)
+    }
+
+    /// The total of the transcripts that the baseline knows, so that like is compared with like.
+    fn comparable(&self) -> Option<f64> {
+        let known = self.baseline?.transcripts(self.suite.name(), &self.reached.policy);
+        self.reached.total(&self.rule.column, |transcript| known.binary_search(&transcript).is_ok())
+    }
+
+    fn allowed(&self, before: Option<f64>) -> Option<f64> {
+        match &self.rule.demand {
+            Demand::Limit(condition) => Some(condition.limit()),
+            Demand::Tolerance(tolerated) => {
+                let before = before?;
+                let amount = tolerated.of(before)?;
+                Some(if self.rule.column.better == Better::Higher { before - amount } else { before + amount })
+            }
+        }
+    }
+
+    fn headroom(&self, value: f64, allowed: f64) -> f64 {
+        match &self.rule.demand {
+            Demand::Limit(condition) => condition.headroom(value),
+            Demand::Tolerance(_) if self.rule.column.better == Better::Higher => value - allowed,
+            Demand::Tolerance(_) => allowed - value,
+        }
+    }
+
+    fn moved(&self, allowed: Option<f64>) -> Option<Moved> {
+        let allowed = allowed.unwrap_or_default();
+        let column = &self.rule.column;
+        let candidates = self.reached.transcripts.iter().filter_map(|one| {
+            let (after, before) = (one.values.get(&column.id)?, self.before(Some(&one.transcript)));
+            let weight = weight(one, column);
+            let beyond = -self.headroom(after, allowed) * weight;
+            let moved = before.map_or(0.0, |before| (self.headroom(before, allowed) - self.headroom(after, allowed)) * weight);
+            Some((moved.max(0.0), beyond, Moved { transcript: one.transcript.clone(), before, after }))
+        });
+        // Of equals the first, whatever the number of threads.
+        let farther = |best: (f64, f64, Moved), next: (f64, f64, Moved)| {
+            if (next.0, next.1) > (best.0, best.1) { next } else { best }
+        };
+        candidates.reduce(farther).map(|(.., moved)| moved)
+    }
+}
+
+/// How much a transcript's value counts in the total: that of a ratio by what it is divided by, all others by themselves.
+fn weight(one: &OfTranscript, column: &Column) -> f64 {
+    one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.under)
+}
+
+#[cfg(test)]
+mod tests;

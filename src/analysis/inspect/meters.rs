@@ -1,0 +1,67 @@
+//! What meters make of a conversation, held against the tokens that its record tells.
+
+use serde::Serialize;
+
+use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, held_out, metered, own};
+use crate::tokens::meter::{Divide, Measure, Meter, RECORDED};
+use crate::transcript::conversation::Conversation;
+
+/// One meter over the calls of which it is recorded by how many tokens the request grew.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeterCheck {
+    pub meter: String,
+    pub deltas: usize,
+    /// All that was estimated ÷ all that was recorded.
+    pub ratio: f64,
+    /// The median of |estimate − recorded| ÷ recorded.
+    pub error: f64,
+    /// Recorded ÷ estimate: a tenth of the calls is below the first, a tenth above the second.
+    pub p10: f64,
+    pub p90: f64,
+    /// Estimate and record of each call.
+    #[serde(skip)]
+    pub pairs: Vec<(f64, u64)>,
+}
+
+/// Every measure with the divisor that harnesses use with it, and bytes with that which comes closer.
+const CHECKED: [Meter; 10] = [
+    quotient(Measure::Chars, 4.0),
+    quotient(Measure::Bytes, 4.0),
+    quotient(Measure::Utf16, 4.0),
+    quotient(Measure::PyRepr, 4.0),
+    quotient(Measure::Json, 4.0),
+    quotient(Measure::JsonAscii, 4.0),
+    quotient(Measure::JsJson, 4.0),
+    quotient(Measure::Bytes, 3.0),
+    Meter::of(Measure::O200k),
+    Meter::of(Measure::Cl100k),
+];
+
+const fn quotient(measure: Measure, by: f64) -> Meter {
+    Meter { recorded: false, measure, divide: Divide::Floor(by) }
+}
+
+impl MeterCheck {
+    /// Estimates held against what was recorded; `None` without any.
+    pub fn of(meter: String, pairs: Vec<(f64, u64)>) -> Option<Self> {
+        let spread = Spread::of(pairs.iter().copied())?;
+        let [ratio, error, p10, p90] = [spread.ratio, spread.error, spread.p10, spread.p90].map(|v| (v * 1e3).round() / 1e3);
+        Some(Self { meter, deltas: pairs.len(), ratio, error, p10, p90, pairs })
+    }
+}
+
+/// Every meter; the last is the fit to recorded usage, each half of the session by the rates of the other.
+pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
+    let deltas = deltas(conversation);
+    let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter)).collect();
+    let own = own(conversation, &deltas);
+    if own.len() >= FEWEST {
+        let tokens = own.iter().map(|delta| delta.tokens);
+        checks.extend(MeterCheck::of(RECORDED.name.to_owned(), held_out(&own).into_iter().zip(tokens).collect()));
+    }
+    checks
+}
+
+fn check(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> Option<MeterCheck> {
+    MeterCheck::of(meter.to_string(), metered(conversation, deltas, meter))
+}

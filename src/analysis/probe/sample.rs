@@ -1,0 +1,176 @@
+//! What could be asked of one transcript: for each policy some requests that are short enough, and questions about each.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::cloze::{Cloze, is_asked_for};
+use super::{Plan, Question, Spot};
+use crate::analysis::study::{Prepared, Study, no_summary};
+use crate::engine::journal::Journal;
+use crate::engine::policy::Policy;
+use crate::engine::replay::NoObserver;
+use crate::facts::extract;
+use crate::facts::references::{References, Use};
+use crate::metrics::retention::Outcome;
+use crate::transcript::conversation::{BlockId, Conversation};
+use crate::transcript::format::Reading;
+
+/// Requests that are asked about in one conversation under one policy.
+const SPOTS: usize = 16;
+/// Questions about one request of hits, and as many of misses: enough to share its prefix, few enough to spread over sessions.
+const EACH: usize = 3;
+
+/// Lines of a block that are tried.
+const LINES: usize = 4;
+
+/// What could be asked of one transcript.
+#[derive(Debug, Clone, Default)]
+pub struct Drawn {
+    pub spots: Vec<Spot>,
+    /// Requests in which a fact was used again and that are too long to ask about.
+    pub too_long: usize,
+    /// Why a summarizer had no answer: then nothing of this transcript is asked.
+    pub unanswered: Option<String>,
+}
+
+/// Draws from one transcript, under each of the policies.
+pub fn draw(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, reading: &Reading) -> Drawn {
+    let mut drawn = Drawn::default();
+    for conversation in &reading.conversations {
+        let prepared = study.prepare(conversation);
+        for policy in policies {
+            let (journal, kept) = study.look_up(&prepared, policy, &mut NoObserver);
+            if let Some(missing) = &journal.unanswered {
+                let unanswered = Some(no_summary(transcript, &conversation.name, policy, missing));
+                return Drawn { unanswered, ..Drawn::default() };
+            }
+            let mut urn = Urn::new(&prepared, &kept.outcomes, plan, &policy.name);
+            let calls = urn.calls(&journal, plan.max_context, &mut drawn.too_long);
+            let spots = calls.into_iter().filter_map(|call| {
+                let questions = urn.questions(call);
+                let (policy, conversation) = (policy.name.clone(), conversation.name.clone());
+                let spot = Spot { policy, transcript: transcript.to_owned(), conversation, call: call as usize, questions };
+                (!spot.questions.is_empty()).then_some(spot)
+            });
+            drawn.spots.extend(spots.take(SPOTS));
+        }
+    }
+    drawn
+}
+
+/// The uses of one conversation, to draw from.
+struct Urn<'a> {
+    conversation: &'a Conversation,
+    references: &'a References,
+    /// What became of them, by call.
+    uses: BTreeMap<u32, Vec<(&'a Use, Outcome)>>,
+    random: ChaCha8Rng,
+    /// Facts that are asked for already.
+    asked: HashSet<u32>,
+}
+
+impl<'a> Urn<'a> {
+    fn new(prepared: &'a Prepared, outcomes: &[Outcome], plan: &Plan, policy: &str) -> Self {
+        let (conversation, references) = (prepared.conversation, &prepared.references);
+        let mut uses: BTreeMap<u32, Vec<(&Use, Outcome)>> = BTreeMap::new();
+        for (used, outcome) in references.uses.iter().zip(outcomes) {
+            if is_asked_for(references.facts[used.fact as usize].kind) {
+                uses.entry(used.call).or_default().push((used, *outcome));
+            }
+        }
+        let seed = xxh3_64_with_seed(format!("{policy}\n{}", conversation.name).as_bytes(), plan.seed);
+        Self { conversation, references, uses, random: ChaCha8Rng::seed_from_u64(seed), asked: HashSet::new() }
+    }
+
+    /// The calls whose requests are short enough, in a random order, those with most to ask about first.
+    fn calls(&mut self, journal: &Journal, max_context: u64, too_long: &mut usize) -> Vec<u32> {
+        let mut calls = Vec::new();
+        for request in &journal.requests {
+            let call = request.call as u32;
+            if !self.uses.contains_key(&call) {
+                continue;
+            }
+            match request.tokens.saturating_sub(journal.overhead) <= max_context {
+                true => calls.push(call),
+                false => *too_long += 1,
+            }
+        }
+        calls.shuffle(&mut self.random);
+        let worth = |call: &u32| {
+            let hits = self.uses[call].iter().filter(|(_, outcome)| matches!(outcome, Outcome::Hit { .. })).count();
+            hits.min(EACH) + (self.uses[call].len() - hits).min(EACH)
+        };
+        calls.sort_by_key(|call| std::cmp::Reverse(worth(call)));
+        calls
+    }
+
+    /// Questions about one request: of hits and of misses, soft and hard ones in turn.
+    fn questions(&mut self, call: u32) -> Vec<Question> {
+        let mut uses = self.uses.remove(&call).unwrap_or_default();
+        uses.shuffle(&mut self.random);
+        let of = |wanted: fn(&Outcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
+        let hits = of(|outcome| matches!(outcome, Outcome::Hit { .. }));
+        let misses = in_turn(of(|outcome| *outcome == Outcome::Soft), of(|outcome| matches!(outcome, Outcome::Hard { .. })));
+        let mut questions = self.of(hits, call);
+        questions.extend(self.of(misses, call));
+        questions
+    }
+
+    fn of(&mut self, uses: Vec<&(&Use, Outcome)>, call: u32) -> Vec<Question> {
+        let mut questions = Vec::new();
+        for (used, outcome) in uses {
+            if questions.len() < EACH
+                && !self.asked.contains(&used.fact)
+                && let Some(question) = self.question(used, *outcome, call)
+            {
+                self.asked.insert(used.fact);
+                questions.push(question);
+            }
+        }
+        questions
+    }
+
+    /// A line of the block where the agent had the fact from; where none of its lines will do, or it is a recorded summary, of
+    /// another block that held the fact before the call.
+    fn question(&self, used: &Use, outcome: Outcome, call: u32) -> Option<Question> {
+        let (fact, sources) = (&self.references.facts[used.fact as usize], self.references.sources(used.fact));
+        let origin = sources.iter().filter(|block| **block == used.origin);
+        let others = sources.iter().filter(|block| **block != used.origin && self.references.after(**block) <= call);
+        origin.chain(others).find_map(|source| {
+            let block = self.conversation.block(*source);
+            let mut clozes = Vec::new();
+            extract::texts(block, &mut |text| clozes.extend(Cloze::of(text, fact).take(LINES)));
+            let cloze = clozes.into_iter().take(LINES).find(|cloze| !self.is_ambiguous(cloze, call))?;
+            Some(Question { line: block.line, kind: fact.kind, fact: fact.text.clone(), cloze, outcome })
+        })
+    }
+
+    /// Whether anything that was said before has the same line with something else in it.
+    fn is_ambiguous(&self, cloze: &Cloze, call: u32) -> bool {
+        let before = &self.conversation.messages[..self.conversation.calls[call as usize].response];
+        let is_ambiguous = |id: &BlockId| {
+            let mut found = false;
+            extract::texts(self.conversation.block(*id), &mut |text| found = found || cloze.is_ambiguous_in(text));
+            found
+        };
+        before.iter().flat_map(|message| &message.blocks).any(is_ambiguous)
+    }
+}
+
+/// One of the first, one of the second, and so on.
+fn in_turn<T>(one: Vec<T>, other: Vec<T>) -> Vec<T> {
+    let (mut one, mut other) = (one.into_iter(), other.into_iter());
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        all.extend(one.next());
+        all.extend(other.next());
+        if all.len() == before {
+            return all;
+        }
+    }
+}

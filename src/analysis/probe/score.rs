@@ -1,0 +1,141 @@
+//! How far two judges agree: the kept measure, which says what is there, and a model, which finds it or does not.
+
+use serde::Serialize;
+
+use crate::metrics::column::{Better, Column, Combine, Unit};
+use crate::results::saved::Added;
+use crate::results::stats::{DRAWS, FEWEST, LEVEL, Resamples, interval};
+
+/// Questions by what the measure says and what the model found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Table {
+    pub hit_right: f64,
+    pub hit_wrong: f64,
+    pub miss_right: f64,
+    pub miss_wrong: f64,
+}
+
+/// A number, and where it would be with other sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// `None` where one of the two never says yes, or never no.
+    pub value: Option<f64>,
+    /// At [`LEVEL`]; none with fewer sessions than [`FEWEST`].
+    pub interval: Option<[f64; 2]>,
+}
+
+/// Three ways to put agreement into one number.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Agreement {
+    /// The share of the questions on which both say the same: it depends on how many of the questions are hits.
+    pub share: Estimate,
+    /// The correlation of the two: 1 where they always agree, 0 where they have nothing to do with each other.
+    pub phi: Estimate,
+    /// Cohen's kappa: what of the agreement is left beyond what chance gives.
+    pub kappa: Estimate,
+}
+
+impl Table {
+    pub fn count(&mut self, is_hit: bool, is_right: bool) {
+        *match (is_hit, is_right) {
+            (true, true) => &mut self.hit_right,
+            (true, false) => &mut self.hit_wrong,
+            (false, true) => &mut self.miss_right,
+            (false, false) => &mut self.miss_wrong,
+        } += 1.0;
+    }
+
+    fn all(&self) -> f64 {
+        self.hit_right + self.hit_wrong + self.miss_right + self.miss_wrong
+    }
+
+    pub fn share(&self) -> Option<f64> {
+        ratio(self.hit_right + self.miss_wrong, self.all())
+    }
+
+    pub fn phi(&self) -> Option<f64> {
+        let Self { hit_right, hit_wrong, miss_right, miss_wrong } = *self;
+        let margins = (hit_right + hit_wrong) * (miss_right + miss_wrong) * (hit_right + miss_right) * (hit_wrong + miss_wrong);
+        ratio(hit_right * miss_wrong - hit_wrong * miss_right, margins.sqrt())
+    }
+
+    pub fn kappa(&self) -> Option<f64> {
+        let all = self.all();
+        let both_yes = (self.hit_right + self.hit_wrong) * (self.hit_right + self.miss_right);
+        let both_no = (self.miss_right + self.miss_wrong) * (self.hit_wrong + self.miss_wrong);
+        let by_chance = ratio(both_yes + both_no, all * all)?;
+        ratio(self.share()? - by_chance, 1.0 - by_chance)
+    }
+}
+
+impl Agreement {
+    /// Of all sessions' tables together; the sessions are drawn anew for the intervals.
+    pub fn of(sessions: &[Table], seed: u64) -> Self {
+        let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
+        let draws = if sessions.len() < FEWEST { 0 } else { DRAWS };
+        let resamples = Resamples::new(sessions.len(), draws, seed);
+        let column = Column::counted("questions", Unit::Count, Better::Neither, Combine::Sum, "");
+        let drawn = cells.map(|cell| {
+            let added: Vec<_> = sessions.iter().map(|session| Some(Added { over: cell(session), under: 1.0 })).collect();
+            resamples.totals(&column, &added)
+        });
+        let at = |cell: usize, draw: usize| drawn[cell][draw].unwrap_or_default();
+        let of_draw =
+            |draw| Table { hit_right: at(0, draw), hit_wrong: at(1, draw), miss_right: at(2, draw), miss_wrong: at(3, draw) };
+        let sum = |cell: fn(&Table) -> f64| sessions.iter().map(cell).sum();
+        let all =
+            Table { hit_right: sum(cells[0]), hit_wrong: sum(cells[1]), miss_right: sum(cells[2]), miss_wrong: sum(cells[3]) };
+        let estimate = |of: fn(&Table) -> Option<f64>| Estimate {
+            value: of(&all),
+            interval: of(&all).and_then(|_| interval((0..draws).filter_map(|draw| of(&of_draw(draw))), LEVEL)),
+        };
+        Self { share: estimate(Table::share), phi: estimate(Table::phi), kappa: estimate(Table::kappa) }
+    }
+}
+
+fn ratio(over: f64, under: f64) -> Option<f64> {
+    (under > 0.0).then(|| over / under)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(hit_right: f64, hit_wrong: f64, miss_right: f64, miss_wrong: f64) -> Table {
+        Table { hit_right, hit_wrong, miss_right, miss_wrong }
+    }
+
+    /// By hand: of 20 and 5, 10 and 15, 35 of 50 agree; chance gives .5 · .6 + .5 · .4 = .5, so kappa is .4, and phi is
+    /// (20 · 15 − 5 · 10) ÷ √(25 · 25 · 30 · 20).
+    #[test]
+    fn agreement_by_hand() {
+        let rounded = |value: Option<f64>| value.map(|value| (value * 1e6).round() / 1e6);
+        let cases = [
+            (table(20.0, 5.0, 10.0, 15.0), Some(0.7), Some(0.408248), Some(0.4)),
+            (table(5.0, 0.0, 0.0, 5.0), Some(1.0), Some(1.0), Some(1.0)),
+            (table(0.0, 5.0, 5.0, 0.0), Some(0.0), Some(-1.0), Some(-1.0)),
+            (table(2.0, 2.0, 2.0, 2.0), Some(0.5), Some(0.0), Some(0.0)),
+            (table(4.0, 1.0, 0.0, 0.0), Some(0.8), None, Some(0.0)),
+            (table(5.0, 0.0, 0.0, 0.0), Some(1.0), None, None),
+            (Table::default(), None, None, None),
+        ];
+        for (table, share, phi, kappa) in cases {
+            assert_eq!([table.share(), table.phi(), table.kappa()].map(rounded), [share, phi, kappa], "{table:?}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_of_drawn_sessions_where_there_are_enough() {
+        let sessions = |number: usize| vec![table(3.0, 1.0, 1.0, 3.0); number];
+        assert_eq!(Agreement::of(&sessions(5), 1).share, Estimate { value: Some(0.75), interval: None });
+        assert_eq!(Agreement::of(&sessions(6), 1).share, Estimate { value: Some(0.75), interval: Some([0.75, 0.75]) });
+        let mixed: Vec<_> =
+            (0..12).map(|at| if at % 2 == 0 { table(1.0, 0.0, 0.0, 1.0) } else { table(0.0, 1.0, 1.0, 1.0) }).collect();
+        let Estimate { value, interval } = Agreement::of(&mixed, 1).kappa;
+        assert!(
+            matches!((value, interval), (Some(value), Some([low, high])) if low < value && value < high),
+            "{value:?} {interval:?}"
+        );
+        assert_ne!(Agreement::of(&mixed, 2).kappa.interval, None);
+    }
+}

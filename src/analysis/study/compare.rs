@@ -1,0 +1,102 @@
+//! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
+
+use crate::engine::journal::Unanswered;
+use crate::engine::policy::Policy;
+use crate::engine::summarizer::Paid;
+use crate::findings::{self, Finding};
+use crate::metrics::metric;
+use crate::results::saved::{ResultNote, Row, TraceLine};
+
+use super::policy_totals::OfPolicy;
+use super::prepared::Prepared;
+use super::{BOUNDS, Outcome, Study, costs, retention, trace};
+
+/// What the replays of one conversation are held against.
+pub(super) struct Against<'a> {
+    pub study: &'a Study,
+    pub transcript: &'a str,
+    pub prepared: &'a Prepared<'a>,
+    pub baseline: &'a Outcome,
+}
+
+/// What one replay gave.
+#[derive(Debug, Default)]
+pub(super) struct Replayed {
+    /// Its row, and those of its bounds; none where the conversation holds no call.
+    pub rows: Vec<Row>,
+    pub notes: Vec<ResultNote>,
+    pub trace: Option<TraceLine>,
+    pub findings: Vec<Finding>,
+    pub sums: OfPolicy,
+    /// The answers of models.
+    pub paid: Vec<Paid>,
+    /// Which summary is missing, and why.
+    pub unanswered: Option<String>,
+}
+
+impl Against<'_> {
+    pub fn replayed(&self, policy: &Policy, outcome: &Outcome) -> Replayed {
+        let Outcome { journal, kept, grain, bounds, cost } = outcome;
+        let (study, conversation) = (self.study, self.prepared.conversation);
+        if journal.requests.is_empty() {
+            return Replayed::default();
+        }
+        let measured = metric::Replayed {
+            conversation,
+            journal,
+            baseline: &self.baseline.journal,
+            kept,
+            cost: cost.as_ref(),
+            baseline_cost: self.baseline.cost.as_ref(),
+            bound: Some(bounds.weight),
+        };
+        let row = Row {
+            transcript: self.transcript.to_owned(),
+            conversation: conversation.name.clone(),
+            policy: policy.name.clone(),
+            bound_of: None,
+            values: metric::values(&measured),
+        };
+        let mut sums = OfPolicy::default();
+        sums.layers.add_journal(journal);
+        sums.kept.add_shares(kept);
+        let mut replayed = Replayed { trace: Some(trace::line(policy, journal)), ..Replayed::default() };
+        if !BOUNDS.contains(&policy.name.as_str()) {
+            let of = (self.transcript, conversation);
+            sums.misses = retention::misses(study.misses, of, policy, &self.prepared.references, kept);
+            if let Some(cost) = cost {
+                sums.breaks.add_cost(cost);
+                sums.dear = costs::dear(study.breaks, of, policy, cost);
+            }
+            replayed.rows = retention::bounds_of(&row, &measured, bounds, *grain);
+            if study.exact && bounds.upper.is_none() {
+                let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
+                replayed.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
+            }
+        }
+        replayed.rows.insert(0, row);
+        // The bounds are there to be compared with: what is wrong in them is nobody's mistake.
+        if study.findings && !BOUNDS.contains(&policy.name.as_str()) {
+            let window = study.window_of(conversation, policy);
+            replayed.findings = self
+                .prepared
+                .look(policy, (journal, kept, cost.as_ref()), window, |replay| findings::look(self.transcript, replay));
+        }
+        replayed.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
+        let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
+        replayed.unanswered = journal.unanswered.as_ref().map(unanswered);
+        Replayed { sums, ..replayed }
+    }
+
+    /// The window of the baseline's replay.
+    pub fn window(&self) -> u64 {
+        self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
+    }
+}
+
+/// Says which summary is missing, and why.
+pub fn no_summary(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
+    let Unanswered { call, layer, why } = missing;
+    let (call, layer) = (call + 1, &policy.layers[*layer].id);
+    format!("{transcript}: conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)
+}

@@ -1,0 +1,223 @@
+//! Money, over many conversations: what the costs of one conversation share, the self-check, the rows of breaks.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::sizes_of;
+use crate::engine::journal::Journal;
+use crate::engine::policy::Policy;
+use crate::engine::replay::{self, Record};
+use crate::metrics::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
+use crate::metrics::prompt_cache::{Before, Setup};
+use crate::metrics::retention::Kept;
+use crate::results::saved::{BreakRow, CheckRow, DearBreak, ResultNote};
+use crate::tokens::meter::Measure;
+use crate::transcript::conversation::{BlockId, Call, Conversation};
+
+use super::Study;
+
+/// What the costs of one conversation's replays have in common.
+pub struct Money {
+    tariff: Tariff,
+    before: Before,
+    /// Tokens of each call's response.
+    outputs: Vec<u64>,
+    check: Option<Check>,
+    /// Why nothing is priced.
+    refused: Option<String>,
+}
+
+impl Money {
+    /// `record`, where anything was billed, shows whether the simulation reproduces that, at the recorded models' prices.
+    pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
+        let conversation = setup.conversation;
+        let before = Before::of(conversation, setup.overhead);
+        let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
+        let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
+        let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
+        let off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
+        Self { refused: off.map(why), tariff, before, outputs: outputs(setup), check }
+    }
+
+    /// What a replay costs; nothing where the record is not reproduced.
+    pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Kept) -> Option<Cost> {
+        if self.refused.is_some() {
+            return None;
+        }
+        let size = size(setup, journal);
+        let terms = self.tariff.terms();
+        let cache =
+            Setup { conversation: setup.conversation, policy: setup.policy, journal, terms, before: self.before, size: &size };
+        Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
+    }
+
+    /// The self-check as a row of results.
+    pub fn row(&self, transcript: &str, conversation: &str) -> Option<CheckRow> {
+        let check = self.check.as_ref()?;
+        Some(CheckRow {
+            transcript: transcript.to_owned(),
+            conversation: conversation.to_owned(),
+            calls: check.calls,
+            alike: check.alike,
+            recorded_read: check.recorded.read,
+            simulated_read: check.simulated.read,
+            tokens: check.recorded.tokens,
+            counted_tokens: check.counted,
+            recorded_cost: check.recorded.cost,
+            simulated_cost: check.simulated.cost,
+            in_usd: check.in_usd,
+            residual: check.residual(),
+            worst_call: check.worst.map(|worst| worst.call + 1),
+            why: check.worst.map(|worst| worst.why.to_owned()),
+            priced: self.refused.is_none(),
+        })
+    }
+
+    /// Says why a conversation has no costs.
+    pub fn refusal(&self, transcript: &str, conversation: &Conversation) -> Option<ResultNote> {
+        let why = self.refused.as_ref()?;
+        let worst = self.check.as_ref()?.worst?;
+        let line = conversation.messages[conversation.calls[worst.call].response].line;
+        let what = format!("conversation {}: {why}", conversation.name);
+        Some(ResultNote { path: transcript.to_owned(), line: Some(line), what })
+    }
+
+    /// The models without a price.
+    pub fn unknown_models(&self) -> &[String] {
+        self.tariff.unknown_models()
+    }
+}
+
+/// The replayed record against the bill.
+fn replayed(setup: &replay::Setup, record: Record, before: Before, tariff: &Tariff) -> Check {
+    let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
+    let counted = take_recorded_sizes(conversation, &mut journal);
+    let size = size(setup, &journal);
+    let cache = Setup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
+    Check { counted, ..check(&cache, tariff) }
+}
+
+/// Puts the recorded size of each request in place of the counted one; gives the sum of those it replaced.
+///
+/// The check is of the cache. How well tokens are counted is another question, and a harness that clears results without a word
+/// makes requests shrink for no reason that the record tells.
+fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u64 {
+    let mut counted = 0;
+    for request in &mut journal.requests {
+        if let Some(usage) = conversation.calls[request.call].billed() {
+            counted += request.tokens;
+            request.tokens = usage.request();
+        }
+    }
+    counted
+}
+
+/// The recorded output, or, where the record holds a placeholder that a stream began with, the tokens of the response.
+fn outputs(setup: &replay::Setup) -> Vec<u64> {
+    let replay::Setup { conversation, sizes, counter, .. } = *setup;
+    let of_call = |call: &Call| {
+        let blocks = || conversation.messages[call.response].blocks.iter();
+        let recorded = call.usage.map_or(0, |usage| usage.output);
+        if recorded * PLACEHOLDER > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
+            return recorded;
+        }
+        // A calibrated size in a request holds what the harness added unseen, too. A count by a vocabulary is the same, and dear.
+        let alone = |id: &BlockId| match counter.measure {
+            Measure::O200k | Measure::Cl100k => sizes.size(*id, counter.measure),
+            measure => measure.block(conversation.block(*id), false),
+        };
+        let counted = counter.apply(blocks().map(alone).sum());
+        recorded.max(counted + FRAME)
+    };
+    conversation.calls.iter().map(of_call).collect()
+}
+
+/// A recorded output is a placeholder where the response has so many times its tokens: a stream begins with 1 to 26.
+const PLACEHOLDER: u64 = 4;
+
+/// Tokens of a response beside its text, thinking and calls: with these, 763 recorded responses of Claude Code whose output is
+/// no placeholder come to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
+const FRAME: u64 = 57;
+
+/// The size of a block of the conversation, or of one that a layer wrote, by the report's counter.
+fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
+    let slot = setup.sizes.slot(setup.counter.measure);
+    move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
+}
+
+fn why(check: &Check) -> String {
+    let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
+    let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
+    let worst = check.worst.map_or(String::new(), |Worst { call, recorded_read, simulated_read, why }| {
+        format!("; most at call {}, which read {recorded_read} tokens and not {simulated_read}: {why}", call + 1)
+    });
+    format!(
+        "not priced: the record replayed costs {share:.0} % {side} than was billed ({} against {}){worst}",
+        amount(check.simulated.cost),
+        amount(check.recorded.cost),
+    )
+}
+
+/// What the layers of one policy broke, by index.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Breaks(BTreeMap<usize, Vec<PricedBreak>>);
+
+impl Breaks {
+    pub fn add_cost(&mut self, cost: &Cost) {
+        for broken in &cost.breaks {
+            self.0.entry(broken.what.layer).or_default().push(*broken);
+        }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        for (layer, broken) in other.0 {
+            self.0.entry(layer).or_default().extend(broken);
+        }
+    }
+
+    /// One row a layer that broke something.
+    pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = BreakRow> + 'a {
+        self.0.iter().map(|(layer, broken)| {
+            let mut break_even: Vec<f64> = broken.iter().map(|one| one.break_even.unwrap_or(f64::INFINITY)).collect();
+            break_even.sort_by(f64::total_cmp);
+            let paid = |one: &&PricedBreak| one.break_even.is_some_and(|calls| calls <= one.followed as f64);
+            BreakRow {
+                policy: policy.name.clone(),
+                layer: policy.layers[*layer].id.clone(),
+                breaks: broken.len() as u64,
+                rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
+                freed: broken.iter().map(|one| one.what.freed).sum(),
+                usd: broken.iter().filter_map(|one| one.usd).reduce(|a, b| a + b),
+                break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
+                paid: broken.iter().filter(paid).count() as u64,
+            }
+        })
+    }
+}
+
+/// The dearest breaks of one conversation.
+pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<DearBreak> {
+    let row = |broken: &PricedBreak| DearBreak {
+        policy: policy.name.clone(),
+        transcript: transcript.to_owned(),
+        conversation: conversation.name.clone(),
+        call: broken.call + 1,
+        line: conversation.messages[conversation.calls[broken.call].response].line,
+        layer: policy.layers[broken.what.layer].id.clone(),
+        rebilled: broken.what.rebilled,
+        freed: broken.what.freed,
+        tokens: broken.tokens,
+        usd: broken.usd,
+        break_even: broken.break_even,
+        followed: broken.followed as u64,
+    };
+    dearest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
+}
+
+/// The dearest of many.
+pub fn dearest(most: usize, mut breaks: Vec<DearBreak>) -> Vec<DearBreak> {
+    breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
+    breaks.truncate(most);
+    breaks
+}

@@ -1,0 +1,113 @@
+//! What the layers of a policy did over many replays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::{Cause, FaultKind};
+use crate::engine::journal::{Happened, Journal};
+use crate::engine::policy::Policy;
+use crate::results::saved::LayerRow;
+use crate::util::text::many;
+
+/// The work of one policy's layers, by index.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct LayerWork(BTreeMap<usize, Work>);
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Work {
+    fired: u64,
+    skipped: u64,
+    failed: u64,
+    edits: u64,
+    tokens_freed: i64,
+    /// Why it was skipped, or failed, and how often.
+    reasons: BTreeMap<String, u64>,
+    /// Requests it broke, and how.
+    broken: usize,
+    faults: BTreeSet<FaultKind>,
+}
+
+impl LayerWork {
+    pub fn add_journal(&mut self, journal: &Journal) {
+        for event in &journal.events {
+            let work = self.0.entry(event.layer).or_default();
+            match &event.what {
+                Happened::Fired { edits, before, after } => {
+                    work.fired += 1;
+                    work.edits += *edits as u64;
+                    work.tokens_freed += *before as i64 - *after as i64;
+                }
+                Happened::Wrote => work.fired += 1,
+                Happened::Failed { why } => {
+                    work.failed += 1;
+                    *work.reasons.entry(format!("failed: {why}")).or_default() += 1;
+                }
+                Happened::Skipped { why } => {
+                    work.skipped += 1;
+                    *work.reasons.entry(format!("skipped: {why}")).or_default() += 1;
+                }
+            }
+        }
+        for request in &journal.requests {
+            let mut layers = BTreeSet::new();
+            for fault in &request.faults {
+                if let Cause::Layer(layer) = fault.cause {
+                    self.0.entry(layer).or_default().faults.insert(fault.kind);
+                    layers.insert(layer);
+                }
+            }
+            for layer in layers {
+                self.0.entry(layer).or_default().broken += 1;
+            }
+        }
+    }
+
+    pub fn add(&mut self, other: LayerWork) {
+        for (layer, work) in other.0 {
+            let sum = self.0.entry(layer).or_default();
+            sum.fired += work.fired;
+            sum.skipped += work.skipped;
+            sum.failed += work.failed;
+            sum.edits += work.edits;
+            sum.tokens_freed += work.tokens_freed;
+            sum.broken += work.broken;
+            sum.faults.extend(work.faults);
+            for (reason, times) in work.reasons {
+                *sum.reasons.entry(reason).or_default() += times;
+            }
+        }
+    }
+
+    /// One row a layer, in the policy's order; layers that are switched off have none.
+    pub fn rows(self, policy: &Policy) -> Vec<LayerRow> {
+        let mut work = self.0;
+        let enabled = policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled);
+        let row = |(index, layer): (usize, &crate::engine::layer::Layer)| {
+            let work = work.remove(&index).unwrap_or_default();
+            LayerRow {
+                policy: policy.name.clone(),
+                layer: layer.id.clone(),
+                fired: work.fired,
+                skipped: work.skipped,
+                failed: work.failed,
+                edits: work.edits,
+                tokens_freed: work.tokens_freed,
+                note: work.note(),
+            }
+        };
+        enabled.map(row).collect()
+    }
+}
+
+impl Work {
+    fn note(&self) -> Option<String> {
+        let mut notes = Vec::new();
+        if self.broken > 0 {
+            let faults: Vec<_> = self.faults.iter().map(|fault| fault.name()).collect();
+            notes.push(format!("broke {}: {}", many(self.broken, "request"), faults.join(", ")));
+        }
+        notes.extend(self.reasons.iter().map(|(reason, times)| format!("{reason} (×{times})")));
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+}

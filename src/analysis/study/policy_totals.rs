@@ -1,0 +1,29 @@
+//! What adds up of a policy's replays, beside its rows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::retention::Kept;
+use crate::results::saved::{DearBreak, MissRow};
+
+use super::costs::Breaks;
+use super::layers::LayerWork;
+
+/// What one policy did over the conversations of a transcript, or of all.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct OfPolicy {
+    pub layers: LayerWork,
+    pub kept: Kept,
+    pub misses: Vec<MissRow>,
+    pub breaks: Breaks,
+    pub dear: Vec<DearBreak>,
+}
+
+impl OfPolicy {
+    pub fn add(&mut self, other: Self) {
+        self.layers.add(other.layers);
+        self.kept.add_shares(&other.kept);
+        self.misses.extend(other.misses);
+        self.breaks.add(other.breaks);
+        self.dear.extend(other.dear);
+    }
+}

@@ -1,0 +1,99 @@
+//! What all replays of a conversation share.
+
+use std::sync::OnceLock;
+
+use crate::engine::context::sizes_of;
+use crate::engine::journal::Journal;
+use crate::engine::policy::Policy;
+use crate::engine::replay::{Record, RecordedRequests, Setup};
+use crate::engine::replay_cache::Shared;
+use crate::facts::references::References;
+use crate::findings;
+use crate::metrics::cost::Cost;
+use crate::metrics::retention::Kept;
+use crate::metrics::retention::oracle::Problem;
+use crate::tokens::block_sizes::{Sizes, overhead};
+use crate::tokens::meter::Meter;
+use crate::transcript::conversation::{BlockId, Conversation};
+
+use super::costs::Money;
+use super::counter::Counting;
+use super::{Study, USUAL_WINDOW};
+
+/// One conversation, and what is computed once for all policies of a study.
+pub struct Prepared<'a> {
+    pub conversation: &'a Conversation,
+    pub(super) counter: Meter,
+    sizes: Sizes,
+    pub references: References,
+    /// For the bounds, by grain; made when the first policy needs them.
+    pub(super) wishes: [OnceLock<Problem>; 2],
+    overhead: u64,
+    pub(super) recorded: Option<RecordedRequests>,
+    pub(super) money: Money,
+    pub(super) shared: Shared,
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
+        let measures = study.policies.iter().flat_map(Policy::measures);
+        let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
+        let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
+        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
+        let shared = Shared::new(conversation);
+        let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
+        let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
+        let record = is_billed.then(|| Record::replay(&setup)).flatten();
+        let goes_by_usage = study.policies.iter().any(Policy::goes_by_usage);
+        let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
+        let money = Money::new(&setup, study, record);
+        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money, shared }
+    }
+
+    /// The size of a block of the conversation, by the report's counter.
+    pub fn tokens(&self, block: BlockId) -> u64 {
+        self.counter.apply(self.sizes.size(block, self.counter.measure))
+    }
+
+    /// Looks at a replay of the conversation for findings.
+    pub(super) fn look<T>(
+        &self,
+        policy: &Policy,
+        (journal, kept, cost): (&Journal, &Kept, Option<&Cost>),
+        window: u64,
+        look: impl FnOnce(&findings::Replay) -> T,
+    ) -> T {
+        let slot = self.sizes.slot(self.counter.measure);
+        let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.made, id)[slot]);
+        let tokens = |id| self.counter.apply(size(id));
+        let (conversation, references) = (self.conversation, &self.references);
+        look(&findings::Replay { conversation, policy, journal, references, kept, cost, window, tokens: &tokens })
+    }
+
+    pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
+        setup(study, self.conversation, &self.sizes, self.counter, self.overhead, &self.shared)
+    }
+}
+
+/// The policy is the baseline's, and the window the usual one, until others are put in.
+fn setup<'b>(
+    study: &'b Study,
+    conversation: &'b Conversation,
+    sizes: &'b Sizes,
+    counter: Meter,
+    overhead: u64,
+    shared: &'b Shared,
+) -> Setup<'b> {
+    Setup {
+        conversation,
+        sizes,
+        policy: &study.policies[study.baseline],
+        counter,
+        window: USUAL_WINDOW,
+        overhead,
+        thinking: study.thinking.unwrap_or(conversation.thinking),
+        summarizer: &*study.writers[study.policies[study.baseline].summarizer].summarizer,
+        recorded: None,
+        shared,
+    }
+}

@@ -1,0 +1,208 @@
+//! Information kept, over many conversations: the rows by side, the worst misses, the rows of bounds, the placebo.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::journal::{Journal, Request};
+use crate::engine::policy::Policy;
+use crate::facts::extract::FactKind;
+use crate::facts::references::{Placebo, Provenance, References};
+use crate::metrics::metric::{self, CHANCE, Replayed};
+use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Kept, Missed, Share};
+use crate::results::saved::{KeptRow, MissRow, Row, Session};
+use crate::transcript::conversation::{Conversation, Kind};
+use crate::util::text::around;
+
+/// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
+const PLACEBOS: usize = 9;
+/// Characters shown around a missed fact.
+const CONTEXT: usize = 240;
+
+/// In what pieces the clairvoyant that a policy is compared with may keep the history.
+pub fn grain(policy: &Policy) -> Grain {
+    let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.act.keeps_parts());
+    if keeps_parts { Grain::Lines } else { Grain::Blocks }
+}
+
+/// One row for each value of each side.
+pub fn rows(policy: &str, kept: &Kept) -> Vec<KeptRow> {
+    let gaps = GAPS.iter().map(|(name, _)| ("gap", *name)).zip(&kept.by_gap);
+    let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name())).zip(&kept.by_kind);
+    let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name())).zip(&kept.by_provenance);
+    let generations = GENERATIONS.iter().map(|name| ("generation", *name)).zip(&kept.by_generation);
+    let sides = gaps.chain(kinds).chain(provenances).chain(generations);
+    let row = |((by, of), share): ((&'static str, &'static str), &Share)| {
+        let part = |weight: f64| weight / share.weight;
+        KeptRow {
+            policy: policy.to_owned(),
+            by: by.into(),
+            of: of.into(),
+            uses: share.uses,
+            weight: share.weight,
+            hit: part(share.hit),
+            soft: part(share.soft),
+            hard: part(share.hard),
+            hit_summary: part(share.hit_summary),
+        }
+    };
+    sides.filter(|(_, share)| share.weight > 0.0).map(row).collect()
+}
+
+/// The worst hard misses of one conversation. What a call missed of one origin is one row, by the heaviest of its facts.
+pub fn misses(
+    most: usize,
+    (transcript, conversation): (&str, &Conversation),
+    policy: &Policy,
+    references: &References,
+    kept: &Kept,
+) -> Vec<MissRow> {
+    let mut rows: Vec<(MissRow, &Missed)> = Vec::new();
+    let mut places = HashMap::new();
+    for missed in &kept.missed {
+        match places.entry((missed.call, missed.origin)) {
+            Entry::Occupied(place) => {
+                let (row, _): &mut (MissRow, &Missed) = &mut rows[*place.get()];
+                row.more += 1;
+                row.weight += missed.weight;
+            }
+            Entry::Vacant(place) => {
+                place.insert(rows.len());
+                rows.push((miss((transcript, conversation), policy, references, missed), missed));
+            }
+        }
+    }
+    rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
+    // Only what is listed is looked up in its text, which may be long.
+    let listed = rows.into_iter().take(most);
+    listed.map(|(row, missed)| MissRow { context: context(conversation, references, missed), ..row }).collect()
+}
+
+/// What stands around a missed fact where the agent had it from.
+fn context(conversation: &Conversation, references: &References, missed: &Missed) -> String {
+    let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
+    let text = match block.kind {
+        // The string it stands in, and not the JSON around it.
+        Kind::ToolUse(_) => {
+            block.field("input").and_then(|input| holding(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
+        }
+        _ => block.text(),
+    };
+    // A canonical form need not stand in the text as it is. The lines of a tool's input are counted string by string.
+    let by_line = || {
+        let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
+        let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
+        Some(around(line, 0..0, CONTEXT))
+    };
+    match text.find(fact.as_str()) {
+        Some(at) => around(&text, at..at + fact.len(), CONTEXT),
+        None => by_line().unwrap_or_default(),
+    }
+}
+
+/// The first string of a value that holds a text.
+fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
+    match value {
+        Value::String(string) => Some(string.as_str()).filter(|string| string.contains(text)),
+        Value::Array(values) => values.iter().find_map(|value| holding(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| holding(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Missed) -> MissRow {
+    let (fact, origin) = (&references.facts[missed.fact as usize], conversation.block(missed.origin));
+    let response = &conversation.messages[conversation.calls[missed.call as usize].response];
+    let used_in = response.blocks.iter().find(|id| references.in_block(**id).iter().any(|seen| seen.tracked == missed.fact));
+    MissRow {
+        policy: policy.name.clone(),
+        transcript: transcript.to_owned(),
+        conversation: conversation.name.clone(),
+        call: missed.call as usize + 1,
+        line: used_in.map_or(response.line, |id| conversation.block(*id).line),
+        fact: fact.text.clone(),
+        kind: fact.kind.name().into(),
+        uses: u64::from(missed.uses),
+        more: 0,
+        weight: missed.weight,
+        stale: missed.stale,
+        origin: match origin.kind {
+            Kind::ToolUse(pair) | Kind::ToolResult(pair) => conversation.pair(pair).name.clone(),
+            _ => Provenance::of(origin).name().to_owned(),
+        },
+        origin_line: origin.line,
+        context: String::new(),
+        layer: missed.lost.and_then(|(layer, _)| Some(policy.layers.get(layer)?.id.clone())),
+        lost_at: missed.lost.map(|(_, call)| call as usize + 1),
+    }
+}
+
+/// The heaviest misses of many.
+pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
+    misses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    misses.truncate(most);
+    misses
+}
+
+/// The rows of the bounds of one row: they tell tokens and hits and nothing else.
+pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) -> Vec<Row> {
+    let weight = replayed.kept.all.weight;
+    let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
+        let kept = Kept { all: Share { hit, ..replayed.kept.all }, ..Kept::default() };
+        let journal = journal.unwrap_or(replayed.journal);
+        let values = metric::values_of_bound(&Replayed { journal, kept: &kept, ..*replayed });
+        row.bound(name, values)
+    };
+    let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);
+    let overhead = replayed.journal.overhead;
+    let sent = |request: &Request| Request { call: request.call, tokens: held(request) + overhead, ..Request::default() };
+    let requests = replayed.journal.requests.iter().map(sent).collect();
+    let journal = Journal { requests, overhead, ..Journal::default() };
+    let name = match grain {
+        Grain::Blocks => "clairvoyant",
+        Grain::Lines => "clairvoyant by line",
+    };
+    let clairvoyant = bound(name, Some(&journal), bounds.weight);
+    let upper = bounds.upper.map(|upper| bound("upper bound", None, upper.min(weight)));
+    [clairvoyant].into_iter().chain(upper).collect()
+}
+
+/// A conversation of a study, to be compared with the others.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Compared {
+    transcript: String,
+    conversation: String,
+    placebo: Placebo,
+}
+
+impl Compared {
+    pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
+        Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), placebo }
+    }
+
+    fn session(&self) -> Session<'_> {
+        Session::of(&self.transcript, &self.conversation)
+    }
+}
+
+/// Fills in what chance would find: each conversation's uses in the whole of other sessions.
+pub fn fill_in_chance(rows: &mut [Row], compared: &[Compared]) {
+    let sessions: Vec<Session> = compared.iter().map(Compared::session).collect();
+    let mut rows = rows.iter_mut().peekable();
+    for (place, one) in compared.iter().enumerate() {
+        let after = (place + 1..compared.len()).chain(0..place);
+        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[place]).map(|other| &compared[other]).collect();
+        let step = others.len().div_ceil(PLACEBOS).max(1);
+        let mut chances: Vec<f64> = others.iter().step_by(step).filter_map(|other| one.placebo.chance(&other.placebo)).collect();
+        chances.sort_by(f64::total_cmp);
+        let median = chances.get(chances.len() / 2).copied();
+        while let Some(row) = rows.next_if(|row| row.transcript == one.transcript && row.conversation == one.conversation) {
+            if row.bound_of.is_none() {
+                row.values.set(CHANCE, median);
+            }
+        }
+    }
+}

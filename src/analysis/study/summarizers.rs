@@ -1,0 +1,80 @@
+//! Summarizers side by side: the columns of the policies' variants, added up by who wrote the summaries.
+
+use std::collections::BTreeSet;
+
+use crate::results::saved::{Results, Row, Session, Spread, SummarizerRow};
+
+use super::Study;
+
+/// What rows of the record's own summaries are called.
+const RECORDED: &str = "recorded";
+
+/// A row for each policy and summarizer that was asked for a summary; then those of the record. None where there is one writer
+/// and so nothing to compare.
+pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
+    if study.writers.len() < 2 {
+        return Vec::new();
+    }
+    let mut found: Vec<Variants> = Vec::new();
+    let mut of_record: Vec<Variants> = Vec::new();
+    for policy in &study.policies {
+        let writer = &study.writers[policy.summarizer];
+        let own: Vec<&Row> = results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()).collect();
+        match writer.policy_of(&policy.name) {
+            Some(asked) if policy.summarizes() => {
+                match found.iter_mut().find(|variants| variants.policy == asked && variants.summarizer == writer.name) {
+                    Some(variants) => variants.replicates.push(own),
+                    None => found.push(Variants { policy: asked, summarizer: &writer.name, replicates: vec![own] }),
+                }
+            }
+            _ => of_record.push(Variants { policy: &policy.name, summarizer: RECORDED, replicates: vec![own] }),
+        }
+    }
+    let rows = found.iter().chain(&of_record).map(|variants| variants.row(results));
+    rows.filter(|row| row.summaries + row.failed > 0).collect()
+}
+
+/// A policy, once for each replicate of one summarizer.
+struct Variants<'a> {
+    policy: &'a str,
+    summarizer: &'a str,
+    replicates: Vec<Vec<&'a Row>>,
+}
+
+impl Variants<'_> {
+    fn row(&self, results: &Results) -> SummarizerRow {
+        let is_recorded = self.summarizer == RECORDED;
+        let (count, tokens) =
+            if is_recorded { ("summary.recorded", "summary.recorded_tokens") } else { ("summaries", "summary.tokens_out") };
+        let total = |id: &str, rows: &[&Row]| results.column(id)?.total(rows.iter().map(|row| &row.values));
+        let sum = |id: &str| total(id, &self.replicates.concat()).unwrap_or_default() as u64;
+        let spread = |id: &str| self.spread(&|rows| total(id, rows));
+        let asked = |row: &&&Row| [count, "summary.failed"].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
+        let sessions: BTreeSet<Session> = self.replicates.iter().flatten().filter(asked).map(|row| row.session()).collect();
+        SummarizerRow {
+            policy: self.policy.to_owned(),
+            summarizer: self.summarizer.to_owned(),
+            replicates: self.replicates.len(),
+            sessions: sessions.len(),
+            summaries: sum(count),
+            failed: sum("summary.failed"),
+            facts: sum("summary.facts"),
+            false_facts: sum("summary.false_facts"),
+            tokens: self.spread(&|rows| {
+                let made = total(count, rows).filter(|made| *made > 0.0)?;
+                Some(total(tokens, rows)? / made)
+            }),
+            fill: spread("summary.fill"),
+            needed: spread("summary.needed"),
+            constraints: spread("summary.constraints"),
+            false_share: spread("summary.false"),
+        }
+    }
+
+    fn spread(&self, total: &dyn Fn(&[&Row]) -> Option<f64>) -> Spread {
+        let all = total(&self.replicates.concat());
+        let each: Vec<f64> = self.replicates.iter().filter_map(|rows| total(rows)).collect();
+        let ends = [each.iter().copied().fold(f64::INFINITY, f64::min), each.iter().copied().fold(f64::NEG_INFINITY, f64::max)];
+        Spread { all, ends: Some(ends).filter(|_| each.len() > 1) }
+    }
+}

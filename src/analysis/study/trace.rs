@@ -1,0 +1,32 @@
+//! Tokens per call, for the plots over time.
+
+use crate::engine::journal::{Happened, Journal};
+use crate::engine::policy::Policy;
+use crate::results::saved::{EventMark, TraceLine, TraceRow};
+use crate::transcript::conversation::Conversation;
+
+/// One policy's requests, and what its layers did before them.
+pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
+    let mark = |event: &crate::engine::journal::Event| match event.what {
+        Happened::Fired { before, after, .. } => {
+            let layer = policy.layers.get(event.layer)?.id.clone();
+            Some(EventMark { call: event.call + 1, layer, before, after })
+        }
+        Happened::Wrote | Happened::Failed { .. } | Happened::Skipped { .. } => None,
+    };
+    TraceLine {
+        policy: policy.name.clone(),
+        tokens: journal.requests.iter().map(|request| request.tokens).collect(),
+        events: journal.events.iter().filter_map(mark).collect(),
+    }
+}
+
+/// One conversation's, with the compactions of the record.
+pub fn row(transcript: &str, conversation: &Conversation, window: u64, lines: Vec<TraceLine>) -> TraceRow {
+    // A compaction stands before the first call whose response had not entered yet.
+    let before = |at: usize| conversation.calls.partition_point(|call| call.response < at) + 1;
+    let made = conversation.compactions.iter().map(|compaction| before(compaction.at));
+    let mut recorded: Vec<usize> = made.filter(|call| *call <= conversation.calls.len()).collect();
+    recorded.dedup();
+    TraceRow { transcript: transcript.to_owned(), conversation: conversation.name.clone(), window, recorded, lines }
+}

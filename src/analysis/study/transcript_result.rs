@@ -1,0 +1,155 @@
+//! What the replays of one transcript gave, and how the parts become results.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::Cause;
+use crate::engine::journal::Journal;
+use crate::engine::policy::Policy;
+use crate::engine::summarizer::Paid;
+use crate::findings::{FINDINGS, Finding};
+use crate::metrics::metric;
+use crate::results::saved::{
+    CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, of_answers, summarise,
+};
+use crate::transcript::conversation::Conversation;
+use crate::transcript::format::{Note, Reading};
+use crate::util::text::many;
+
+use super::compare::{Against, Replayed};
+use super::costs::{self};
+use super::policy_totals::OfPolicy;
+use super::retention::{self, Compared};
+use super::unknown_models::{Gap, Gaps};
+use super::{Study, summarizers, trace};
+
+/// What one transcript gave. It is saved where a study was stopped, and read again to go on.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Part {
+    transcript: String,
+    rows: Vec<Row>,
+    traces: Vec<TraceRow>,
+    #[serde(default)]
+    findings: Vec<Finding>,
+    pub(super) notes: Vec<ResultNote>,
+    /// In the order of the policies.
+    policies: Vec<OfPolicy>,
+    pub(super) compared: Vec<Compared>,
+    pub(super) checks: Vec<CheckRow>,
+    pub(super) calibrations: Vec<CalibrationRow>,
+    /// What is not known of its models.
+    pub(super) unknown: Vec<(Gap, String)>,
+    /// The answers of models, by key.
+    paid: BTreeMap<String, Paid>,
+    /// Why a summarizer had no answer: then all of this tells nothing.
+    unanswered: Option<String>,
+}
+
+/// Puts the parts together, in the order of the transcripts.
+pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
+    let columns = metric::columns();
+    let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut findings = Vec::new();
+    let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
+    let mut paid = BTreeMap::new();
+    let mut policies = vec![OfPolicy::default(); study.policies.len()];
+    let mut gaps = Gaps::default();
+    for part in parts {
+        for (gap, model) in &part.unknown {
+            gaps.add(*gap, model, &part.transcript);
+        }
+        rows.extend(part.rows);
+        traces.extend(part.traces);
+        findings.extend(part.findings);
+        notes.extend(part.notes);
+        compared.extend(part.compared);
+        checks.extend(part.checks);
+        calibrations.extend(part.calibrations);
+        paid.extend(part.paid);
+        for (sum, of_part) in policies.iter_mut().zip(part.policies) {
+            sum.add(of_part);
+        }
+    }
+    notes.extend(gaps.notes());
+    retention::fill_in_chance(&mut rows, &compared);
+    let text = |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
+    let mut results = Results {
+        version: VERSION,
+        summary: summarise(&columns, &rows),
+        columns,
+        rows,
+        checks,
+        calibrations,
+        traces,
+        looked_for: looked_for(study),
+        findings,
+        spending: of_answers(&paid, &study.prices),
+        policies: study.policies.iter().map(text).collect(),
+        notes,
+        ..Results::default()
+    };
+    for (policy, OfPolicy { layers, kept, misses, breaks, dear }) in study.policies.iter().zip(policies) {
+        results.layers.extend(layers.rows(policy));
+        results.kept.extend(retention::rows(&policy.name, &kept));
+        results.misses.extend(retention::worst(study.misses, misses));
+        results.breaks.extend(breaks.rows(policy));
+        results.dear_breaks.extend(costs::dearest(study.breaks, dear));
+    }
+    results.summarizers = summarizers::rows(study, &results);
+    results
+}
+
+fn looked_for(study: &Study) -> Vec<String> {
+    let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.look.is_some());
+    replayed.map(|kind| kind.id.to_owned()).collect()
+}
+
+impl Part {
+    /// What is known of a transcript before anything is replayed.
+    pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
+        let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
+        Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+    }
+
+    /// Why it tells nothing: a summarizer had no answer, and what would have become of the conversation is not known.
+    pub fn unanswered(&self) -> Option<&str> {
+        self.unanswered.as_deref()
+    }
+
+    /// What the replays of one conversation gave, in the order of the policies.
+    pub(super) fn add(&mut self, against: &Against, replayed: Vec<Replayed>) {
+        let conversation = against.prepared.conversation;
+        self.policies.resize_with(replayed.len(), OfPolicy::default);
+        let mut lines = Vec::new();
+        for (Replayed { rows, notes, trace, findings, sums, paid, unanswered }, sum) in
+            replayed.into_iter().zip(&mut self.policies)
+        {
+            self.rows.extend(rows);
+            self.notes.extend(notes);
+            lines.extend(trace);
+            self.findings.extend(findings);
+            sum.add(sums);
+            self.paid.extend(paid.into_iter().map(|paid| (paid.key.clone(), paid)));
+            self.unanswered = self.unanswered.take().or(unanswered);
+        }
+        if !lines.is_empty() {
+            self.traces.push(trace::row(&self.transcript, conversation, against.window(), lines));
+        }
+        self.notes.extend(broken_in_the_record(&self.transcript, conversation, &against.baseline.journal));
+    }
+}
+
+/// Says so where the record itself holds requests an API would refuse: no policy is to blame for those.
+fn broken_in_the_record(transcript: &str, conversation: &Conversation, journal: &Journal) -> Option<ResultNote> {
+    let mut faults = journal.requests.iter().filter_map(|request| request.faults.iter().find(|f| f.cause == Cause::Record));
+    let first = faults.next()?;
+    let line = conversation.blocks.get(first.block.index()).map(|block| block.line);
+    let what = format!(
+        "conversation {}: {} broken in the record itself, no policy is to blame; the first fault: {}",
+        conversation.name,
+        many(faults.count() + 1, "request"),
+        first.kind.name()
+    );
+    Some(ResultNote { path: transcript.to_owned(), line, what })
+}

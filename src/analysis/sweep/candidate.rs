@@ -1,0 +1,258 @@
+//! Spaces → configurations: a grid, or a sample of it.
+
+use std::collections::HashMap;
+
+use crate::engine::layer::Layer;
+use crate::engine::policy::{Policy, PolicyError, Setting};
+
+use super::SweepError;
+use super::sobol;
+use super::space::Space;
+
+/// More configurations than this are no sweep that ends in a working day, and their policies alone fill a gigabyte.
+pub const MOST: u64 = 20_000;
+
+/// What is tried: a policy, with everything in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Named after the policy it was made of, with a number.
+    pub policy: Policy,
+    /// The policy it was made of, by its own name.
+    pub of: String,
+    /// What was varied: by parameter, as `--set` takes it. Empty for a policy as it is, unless some point of the grid is that.
+    pub settings: Vec<(String, String)>,
+    /// The policy as it is.
+    pub as_it_is: bool,
+}
+
+/// One choice of values for the parameters of one space; several may make the same policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// Which of the spaces.
+    pub space: usize,
+    /// Which value of each of its parameters.
+    pub choice: Vec<u64>,
+    /// Which candidate it makes.
+    pub candidate: usize,
+}
+
+/// Which points are tried: all of them, or `sample` of them.
+///
+/// A sample is shared out evenly among the policies that are varied, whatever their sizes: which of them to take is a part of
+/// the question. What a small one cannot use goes to the others.
+fn chosen(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
+    let sizes: Vec<u64> = spaces.iter().map(Space::size).collect();
+    let all = sizes.iter().copied().fold(0, u64::saturating_add);
+    let wanted = sample.map_or(all, |sample| (sample as u64).min(all));
+    if wanted > MOST {
+        let largest = spaces.iter().flat_map(Space::parameters).max_by_key(|parameter| parameter.values.count());
+        let largest = largest.map_or(String::new(), |parameter| {
+            format!(" ({} alone has {} values; a step makes fewer: `20k..120k:20k`)", parameter.name, parameter.values.count())
+        });
+        let count = if all == u64::MAX { "more than can be counted".to_owned() } else { wanted.to_string() };
+        return Err(SweepError::Wrong(format!(
+            "{count} configurations are more than the {MOST} that can be swept{largest}; --sample N tries N of them"
+        )));
+    }
+    let mut shares = vec![0; spaces.len()];
+    let mut by_size: Vec<usize> = (0..spaces.len()).collect();
+    by_size.sort_by_key(|at| (sizes[*at], *at));
+    let mut left = wanted;
+    for (done, at) in by_size.into_iter().enumerate() {
+        shares[at] = sizes[at].min(left.div_ceil((spaces.len() - done) as u64));
+        left -= shares[at];
+    }
+    let of_space = |(at, space): (usize, &Space)| {
+        let choices = match shares[at] == sizes[at] {
+            true => grid(&space.counts()),
+            false => sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed),
+        };
+        choices.into_iter().map(move |choice| (at, choice)).collect::<Vec<_>>()
+    };
+    Ok(spaces.iter().enumerate().flat_map(of_space).collect())
+}
+
+/// Every choice, the last parameter varying fastest.
+fn grid(counts: &[u64]) -> Vec<Vec<u64>> {
+    counts.iter().fold(vec![Vec::new()], |grid, count| {
+        grid.iter().flat_map(|begin| (0..*count).map(move |at| [&begin[..], &[at]].concat())).collect()
+    })
+}
+
+/// The policies as they are, then what the points make of them. Policies that do the same are one candidate; none but the baseline
+/// has its name.
+pub fn candidates(
+    spaces: &[Space],
+    baseline: &str,
+    sample: Option<usize>,
+    seed: u64,
+) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
+    let plain = |space: &Space| Candidate {
+        policy: space.plain().clone(),
+        of: space.of().to_owned(),
+        settings: Vec::new(),
+        as_it_is: true,
+    };
+    let mut candidates: Vec<Candidate> = spaces.iter().map(plain).collect();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        known.entry(behaviour(&candidate.policy)).or_insert(at);
+    }
+    let mut points = Vec::new();
+    let mut numbers = vec![0; spaces.len()];
+    for (space, choice) in chosen(spaces, sample, seed)? {
+        numbers[space] += 1;
+        let made = spaces[space].candidate(numbers[space], &choice)?;
+        let candidate = *known.entry(behaviour(&made.policy)).or_insert(candidates.len());
+        if candidate == candidates.len() {
+            candidates.push(made);
+        } else if candidates[candidate].as_it_is && candidates[candidate].settings.is_empty() {
+            candidates[candidate].settings = made.settings;
+        }
+        points.push(Point { space, choice, candidate });
+    }
+    // A policy of one's own may be named as a configuration of another would be.
+    for made in &mut candidates[spaces.len()..] {
+        while made.policy.name == baseline || spaces.iter().any(|space| space.of() == made.policy.name) {
+            made.policy.name.push('+');
+        }
+    }
+    Ok((candidates, points))
+}
+
+/// All of a policy that a replay goes by, as a key: names and remarks are left out, and layers that are not enabled.
+fn behaviour(policy: &Policy) -> String {
+    let Policy { meter, window, max_output, layers, .. } = policy;
+    let enabled: Vec<&Layer> = layers.iter().filter(|layer| layer.enabled).collect();
+    format!("{meter:?} {window:?} {max_output} {enabled:?}")
+}
+
+impl Space {
+    fn settings(&self, choice: &[u64]) -> Vec<(String, String)> {
+        self.parameters().iter().zip(choice).map(|(parameter, at)| (parameter.name.clone(), parameter.values.at(*at))).collect()
+    }
+
+    fn candidate(&self, number: usize, choice: &[u64]) -> Result<Candidate, SweepError> {
+        let chosen: Result<Vec<Setting>, String> = self.parameters().iter().zip(choice).map(|(p, at)| p.setting(*at)).collect();
+        let settings = [self.fixed.clone(), chosen.map_err(SweepError::Wrong)?].concat();
+        let policy = self.source.policy(&settings).map_err(|error| {
+            // Each value is right by itself: it is these together that are not.
+            let written: Vec<_> = settings.iter().map(|setting| format!("--set {}", setting.written)).collect();
+            PolicyError { origin: format!("{} {}", self.source.origin, written.join(" ")), line: None, what: error.what }
+        })?;
+        let written: Vec<_> = settings.iter().map(|setting| setting.written.as_str()).collect();
+        let about = format!("{} with {}", self.of(), written.join(", "));
+        let name = format!("{}-{number}", self.of());
+        // Quirks are told once, of the policy as it is, which stands in every comparison.
+        let policy = Policy { name, about, quirks: Vec::new(), ..policy };
+        Ok(Candidate { policy, of: self.of().to_owned(), settings: self.settings(choice), as_it_is: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::sweep::parameter::Parameter;
+    use crate::analysis::sweep::space::{Source, spaces};
+    use crate::engine::policy::preset;
+    use std::collections::BTreeSet;
+
+    const SMALL: &str = "name = \"small\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 3\n\
+        [[layer]]\nid = \"auto\"\ndo = \"summarize\"\nmeter = \"chars/4\"\nthreshold = 50000\n";
+    const OTHER: &str = "name = \"other\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n";
+
+    fn made(texts: &[&str], set: &[&str], sample: Option<usize>) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
+        let source = |text: &&str| Source { origin: "p.toml".to_owned(), text: (*text).to_owned() };
+        let parameters: Vec<Parameter> = set.iter().map(|set| set.parse().expect(set)).collect();
+        let spaces = spaces(&texts.iter().map(source).collect::<Vec<_>>(), &parameters)?;
+        candidates(&spaces, "small-2", sample, 1)
+    }
+
+    fn error(texts: &[&str], set: &[&str], sample: Option<usize>) -> String {
+        made(texts, set, sample).expect_err("wrong").to_string()
+    }
+
+    fn names(candidates: &[Candidate]) -> Vec<(&str, String)> {
+        let settings = |c: &Candidate| c.settings.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>().join(" ");
+        candidates.iter().map(|candidate| (candidate.policy.name.as_str(), settings(candidate))).collect()
+    }
+
+    #[test]
+    fn a_grid_is_the_product_and_the_policy_as_it_is_comes_first() {
+        let (candidates, points) = made(&[SMALL], &["micro.keep_recent=2..3", "auto.threshold=40k,50k"], None).expect("a grid");
+        // The fourth point, 3 and 50k, is the policy as it is.
+        let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2+", "2 50k"), ("small-3", "3 40k")];
+        assert_eq!(names(&candidates), expected.map(|(name, settings)| (name, settings.to_owned())));
+        assert_eq!(points.iter().map(|point| point.candidate).collect::<Vec<_>>(), [1, 2, 3, 0]);
+        assert_eq!(candidates[1].policy.about, "small with micro.keep_recent=2, auto.threshold=40k");
+    }
+
+    #[test]
+    fn each_policy_has_the_parameters_that_fit_it() {
+        let set = ["micro.keep_recent=1,2", "auto.threshold=1k..3k:1k", "micro.min_chars=0"];
+        let (candidates, points) = made(&[SMALL, OTHER], &set, None).expect("two spaces");
+        assert_eq!(points.len(), 6 + 2);
+        assert_eq!(candidates.len(), 2 + 6 + 2);
+        assert!(candidates.iter().filter(|c| !c.as_it_is).all(|c| c.policy.to_toml().contains("min_chars = 0")));
+        assert_eq!(candidates[9].settings, [("micro.keep_recent".to_owned(), "2".to_owned())]);
+    }
+
+    #[test]
+    fn what_does_the_same_is_tried_once() {
+        let (candidates, points) = made(&[SMALL], &["micro.enabled=true,false", "micro.keep_recent=1..5"], None).expect("a grid");
+        assert_eq!((points.len(), candidates.len()), (10, 1 + 4 + 1), "without the layer its setting is nothing");
+    }
+
+    #[test]
+    fn a_sample_is_shared_out_evenly() {
+        let set = ["micro.keep_recent=1..3", "auto.threshold=1..1000000"];
+        let (_, points) = made(&[SMALL, OTHER], &set, Some(40)).expect("a sample");
+        let of = |space: usize| points.iter().filter(|point| point.space == space).count();
+        assert_eq!((of(0), of(1)), (37, 3), "the small space is tried whole, the rest is the other's");
+        assert_eq!(made(&[OTHER], &set[..1], Some(40)).expect("all").1.len(), 3);
+    }
+
+    #[test]
+    fn errors_name_the_setting_and_the_value() {
+        let set = |set: &str| error(&[SMALL], &[set], None);
+        assert!(set("micro.keep_recent=1,many").starts_with("--set micro.keep_recent=many: layer `micro`: "));
+        assert!(set("micro.keep_recnt=1,2").starts_with("--set micro.keep_recnt=1: layer `micro`: `clear` has no setting"));
+        let unknown = "--set macro.keep_recent: no policy here has a layer `macro`; did you mean `micro`? (known: auto, micro)";
+        assert_eq!(set("macro.keep_recent=1,2"), unknown);
+        assert_eq!(
+            set("micro.keep_recent=1"),
+            "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`"
+        );
+        assert_eq!(
+            error(&[SMALL], &["micro.keep_recent=1,2", "micro.keep_recent=3"], None),
+            "--set micro.keep_recent: given twice; list its values: `1,2,3`"
+        );
+        assert_eq!(error(&[SMALL, SMALL], &["micro.keep_recent=1,2"], None), "the policy `small` is named twice");
+        assert_eq!(
+            set("auto.threshold=20k..120k"),
+            "100001 configurations are more than the 20000 that can be swept (auto.threshold alone has 100001 values; a step \
+             makes fewer: `20k..120k:20k`); --sample N tries N of them"
+        );
+        assert!(error(&[SMALL], &["auto.threshold=20k..120k"], Some(50_000)).starts_with("50000 configurations are more than"));
+        let both = error(&[SMALL], &["auto.rides_prefix=true,false", "auto.input_chars=10,20"], None);
+        let begin =
+            "p.toml --set auto.rides_prefix=true --set auto.input_chars=10: layer `auto`: a summarizer that reads the cached";
+        assert!(both.starts_with(begin), "{both}");
+    }
+
+    #[test]
+    fn the_name_of_a_bound_is_not_for_others() {
+        let said = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
+        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another");
+        let copied = preset("keep-all").expect("a preset").toml;
+        assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_not_given_again() {
+        let taken = OTHER.replace("other", "small-1");
+        let (candidates, _) = made(&[SMALL, &taken], &["micro.keep_recent=1,2"], None).expect("two spaces");
+        let names: BTreeSet<&str> = candidates.iter().map(|candidate| candidate.policy.name.as_str()).collect();
+        assert_eq!(names.len(), candidates.len());
+    }
+}

@@ -1,0 +1,129 @@
+//! What is asked of a configuration: objectives and conditions, and the columns these need.
+
+use crate::metrics::column::{Better, Column};
+use crate::metrics::metric::{self, CHANCE};
+use crate::results::condition::Condition;
+use crate::results::saved::Objective;
+use crate::util::text::one_of;
+
+use super::SweepError;
+use super::objective::{USUAL, missed_by};
+
+/// Shown beside the objectives, whatever these are: what a policy saves, loses and breaks.
+const SHOWN: [&str; 8] =
+    ["tokens.saved", "cost.ratio", "cost.usd", "kept.hit", "kept.hard", "kept.constraints", "broken.requests", "failed_calls"];
+
+/// What is to be good, and what must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wishes {
+    /// The tolerances are filled in when totals are known.
+    pub objectives: Vec<Objective>,
+    pub conditions: Vec<Condition>,
+    /// Every column that any of it needs, those of the objectives first and in their order.
+    pub columns: Vec<Column>,
+}
+
+impl Wishes {
+    /// Minimised and maximised columns, in the order they were given; the usual ones (cost, kept, rules kept)
+    /// where there are none.
+    ///
+    /// # Errors
+    ///
+    /// A column that does not exist, one that is known only of a whole study, or one that is to be both small and large.
+    pub fn new(minimize: &[String], maximize: &[String], conditions: Vec<Condition>) -> Result<Self, SweepError> {
+        let asked = |ids: &[String], better| ids.iter().map(|id| (id.clone(), better)).collect::<Vec<_>>();
+        let mut asked = [asked(minimize, Better::Lower), asked(maximize, Better::Higher)].concat();
+        if asked.is_empty() {
+            asked = USUAL.map(|(id, better)| (id.to_owned(), better)).to_vec();
+        }
+        let known = metric::columns();
+        let mut columns: Vec<Column> = Vec::new();
+        let mut objectives: Vec<Objective> = Vec::new();
+        for (id, better) in asked {
+            let option = if better == Better::Higher { "--maximize" } else { "--minimize" };
+            let column = column(&known, option, &id)?;
+            if objectives.iter().any(|objective| objective.column == id) {
+                return Err(SweepError::Wrong(format!("{option} {id}: it is an objective already")));
+            }
+            objectives.push(Objective { column: column.id.clone(), better, epsilon: 0.0 });
+            columns.push(column.clone());
+        }
+        for condition in &conditions {
+            columns.push(column(&known, "--where", &condition.column)?.clone());
+        }
+        columns.extend(SHOWN.iter().filter_map(|id| known.iter().find(|column| column.id == *id)).cloned());
+        let mut ids: Vec<_> = Vec::new();
+        columns.retain(|column| {
+            !ids.contains(&column.id) && {
+                ids.push(column.id.clone());
+                true
+            }
+        });
+        Ok(Self { objectives, conditions, columns })
+    }
+
+    /// Whether totals, in the order of the columns, meet every condition.
+    pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
+        let missed = |condition: &Condition| {
+            let at = self.columns.iter().position(|column| column.id == condition.column)?;
+            Some(missed_by(condition, &self.columns[at], totals[at]))
+        };
+        self.conditions.iter().filter_map(missed).sum()
+    }
+}
+
+fn column<'a>(known: &'a [Column], option: &str, id: &str) -> Result<&'a Column, SweepError> {
+    let columns: Vec<&str> = known.iter().map(|column| column.id.as_ref()).filter(|id| *id != CHANCE).collect();
+    if id == CHANCE {
+        let what = format!("{option} {id}: it compares all sessions with each other, so a sweep cannot go by it");
+        return Err(SweepError::Wrong(what));
+    }
+    let found = known.iter().find(|column| column.id == id);
+    found.ok_or_else(|| SweepError::Wrong(format!("{option} {id}: there is no such column{}", one_of(id, &columns))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes(minimize: &[&str], maximize: &[&str], conditions: &[&str]) -> Result<Wishes, SweepError> {
+        let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        let conditions = conditions.iter().map(|condition| condition.parse().expect("a condition")).collect();
+        Wishes::new(&owned(minimize), &owned(maximize), conditions)
+    }
+
+    #[test]
+    fn what_was_asked_replaces_what_is_usual() {
+        let ids = |wishes: &Wishes| wishes.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids(&wishes(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
+        let own = wishes(&["tokens.peak"], &["kept.efficiency"], &["kept.hard <= 2%", "tokens.peak < 9"]).expect("own");
+        assert_eq!(ids(&own), ["tokens.peak", "kept.efficiency"]);
+        let columns: Vec<&str> = own.columns.iter().map(|column| column.id.as_ref()).collect();
+        assert_eq!(columns[..4], ["tokens.peak", "kept.efficiency", "kept.hard", "tokens.saved"]);
+        assert_eq!(columns.len(), 2 + SHOWN.len());
+    }
+
+    #[test]
+    fn conditions_are_missed_together() {
+        let wishes = wishes(&["cost.ratio"], &[], &["kept.hard <= 0.02", "cost.ratio < 1"]).expect("wishes");
+        let mut totals = vec![None; wishes.columns.len()];
+        totals[0] = Some(0.9);
+        totals[1] = Some(0.05);
+        assert!((wishes.missed_by(&totals) - 3.0).abs() < 1e-9);
+        totals[1] = Some(0.02);
+        assert_eq!(wishes.missed_by(&totals), 0.0);
+    }
+
+    #[test]
+    fn errors_name_the_option() {
+        let error = |wishes: Result<Wishes, SweepError>| wishes.expect_err("wrong").to_string();
+        assert!(
+            error(wishes(&["cost.ration"], &[], &[]))
+                .starts_with("--minimize cost.ration: there is no such column; did you mean `cost.ratio`? (known: calls, ")
+        );
+        assert!(error(wishes(&[], &[], &["kept.hardly <= 1"])).starts_with("--where kept.hardly: there is no such column; did"));
+        assert_eq!(error(wishes(&["calls"], &["calls"], &[])), "--maximize calls: it is an objective already");
+        let chance = "--minimize kept.chance: it compares all sessions with each other, so a sweep cannot go by it";
+        assert_eq!(error(wishes(&["kept.chance"], &[], &[])), chance);
+    }
+}

@@ -1,0 +1,76 @@
+//! How often another configuration would have been better in everything, had other sessions been recorded.
+
+use rayon::prelude::*;
+
+use crate::metrics::column::{Column, Combine};
+use crate::results::saved::{Added, Objective};
+use crate::results::stats::{DRAWS, FEWEST, Resamples};
+
+use super::objective::losses;
+use super::pareto::dominates;
+
+/// What one candidate's sessions add to each objective's column: by objective, then session.
+pub type BySession = Vec<Vec<Option<Added>>>;
+
+/// For some of the candidates, by their places, the share of draws of sessions in which another candidate dominates it. All are
+/// drawn alike. None where there are too few sessions to say so, and where an objective is a largest value: draws say nothing of
+/// it, and without it whoever is best in it looks dominated.
+pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession], of: &[usize], seed: u64) -> Vec<Option<f64>> {
+    let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    if sessions < FEWEST || columns.iter().any(|column| column.combine == Combine::Max) {
+        return vec![None; of.len()];
+    }
+    let resamples = Resamples::new(sessions, DRAWS, seed);
+    let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
+    // Draw by draw the losses of one candidate: those of all at once would be much memory.
+    let drawn = |added: &BySession| -> Vec<Vec<f64>> {
+        let totals: Vec<_> = columns.iter().zip(added).map(|(column, added)| resamples.totals(column, added)).collect();
+        (0..DRAWS).map(|draw| losses(objectives, totals.iter().map(|of| of.get(draw).copied().flatten()))).collect()
+    };
+    let asked: Vec<Vec<Vec<f64>>> = of.par_iter().map(|at| drawn(&all[*at])).collect();
+    let dominates_in = |other: &BySession| -> Vec<bool> {
+        let other = drawn(other);
+        let pairs = asked.iter().flat_map(|own| own.iter().zip(&other));
+        pairs.map(|(own, other)| dominates(other, own, &epsilons)).collect()
+    };
+    let none = || vec![false; asked.len() * DRAWS];
+    let either = |one: Vec<bool>, other: Vec<bool>| one.iter().zip(other).map(|(a, b)| a | b).collect();
+    let is_dominated = all.par_iter().map(dominates_in).reduce(none, either);
+    let share = |draws: &[bool]| draws.iter().filter(|is_dominated| **is_dominated).count() as f64 / DRAWS as f64;
+    is_dominated.chunks(DRAWS).map(|draws| Some(share(draws))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::column::{Better, Combine, Id, Unit};
+
+    const UNDER: Id = Id::Borrowed("under");
+
+    /// Six sessions, alike for both but for one, in which `b` keeps more at the same price. It dominates `a` unless a draw leaves
+    /// that session out, which (5/6)⁶ = 33.5 % of draws do.
+    #[test]
+    fn a_share_that_can_be_counted() {
+        let ratio = |id: &'static str| {
+            Column::counted(id, Unit::Ratio, Better::Lower, Combine::Ratio { over: Id::Borrowed("over"), under: UNDER }, "")
+        };
+        let (cost, lost) = (ratio("cost"), ratio("lost"));
+        let objective = |column: &Column| Objective { column: column.id.clone(), better: Better::Lower, epsilon: 0.01 };
+        let objectives = [objective(&cost), objective(&lost)];
+        let add = |over: f64| Some(Added { over, under: 1.0 });
+        let with = |sessions: usize, last: f64| -> BySession {
+            let mut lost = vec![add(0.2); sessions];
+            lost[sessions - 1] = add(last);
+            vec![vec![add(0.5); sessions], lost]
+        };
+        let shares = |sessions| dominated(&[&cost, &lost], &objectives, &[with(sessions, 0.9), with(sessions, 0.1)], &[0, 1], 1);
+        let six = shares(6);
+        assert!(six[0].is_some_and(|share| (share - 0.665).abs() < 0.03), "{six:?}");
+        assert_eq!(six[1], Some(0.0));
+        assert_eq!(six, shares(6), "the same again");
+        assert_eq!(shares(5), [None, None], "too few to say");
+        let largest = Column { combine: Combine::Max, ..cost };
+        let all = [with(6, 0.9), with(6, 0.1)];
+        assert_eq!(dominated(&[&largest, &lost], &objectives, &all, &[0, 1], 1), [None, None], "draws say nothing of it");
+    }
+}

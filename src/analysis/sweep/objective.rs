@@ -1,0 +1,92 @@
+//! What is to be good: columns, which way, and which differences are too small to count.
+
+use crate::metrics::column::{Better, Column, Unit};
+use crate::results::condition::Condition;
+use crate::results::saved::Objective;
+
+/// What a sweep goes by where nobody says otherwise: what it costs, what it keeps, and whether it keeps the users' rules.
+pub const USUAL: [(&str, Better); 3] =
+    [("cost.ratio", Better::Lower), ("kept.hit", Better::Higher), ("kept.constraints", Better::Higher)];
+
+/// Differences up to a hundredth are noise: the simulated cost stands to 1 % of what was billed where the record tells at
+/// all, and what chance alone finds of the uses is about as much.
+const HUNDREDTH: f64 = 0.01;
+
+/// What counts as a step in a column around a value: a hundredth of its unit for ratios and shares, of the value for all others;
+/// of 1, where the value is 0.
+fn step(column: &Column, around: f64) -> f64 {
+    match column.unit {
+        Unit::Ratio | Unit::Share => HUNDREDTH,
+        _ if around == 0.0 => HUNDREDTH,
+        _ => HUNDREDTH * around.abs(),
+    }
+}
+
+/// How far a total is from meeting a condition: 0 where it does, else in steps of the column around the limit.
+pub fn missed_by(condition: &Condition, column: &Column, value: Option<f64>) -> f64 {
+    match value {
+        _ if condition.holds(value) => 0.0,
+        None => f64::INFINITY,
+        // On the limit itself, which is not enough for `<`, it is missed by next to nothing.
+        Some(value) => ((value - condition.limit()).abs() / step(column, condition.limit())).max(f64::MIN_POSITIVE),
+    }
+}
+
+/// The smallest difference that counts, from the totals of all that are compared: a hundredth of the unit for ratios and
+/// shares, of the best total for all others. Where the best is 0 every difference counts.
+pub fn epsilon(column: &Column, better: Better, totals: impl Iterator<Item = Option<f64>>) -> f64 {
+    if matches!(column.unit, Unit::Ratio | Unit::Share) {
+        return HUNDREDTH;
+    }
+    let best = totals.flatten().reduce(|a, b| if loss(better, Some(a)) <= loss(better, Some(b)) { a } else { b });
+    best.map_or(0.0, |best| HUNDREDTH * best.abs())
+}
+
+/// A total as something to be kept small; without a total it is as bad as can be.
+pub fn loss(better: Better, total: Option<f64>) -> f64 {
+    match (better, total) {
+        (_, None) => f64::INFINITY,
+        (Better::Higher, Some(total)) => -total,
+        (Better::Lower | Better::Neither, Some(total)) => total,
+    }
+}
+
+/// The losses of one configuration, from its totals by objective.
+pub fn losses(objectives: &[Objective], totals: impl IntoIterator<Item = Option<f64>>) -> Vec<f64> {
+    objectives.iter().zip(totals).map(|(objective, total)| loss(objective.better, total)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::column::Combine;
+
+    #[test]
+    fn a_hundredth_of_what() {
+        let column = |unit| Column::counted("a", unit, Better::Lower, Combine::Sum, "");
+        let of = |unit, better| epsilon(&column(unit), better, [Some(50.0), None, Some(200.0)].into_iter());
+        assert_eq!(of(Unit::Ratio, Better::Lower), 0.01);
+        assert_eq!(of(Unit::Share, Better::Higher), 0.01);
+        assert_eq!((of(Unit::Usd, Better::Lower), of(Unit::Tokens, Better::Higher)), (0.5, 2.0));
+        assert_eq!(epsilon(&column(Unit::Count), Better::Lower, [Some(0.0), Some(9.0)].into_iter()), 0.0);
+        assert_eq!(epsilon(&column(Unit::Count), Better::Lower, [None].into_iter()), 0.0);
+        assert_eq!((step(&column(Unit::Share), 9.0), step(&column(Unit::Count), 9.0)), (0.01, 0.09));
+    }
+
+    #[test]
+    fn what_has_no_value_is_worst() {
+        assert_eq!((loss(Better::Lower, Some(2.0)), loss(Better::Higher, Some(2.0))), (2.0, -2.0));
+        assert!(loss(Better::Higher, None) > loss(Better::Higher, Some(-1e300)));
+    }
+
+    #[test]
+    fn the_distance_is_in_steps_that_count() {
+        let share = Column::counted("kept.hard", Unit::Share, Better::Lower, Combine::Sum, "");
+        let tokens = Column::counted("tokens.peak", Unit::Tokens, Better::Lower, Combine::Max, "");
+        let by = |written: &str, column: &Column, value: Option<f64>| missed_by(&written.parse().expect(written), column, value);
+        assert_eq!(by("kept.hard <= 0.02", &share, Some(0.01)), 0.0);
+        assert!((by("kept.hard <= 0.02", &share, Some(0.05)) - 3.0).abs() < 1e-9);
+        assert!((by("tokens.peak <= 50000", &tokens, Some(60_000.0)) - 20.0).abs() < 1e-9);
+        assert_eq!(by("tokens.peak <= 50000", &tokens, None), f64::INFINITY);
+    }
+}

@@ -1,0 +1,118 @@
+//! What each parameter does to each objective: the share of its variance that goes with the parameter alone.
+
+use super::space::Space;
+
+/// Values beyond this are put together: with a value of its own for every configuration a parameter would explain everything.
+const MOST_GROUPS: u64 = 12;
+
+/// How many groups of neighbouring values are made then.
+const GROUPS: u64 = 8;
+
+/// The groups that a parameter's values are in, by place: what they are called, and the group of each value.
+pub struct Grouping<'a> {
+    space: &'a Space,
+    parameter: usize,
+    count: u64,
+}
+
+impl<'a> Grouping<'a> {
+    pub fn new(space: &'a Space, parameter: usize) -> Self {
+        Self { space, parameter, count: space.parameters()[parameter].values.count() }
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.count > MOST_GROUPS
+    }
+
+    fn groups(&self) -> u64 {
+        if self.is_grouped() { GROUPS } else { self.count }
+    }
+
+    /// Equal parts of the list or range.
+    pub fn of(&self, value: u64) -> usize {
+        let group = u128::from(value) * u128::from(self.groups()) / u128::from(self.count.max(1));
+        usize::try_from(group).unwrap_or(usize::MAX)
+    }
+
+    /// `5`, or `20k–35k`.
+    pub fn name(&self, group: usize) -> String {
+        let values = &self.space.parameters()[self.parameter].values;
+        if !self.is_grouped() {
+            return values.at(group as u64);
+        }
+        let begin = |group: u128| (group * u128::from(self.count)).div_ceil(u128::from(GROUPS)) as u64;
+        let (first, next) = (begin(group as u128), begin(group as u128 + 1));
+        format!("{}–{}", values.at(first), values.at(next.saturating_sub(1)))
+    }
+}
+
+/// First order: Var(E[y|x]) ÷ Var(y), from the group and the value of every point; and the mean of each group, by group. None
+/// where there is nothing to compare. Of a value that is always the same nothing goes with anything: 0.
+pub fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> {
+    let groups = points.iter().map(|(group, _)| group + 1).max()?;
+    let mut sums = vec![(0.0, 0_usize); groups];
+    for (group, value) in points {
+        sums[*group].0 += value;
+        sums[*group].1 += 1;
+    }
+    let mean = points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64;
+    let all: f64 = points.iter().map(|(_, value)| (value - mean).powi(2)).sum();
+    let means: Vec<(usize, f64, usize)> = sums
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (_, count))| *count > 0)
+        .map(|(group, (sum, count))| (group, sum / count as f64, count))
+        .collect();
+    let between: f64 = means.iter().map(|(_, of_group, count)| *count as f64 * (of_group - mean).powi(2)).sum();
+    // What is left of the same number, added up in another order, is no variance.
+    let is_constant = all <= f64::EPSILON * points.len() as f64 * mean.abs().max(f64::MIN_POSITIVE);
+    let share = if is_constant { 0.0 } else { (between / all).clamp(0.0, 1.0) };
+    Some((share, means.into_iter().map(|(group, of_group, _)| (group, of_group)).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::sweep::space::{Source, spaces};
+
+    /// y = 10·a + b over a 2 × 2 grid: 0, 1, 10, 11. Variance 25.25, of which 25 are a's and 0.25 are b's.
+    #[test]
+    fn shares_of_a_sum_by_hand() {
+        let y = |a: usize, b: usize| (10 * a + b) as f64;
+        let points = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let by_a: Vec<_> = points.map(|(a, b)| (a, y(a, b))).to_vec();
+        let by_b: Vec<_> = points.map(|(a, b)| (b, y(a, b))).to_vec();
+        let (share, means) = first_order(&by_a).expect("points");
+        assert!((share - 25.0 / 25.25).abs() < 1e-12);
+        assert_eq!(means, [(0, 0.5), (1, 10.5)]);
+        let (share, means) = first_order(&by_b).expect("points");
+        assert!((share - 0.25 / 25.25).abs() < 1e-12);
+        assert_eq!(means, [(0, 5.0), (1, 6.0)]);
+    }
+
+    #[test]
+    fn groups_of_different_sizes_and_nothing_to_explain() {
+        // Means 1 (twice) and 4: the variance is all between.
+        assert_eq!(first_order(&[(0, 1.0), (0, 1.0), (2, 4.0)]), Some((1.0, vec![(0, 1.0), (2, 4.0)])));
+        assert_eq!(first_order(&[(0, 0.3), (1, 0.3), (1, 0.1 + 0.2)]).map(|(share, _)| share), Some(0.0));
+        assert_eq!(first_order(&[]), None);
+    }
+
+    #[test]
+    fn many_values_are_put_together() {
+        let source =
+            Source { origin: "p".to_owned(), text: "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n".to_owned() };
+        let set = ["micro.keep_recent=1..3", "micro.min_chars=1..100"].map(|set| set.parse().expect(set));
+        let spaces = spaces(&[source], &set).expect("a space");
+        let few = Grouping::new(&spaces[0], 0);
+        assert_eq!([0, 1, 2].map(|value| (few.of(value), few.name(few.of(value)))), [0, 1, 2].map(|n| (n, (n + 1).to_string())));
+        let many = Grouping::new(&spaces[0], 1);
+        assert_eq!([0, 12, 13, 99].map(|value| many.of(value)), [0, 0, 1, 7]);
+        assert_eq!((many.name(0), many.name(1), many.name(7)), ("1–13".into(), "14–25".into(), "89–100".into()));
+        for value in 0..100 {
+            let (from, to) = many.name(many.of(value)).split_once('–').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("ends");
+            let (from, to): (u64, u64) = (from.parse().expect("a number"), to.parse().expect("a number"));
+            assert!((from..=to).contains(&(value + 1)));
+        }
+    }
+}

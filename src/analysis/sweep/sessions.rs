@@ -1,0 +1,153 @@
+//! The sessions of the transcripts: which conversation is of which, and which are kept apart.
+
+use std::collections::HashMap;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::results::saved::Session;
+use crate::util::text::many;
+
+use super::SweepError;
+
+/// Fewer sessions than this on either side are no half of a split: a total over one session is that session.
+const FEWEST: usize = 2;
+
+/// One conversation, as a first look finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub conversation: String,
+    /// Recorded calls that have a request; without any there is nothing to replay.
+    pub calls: u64,
+}
+
+/// Every session that holds a call, by number, in the order of the transcripts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Roster {
+    calls: Vec<u64>,
+    /// By transcript, then conversation.
+    of: HashMap<String, HashMap<String, usize>>,
+}
+
+/// Which sessions are for what, by their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// In the order in which halving takes them.
+    pub develop: Vec<usize>,
+    /// Ascending; empty where none are kept apart.
+    pub held_out: Vec<usize>,
+}
+
+impl Roster {
+    /// From all transcripts, in their order.
+    pub fn new(transcripts: &[(String, Vec<Seen>)]) -> Self {
+        let mut roster = Self::default();
+        let mut numbers: HashMap<Session, usize> = HashMap::new();
+        for (transcript, seen) in transcripts {
+            for Seen { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
+                let next = numbers.len();
+                let number = *numbers.entry(Session::of(transcript, conversation)).or_insert(next);
+                if number == next {
+                    roster.calls.push(0);
+                }
+                roster.calls[number] += calls;
+                roster.of.entry(transcript.clone()).or_default().insert(conversation.clone(), number);
+            }
+        }
+        roster
+    }
+
+    pub fn sessions(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Transcripts that hold a call.
+    pub fn transcripts(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Recorded calls of a session.
+    pub fn calls(&self, session: usize) -> u64 {
+        self.calls.get(session).copied().unwrap_or(0)
+    }
+
+    /// The session of a conversation; none where it holds no call.
+    pub fn session(&self, transcript: &str, conversation: &str) -> Option<usize> {
+        self.of.get(transcript)?.get(conversation).copied()
+    }
+
+    /// Whether a transcript holds a conversation of one of these sessions.
+    pub fn holds(&self, transcript: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
+        self.of.get(transcript).is_some_and(|of| of.values().any(|session| is_wanted(*session)))
+    }
+
+    /// Keeps a share of the sessions apart, drawn by the seed.
+    pub fn split(&self, held_out: f64, seed: u64) -> Result<Split, SweepError> {
+        let all = self.sessions();
+        let apart = |of: usize| (held_out * of as f64).round() as usize;
+        let is_enough = |of: usize| apart(of) >= FEWEST && of - apart(of).min(of) >= FEWEST;
+        if held_out > 0.0 && !is_enough(all) {
+            // A share so near 0 or 1 that this many do not do either is no share to hold out.
+            let needed = (1..10_000).find(|of| is_enough(*of)).map_or("very many".to_owned(), |needed| needed.to_string());
+            return Err(SweepError::Wrong(format!(
+                "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {FEWEST} are on either side",
+                many(all, "session")
+            )));
+        }
+        let mut sessions: Vec<usize> = (0..all).collect();
+        sessions.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let mut apart: Vec<usize> = sessions.drain(..if held_out > 0.0 { apart(all) } else { 0 }).collect();
+        apart.sort_unstable();
+        Ok(Split { develop: sessions, held_out: apart })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roster() -> Roster {
+        let seen = |names: &[(&str, u64)]| -> Vec<Seen> {
+            names.iter().map(|(name, calls)| Seen { conversation: (*name).to_owned(), calls: *calls }).collect()
+        };
+        let mut transcripts = vec![
+            ("a/s.jsonl".to_owned(), seen(&[("main", 10), ("agent-1", 2)])),
+            ("a/s/subagents/agent-2.jsonl".to_owned(), seen(&[("agent-2", 5)])),
+            ("list.json".to_owned(), seen(&[("17", 1), ("17-trial1", 1), ("18", 4), ("19", 0)])),
+        ];
+        transcripts.extend((0..7).map(|n| (format!("b/{n}.jsonl"), seen(&[("main", 3)]))));
+        Roster::new(&transcripts)
+    }
+
+    #[test]
+    fn sub_agents_and_trials_are_with_their_session() {
+        let roster = roster();
+        assert_eq!((roster.sessions(), roster.calls(0), roster.calls(1), roster.calls(2)), (10, 17, 2, 4));
+        assert_eq!(roster.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(0));
+        assert_eq!(roster.session("list.json", "17-trial1"), roster.session("list.json", "17"));
+        assert_eq!(roster.session("list.json", "19"), None, "no call, nothing to replay");
+        assert!(roster.holds("list.json", |session| session == 2) && !roster.holds("list.json", |session| session == 0));
+    }
+
+    #[test]
+    fn a_split_is_of_whole_sessions_and_the_same_again() {
+        let roster = roster();
+        let split = roster.split(0.3, 1).expect("ten are enough");
+        assert_eq!((split.develop.len(), split.held_out.len()), (7, 3));
+        let mut all = [split.develop.clone(), split.held_out.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+        assert_eq!(split, roster.split(0.3, 1).expect("the same"));
+        assert!((2..20).any(|seed| roster.split(0.3, seed).expect("as many").held_out != split.held_out));
+        assert!(roster.split(0.0, 1).expect("none").held_out.is_empty());
+    }
+
+    #[test]
+    fn too_few_sessions_say_how_many_are_needed() {
+        let error = |held_out: f64| roster().split(held_out, 1).expect_err("too few").to_string();
+        let said = "--holdout 0.1: the transcripts hold 10 sessions; 15 are needed, so that 2 are on either side";
+        assert_eq!(error(0.1), said);
+        assert!(error(0.9).contains("; 16 are needed"));
+    }
+}

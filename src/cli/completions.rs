@@ -1,0 +1,23 @@
+//! `recompact completions`: what a shell completes, from the same definition as `--help`.
+
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use super::{Cli, Failure};
+use crate::cli::output;
+
+#[derive(Args)]
+pub struct Completions {
+    /// Whose completions to print; the README says where each shell looks for them
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        let mut command = Cli::command();
+        let name = command.get_name().to_owned();
+        generate(self.shell, &mut command, name, &mut script);
+        Ok(output::write(None, &script)?)
+    }
+}

@@ -1,0 +1,63 @@
+//! `--contexts FILE`: the exact request of every call, one JSON object a line.
+
+use std::path::Path;
+
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::Observer;
+use recompact::transcript::conversation::Conversation;
+use recompact::util::text::restore_escapes;
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::cli::output::{Draft, OutputError};
+
+/// The file, and the first thing that went wrong with it. It takes its name when it is whole.
+pub struct Contexts {
+    file: Draft,
+    failed: Option<OutputError>,
+}
+
+impl Contexts {
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        Ok(Self { file: Draft::begin(path)?, failed: None })
+    }
+
+    pub fn of<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Requests<'a> {
+        Requests { contexts: self, transcript, conversation: &conversation.name, policy: &policy.name }
+    }
+
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.failed {
+            Some(error) => Err(error.into()),
+            None => Ok(self.file.finish()?),
+        }
+    }
+}
+
+/// The requests of one conversation under one policy.
+pub struct Requests<'a> {
+    contexts: &'a mut Contexts,
+    transcript: &'a str,
+    conversation: &'a str,
+    policy: &'a str,
+}
+
+impl Observer for Requests<'_> {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let messages: Vec<Value> = context.messages().iter().map(|sent| context.wire(sent)).collect();
+        let line = json!({
+            "transcript": self.transcript,
+            "conversation": self.conversation,
+            "policy": self.policy,
+            "call": request.call + 1,
+            "estimate": request.estimate,
+            "messages": messages,
+        });
+        if self.contexts.failed.is_none() {
+            let line = restore_escapes(line.to_string()) + "\n";
+            self.contexts.failed = self.contexts.file.write(line.as_bytes()).err();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `recompact man`: man pages, from the same definition as `--help`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man as Page;
+
+use super::{Cli, Failure};
+use crate::cli::output::{self, OutputError};
+
+#[derive(Args)]
+pub struct Man {
+    /// Write recompact.1 and one page a subcommand into this folder, which is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Man {
+    pub fn run(self) -> Result<(), Failure> {
+        let mut command = Cli::command().disable_help_subcommand(true);
+        // Names the subcommands as their pages are named: recompact-inspect.
+        command.build();
+        let all = page(command.clone());
+        let Some(folder) = self.out else {
+            return Ok(output::write(None, &all.1)?);
+        };
+        std::fs::create_dir_all(&folder).map_err(|error| OutputError::Unwritable(folder.clone(), error))?;
+        for (name, text) in command.get_subcommands().cloned().map(page).chain([all]) {
+            output::write(Some(&folder.join(name)), &text)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of one page, and the page. It holds no date: the same program gives the same bytes.
+fn page(command: Command) -> (String, Vec<u8>) {
+    let page = Page::new(command).source(concat!("recompact ", env!("CARGO_PKG_VERSION"))).manual("recompact");
+    let mut written = Vec::new();
+    // A page is written into memory: there is no error to tell.
+    _ = page.render(&mut written);
+    (page.get_filename(), written)
+}

@@ -1,0 +1,129 @@
+//! `--materialize DIR`: what the policies would write, written, under DIR and nowhere else.
+//!
+//! Paths come from policies and from ids in transcripts, and both are hostile. So each name is cleaned part by part, and the
+//! folder is opened once as a capability: no path, link or `..` leads out of it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use recompact::engine::journal::{File, FileKind};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::Observer;
+use recompact::transcript::conversation::Conversation;
+
+use super::Failure;
+
+pub struct Materialize {
+    path: PathBuf,
+    folder: Dir,
+    failed: Option<String>,
+}
+
+impl Materialize {
+    /// Opens the folder, which must be empty: nothing of the user's is ever written over.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Usage(format!("--materialize {}: {error}", path.display()));
+        if path.is_file() {
+            return Err(Failure::Usage(format!("--materialize {}: is a file; name a new folder", path.display())));
+        }
+        std::fs::create_dir_all(path).map_err(failed)?;
+        let folder = Dir::open_ambient_dir(path, ambient_authority()).map_err(failed)?;
+        if folder.entries().map_err(failed)?.next().is_some() {
+            let what = "the folder is not empty; name a new one, so that nothing in it is written over";
+            return Err(Failure::Usage(format!("--materialize {}: {what}", path.display())));
+        }
+        Ok(Self { path: path.to_owned(), folder, failed: None })
+    }
+
+    pub fn of<'a>(&'a mut self, transcript: &str, conversation: &Conversation, policy: &Policy) -> Files<'a> {
+        let below = [&policy.name, transcript, &conversation.name].map(part).iter().collect();
+        Files { files: self, below }
+    }
+
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.failed {
+            Some(what) => Err(Failure::Usage(format!("--materialize {}: {what}", self.path.display()))),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            self.folder.create_dir_all(folder)?;
+        }
+        let mut file = self.folder.open_with(path, OpenOptions::new().write(true).create_new(true))?;
+        file.write_all(text.as_bytes())
+    }
+}
+
+/// The files of one conversation under one policy.
+pub struct Files<'a> {
+    files: &'a mut Materialize,
+    below: PathBuf,
+}
+
+impl Observer for Files<'_> {
+    fn file(&mut self, file: &File, text: &str) {
+        // As the harnesses do it: a result that is on disk already is not written again.
+        if self.files.failed.is_some() || (file.kind == FileKind::Persisted && file.again) {
+            return;
+        }
+        let path: PathBuf =
+            self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(part).collect::<PathBuf>());
+        if let Err(error) = self.files.write(&path, text) {
+            self.files.failed = Some(format!("{}: {error}", path.display()));
+        }
+    }
+
+    fn wants_archives(&self) -> bool {
+        true
+    }
+}
+
+/// Longer names are cut: 255 bytes is what file systems take.
+const MAX_PART: usize = 120;
+/// Names that are devices on Windows.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// A text as one part of a path: letters, digits, `.`, `_`, `-`. Where that changes the text, a hash of it is added, so that
+/// two texts never become the same name.
+fn part(text: impl AsRef<str>) -> String {
+    let text = text.as_ref();
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    let cleaned: String =
+        text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART).collect();
+    let only_dots = cleaned.chars().all(|c| c == '.');
+    let is_device = DEVICES.contains(&cleaned.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str());
+    if cleaned == text && !only_dots && !is_device {
+        cleaned
+    } else {
+        format!("{}_{:016x}", cleaned.replace("..", "__"), fnv1a(text))
+    }
+}
+
+/// The FNV-1a hash: stable for ever, unlike the standard library's.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn no_text_becomes_a_way_out() {
+        for hostile in
+            ["..", ".", "", "../../etc/passwd", "/abs", "a\0b", "CON", "con.txt", &"x".repeat(4_000), "é", "a\u{202e}b"]
+        {
+            let name = part(hostile);
+            assert!(
+                !name.is_empty() && name.len() < 200 && name != ".." && !name.contains(['/', '\\', '\0']),
+                "{hostile:?}: {name}"
+            );
+        }
+        assert_eq!(part(".task_outputs"), ".task_outputs");
+        assert_ne!(part("a/b"), part("a:b"));
+    }
+}

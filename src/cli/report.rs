@@ -1,0 +1,60 @@
+//! `recompact report`: saved results → another report; a cassette → what its answers took.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use recompact::llm::client::Cassette;
+use recompact::results::saved::{Results, VERSION, of_cassette};
+
+use super::Failure;
+use super::input::not_written_over;
+use super::present::Present;
+use super::priced::Priced;
+
+#[derive(Args)]
+pub struct Report {
+    /// Results saved with `-o json` (- is standard input), or the folder of a cassette, to see what its answers took
+    #[arg(value_name = "RESULTS.json|DIR")]
+    file: PathBuf,
+    #[command(flatten)]
+    priced: Priced,
+    #[command(flatten)]
+    present: Present,
+}
+
+impl Report {
+    pub fn run(self) -> Result<(), Failure> {
+        let failed = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        if self.file.is_dir() {
+            return self.cassette();
+        }
+        let (inputs, errors) = crate::cli::source::find(Path::new(""), std::slice::from_ref(&self.file));
+        if let Some(error) = errors.first() {
+            return Err(Failure::Usage(error.to_string()));
+        }
+        let [input] = &inputs[..] else { return Err(failed("name one file of saved results".to_owned())) };
+        not_written_over(input, &[self.present.out()])?;
+        let bytes = crate::cli::source::read(input).map_err(|error| Failure::Usage(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("not UTF-8 text".to_owned()))?;
+        let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
+        if results.rows.is_empty() && results.unfinished.is_some() {
+            return Err(failed(
+                "a sweep that was stopped has nothing to report yet; `recompact sweep … --resume` goes on".to_owned(),
+            ));
+        }
+        self.present.needs_findings(!results.looked_for.is_empty())?;
+        self.present.results(&results)
+    }
+
+    /// Lists what was spent.
+    fn cassette(&self) -> Result<(), Failure> {
+        let wrong = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        let entries = Cassette::entries(&self.file).map_err(|error| Failure::Usage(error.to_string()))?;
+        if entries.is_empty() {
+            return Err(wrong("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
+        }
+        self.present.needs_findings(false)?;
+        let (prices, _) = self.priced.load()?;
+        self.present.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
+    }
+}

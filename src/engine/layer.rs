@@ -1,0 +1,333 @@
+//! Layers: what a policy is made of. A layer looks at the context when it is due and proposes edits; the context applies them.
+//!
+//! One file a layer: its settings with their defaults, its manual page (the file's doc comment), its code.
+
+pub mod archive;
+pub mod clear;
+pub mod dedupe;
+pub mod drop;
+pub mod persist;
+mod pick;
+pub mod recorded;
+pub mod restore;
+pub mod summarize;
+pub mod truncate;
+
+pub use dedupe::path_asked_for;
+pub use pick::{Cursor, Lists, Part, Pick, Place};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::context::{Context, Edit};
+use crate::engine::journal::{Attempt, FileKind, PutBack};
+use crate::engine::replay_cache::Shared;
+use crate::engine::size::{Limits, Size};
+use crate::engine::summarizer::Summarizer;
+use crate::tokens::meter::{Measure, Meter};
+use crate::transcript::conversation::BlockId;
+
+/// One step of a policy: what it does, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Layer {
+    /// What `--set` and the reports call it; unique in its policy.
+    pub id: String,
+    /// When it is due.
+    #[serde(default)]
+    pub when: When,
+    /// Only while the context is over this, by `meter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Size>,
+    /// `true`: over means more than the threshold. `false`: reaching it is enough.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub strict: bool,
+    /// The estimate this layer goes by, where it is not the policy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meter: Option<Meter>,
+    #[serde(default, skip_serializing_if = "Scope::is_state")]
+    pub scope: Scope,
+    /// `false`: it is there, and rests.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub enabled: bool,
+    #[serde(flatten)]
+    pub act: Act,
+}
+
+/// The settings every layer has, as TOML names them.
+pub const COMMON_SETTINGS: &[&str] = &["id", "do", "when", "threshold", "strict", "meter", "scope", "enabled"];
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+/// When a layer is due. A `threshold` is asked for besides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// Before every request.
+    #[default]
+    Always,
+    /// Once for what enters, before anything else looks at it.
+    Entry,
+    /// Before the request that answers a typed user message.
+    UserTurn,
+    /// Where the request is over the window, up to `max_retries` times.
+    Overflow,
+    /// After the batch of results that answers a call of this tool.
+    Tool(String),
+    /// After every n calls.
+    Calls(#[schemars(range(min = 1))] usize),
+    /// After every n turns: before the request that answers the next typed user message.
+    Turns(#[schemars(range(min = 1))] usize),
+    /// Where at least so many minutes passed since the last response, by the recorded clock.
+    IdleMinutes(f64),
+    /// Just before one of these layers acts (archives).
+    Before(Vec<String>),
+    /// Just after one of these layers acted (restoring).
+    After(Vec<String>),
+}
+
+/// What a layer's edits change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// The stored history: what left stays away.
+    #[default]
+    State,
+    /// A view made anew for each request; the history stays whole.
+    Request,
+    /// What the provider holds: what left stays away, as with `state`, and the prefix it has cached still serves.
+    Server,
+}
+
+impl Scope {
+    fn is_state(&self) -> bool {
+        *self == Scope::State
+    }
+}
+
+impl Layer {
+    pub fn for_request_only(&self) -> bool {
+        self.scope == Scope::Request
+    }
+
+    /// Whether its summarizer's call continues the conversation, and so reads the prefix that the provider has cached.
+    pub fn rides_prefix(&self) -> bool {
+        matches!(&self.act, Act::Summarize(summarize) if summarize.rides_prefix)
+    }
+
+    /// Whether the provider makes its edits in what it has cached, so that nothing is written into the cache again for them.
+    pub fn edits_on_server(&self) -> bool {
+        self.scope == Scope::Server
+    }
+
+    /// Whether it belongs to the layers that run, in order, before a request.
+    pub fn runs_before_requests(&self) -> bool {
+        matches!(self.when, When::Always | When::UserTurn | When::Calls(_) | When::Turns(_) | When::IdleMinutes(_))
+    }
+}
+
+/// What a layer does. `do` in TOML.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Act {
+    Clear(clear::Clear),
+    Persist(persist::Persist),
+    Truncate(truncate::Truncate),
+    Dedupe(dedupe::Dedupe),
+    Drop(drop::Drop),
+    Summarize(summarize::Summarize),
+    Restore(restore::Restore),
+    Archive(archive::Archive),
+    Recorded(recorded::Recorded),
+}
+
+/// A kind of layer, for the catalog and for reading policies.
+pub struct ActKind {
+    pub name: &'static str,
+    /// Its source, which begins with its manual page.
+    pub source: &'static str,
+    pub default: fn() -> Act,
+}
+
+macro_rules! acts {
+    ($($name:literal $variant:ident),* $(,)?) => {
+        /// Every kind of layer.
+        pub const ACTS: &[ActKind] = &[$(ActKind {
+            name: $name,
+            source: include_str!(concat!("layer/", $name, ".rs")),
+            default: || Act::$variant(Default::default()),
+        }),*];
+    };
+}
+
+acts![
+    "clear" Clear,
+    "persist" Persist,
+    "truncate" Truncate,
+    "dedupe" Dedupe,
+    "drop" Drop,
+    "summarize" Summarize,
+    "restore" Restore,
+    "archive" Archive,
+    "recorded" Recorded,
+];
+
+impl Act {
+    /// A layer of this kind with its default settings.
+    pub fn by_name(name: &str) -> Option<Act> {
+        ACTS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
+    }
+
+    /// The names of its own settings.
+    pub fn settings(&self) -> Vec<String> {
+        let json = serde_json::to_value(self).unwrap_or_default();
+        json.as_object().into_iter().flatten().map(|(key, _)| key.clone()).filter(|key| key != "do").collect()
+    }
+
+    /// What its settings measure, besides the layer's own meter.
+    pub fn measures(&self) -> Vec<Measure> {
+        match self {
+            Act::Archive(_) => vec![archive::FORM],
+            Act::Summarize(summarize) => vec![summarize.input_form],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The rules for which results it may touch, where it has such rules.
+    pub fn pick(&self) -> Option<&Pick> {
+        match self {
+            Act::Clear(layer) => Some(&layer.pick),
+            Act::Persist(layer) => Some(&layer.pick),
+            Act::Truncate(layer) => Some(&layer.pick),
+            Act::Dedupe(layer) => Some(&layer.pick),
+            _ => None,
+        }
+    }
+
+    /// How often an overflow layer may run for one request.
+    pub fn max_retries(&self) -> usize {
+        match self {
+            Act::Summarize(summarize) => summarize.max_retries,
+            _ => 1,
+        }
+    }
+
+    /// Whether it would do the same again to what it was shown before, however much was appended since.
+    pub fn decides_once(&self) -> bool {
+        match self {
+            Act::Clear(clear) => !clear.in_batches(),
+            Act::Truncate(_) => true,
+            Act::Drop(drop) => drop.marker.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Whether it only changes blocks where they stand, and writes nothing elsewhere.
+    pub fn rewrites_in_place(&self) -> bool {
+        matches!(self, Act::Clear(_) | Act::Truncate(_) | Act::Dedupe(_))
+    }
+
+    /// Whether what it writes can hold parts of what it takes away, so that blocks are not kept whole or not at all.
+    pub fn keeps_parts(&self) -> bool {
+        matches!(self, Act::Persist(_) | Act::Truncate(_) | Act::Summarize(_) | Act::Restore(_) | Act::Recorded(_))
+    }
+
+    /// What the layer would do now.
+    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+        match self {
+            Act::Clear(layer) => layer.propose(now, memory),
+            Act::Persist(layer) => layer.propose(now),
+            Act::Truncate(layer) => layer.propose(now, memory),
+            Act::Dedupe(layer) => layer.propose(now, memory),
+            Act::Drop(layer) => layer.propose(now),
+            Act::Summarize(layer) => layer.propose(now, memory),
+            Act::Restore(layer) => layer.propose(now),
+            Act::Recorded(_) => recorded::propose(now, memory),
+            // Written by the replay, just before the layer it is for.
+            Act::Archive(_) => Proposal::default(),
+        }
+    }
+}
+
+/// What a layer may look at when it is due.
+pub struct Moment<'a> {
+    pub context: &'a Context<'a>,
+    /// Index of the call that is about to be answered.
+    pub call: usize,
+    /// How many messages of the conversation have entered.
+    pub read: usize,
+    /// Index, in the context, of the first message that entered since the last response.
+    pub entered: usize,
+    /// The newest typed user text that was in sight when this call began.
+    pub request: &'a str,
+    /// What the model asked the compact tool to preserve.
+    pub focus: Option<&'a str>,
+    /// Where the transcript is archived if this layer acts.
+    pub archive: Option<&'a str>,
+    /// The request is over the window, and this layer is asked to mend that.
+    pub overflows: bool,
+    pub limits: Limits,
+    /// The report's own counter.
+    pub counter: Meter,
+    pub summarizer: &'a dyn Summarizer,
+    pub shared: &'a Shared,
+}
+
+impl Moment<'_> {
+    /// Tokens of a text by the report's counter.
+    pub fn tokens(&self, text: &str) -> u64 {
+        self.counter.apply(self.counter.measure.text(text))
+    }
+}
+
+/// What a layer remembers from one run to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// What lies before was decided and stays so.
+    pub cursor: Cursor,
+    /// What `clear` leaves until enough can go at once.
+    pub waiting: clear::Waiting,
+    /// Failures in a row.
+    pub failures: usize,
+    /// How many recorded compactions have been made.
+    pub done: usize,
+    /// Where `dedupe` saw each file or text last.
+    pub seen: std::collections::HashMap<String, crate::transcript::conversation::BlockId>,
+}
+
+/// What a layer wants done.
+#[derive(Debug, Default)]
+pub struct Proposal {
+    /// Applied in order; none: the layer has nothing to do.
+    pub edits: Vec<Edit>,
+    pub files: Vec<NewFile>,
+    pub asked: Vec<Attempt>,
+    /// Summaries of the record that are put back.
+    pub put_back: Vec<PutBack>,
+    /// It tried and gave up.
+    pub failed: Option<String>,
+    /// A summarizer had no answer: what follows would tell nothing.
+    pub unanswered: Option<String>,
+}
+
+impl Proposal {
+    /// Whether the layer did, or tried to do, something.
+    pub fn acts(&self) -> bool {
+        !self.edits.is_empty() || !self.asked.is_empty()
+    }
+}
+
+/// A file a layer wants written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFile {
+    pub kind: FileKind,
+    /// The result that is moved there; none for an archive.
+    pub of: Option<BlockId>,
+    pub path: String,
+    pub text: String,
+}

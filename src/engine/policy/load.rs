@@ -1,0 +1,260 @@
+//! TOML → [`Policy`], with the line of what is wrong, and `--set`.
+
+use std::collections::BTreeSet;
+
+use toml::{Table, Value};
+
+use super::Policy;
+use super::check::check;
+use crate::engine::layer::{ACTS, Act, COMMON_SETTINGS};
+use crate::engine::size::{Limits, Size};
+use crate::util::text::one_of;
+use crate::util::toml_span::{FileError, Places, in_plain_words, line_at};
+
+/// Why a policy could not be used; its origin is the name of the preset or the path of the file.
+pub type PolicyError = FileError;
+
+/// One `--set LAYER.FIELD=VALUE` (or `FIELD=VALUE` for a setting of the whole policy).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// As it was written.
+    pub written: String,
+    pub layer: Option<String>,
+    pub field: String,
+    pub value: Value,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        let (key, value) = written.split_once('=').ok_or_else(|| format!("`{written}`: write LAYER.FIELD=VALUE"))?;
+        let (layer, field) = match key.trim().split_once('.') {
+            Some((layer, field)) => (Some(layer.to_owned()), field),
+            None => (None, key.trim()),
+        };
+        Ok(Self { written: written.to_owned(), layer, field: field.to_owned(), value: value_of(value.trim()) })
+    }
+}
+
+/// A value as a person types it: `5`, `true`, `["a"]`, `50k` (a number), else text.
+fn value_of(written: &str) -> Value {
+    let as_toml = format!("value = {written}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
+    as_toml.or_else(|| plain_number(written)).unwrap_or_else(|| Value::String(written.to_owned()))
+}
+
+fn plain_number(written: &str) -> Option<Value> {
+    let digits_first = written.starts_with(|c: char| c.is_ascii_digit());
+    let no_formula = !written.contains(|c: char| "+-*/() ".contains(c));
+    let size = (digits_first && no_formula).then(|| written.parse::<Size>().ok()).flatten()?;
+    let number = size.resolve(Limits { window: 0, max_output: 0 });
+    i64::try_from(number).ok().map(Value::Integer)
+}
+
+impl Setting {
+    fn apply(&self, policy: &mut Table) -> Result<(), String> {
+        let target = match &self.layer {
+            None => policy,
+            Some(id) => {
+                let layers = policy.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten();
+                let mut ids = Vec::new();
+                let mut found = None;
+                for layer in layers.filter_map(Value::as_table_mut) {
+                    let this = layer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+                    if this == *id {
+                        found = Some(layer);
+                    }
+                    ids.push(this);
+                }
+                found.ok_or_else(|| format!("no layer has the id `{id}`{}", one_of(id, &ids)))?
+            }
+        };
+        target.insert(self.field.clone(), self.value.clone());
+        Ok(())
+    }
+}
+
+/// Says that a setting's layer is in none of these policies, and which layers are; nothing where one of them has it.
+pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
+    let id = layer.filter(|_| !policies.iter().any(|policy| policy.takes(layer)))?;
+    let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
+    let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
+    Some(format!("--set {setting}: no policy here has a layer `{id}`{}", one_of(id, &known)))
+}
+
+impl Policy {
+    /// Reads a policy. `origin` is what errors call it.
+    pub fn parse(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
+        Self::parse_with(text, origin, settings).map_err(|error| {
+            // Where the policy is right without a setting, it is the setting that is wrong, and no line of the file.
+            let wrong = |setting: &&Setting| Self::parse_with(text, origin, std::slice::from_ref(*setting)).is_err();
+            match settings.iter().find(wrong) {
+                Some(setting) if Self::parse_with(text, origin, &[]).is_ok() => {
+                    PolicyError { origin: format!("--set {}", setting.written), line: None, what: error.what }
+                }
+                _ => error,
+            }
+        })
+    }
+
+    fn parse_with(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
+        let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
+        let mut table: Table =
+            toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
+        let places = Places::of(text, "layer");
+        for setting in settings {
+            setting.apply(&mut table).map_err(|what| error(None, what))?;
+        }
+        check_keys(&table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
+        let policy = parse_in_parts(table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
+        check(&policy).map_err(|(layer, what)| error(places.line(Some(layer), "id"), what))?;
+        Ok(policy)
+    }
+}
+
+struct Wrong {
+    layer: Option<usize>,
+    key: String,
+    what: String,
+}
+
+/// The settings of a policy, as TOML names them.
+pub(super) const POLICY_SETTINGS: &[&str] =
+    &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "layer"];
+
+/// Every key must be known: a misspelt setting that is silently ignored would be a wrong result.
+fn check_keys(policy: &Table) -> Result<(), Wrong> {
+    if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
+        let what = format!("a policy has no setting `{key}`{}", one_of(key, POLICY_SETTINGS));
+        return Err(Wrong { layer: None, key: key.clone(), what });
+    }
+    if policy.get("layer").is_some_and(|layers| !layers.is_array()) {
+        return Err(Wrong { layer: None, key: "layer".to_owned(), what: "`layer` is written `[[layer]]`".to_owned() });
+    }
+    for (index, layer) in layers(policy).enumerate() {
+        let wrong = |key: &str, what| Err(Wrong { layer: Some(index), key: key.to_owned(), what });
+        let Some(layer) = layer.as_table() else { return wrong("id", "`layer` is written `[[layer]]`".to_owned()) };
+        let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
+        let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
+        let Some(act) = Act::by_name(name) else {
+            let names: Vec<_> = ACTS.iter().map(|kind| kind.name).collect();
+            return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", one_of(name, &names)));
+        };
+        let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(act.settings()).collect();
+        if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
+            return wrong(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", one_of(key, &known)));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the layers one at a time, so that an error can name its layer.
+fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
+    let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| Wrong {
+        layer,
+        key: key.to_owned(),
+        what: in_plain_words(e.message().trim()),
+    };
+    let layers = match table.remove("layer") {
+        Some(Value::Array(layers)) => layers,
+        _ => Vec::new(),
+    };
+    let mut policy: Policy = table.try_into().map_err(|e| wrong(None, "name", e))?;
+    for (index, layer) in layers.into_iter().enumerate() {
+        let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
+        let parsed = with_defaults(layer).try_into().map_err(|e| {
+            let wrong = wrong(Some(index), "id", e);
+            Wrong { what: format!("layer `{id}`: {}", wrong.what), ..wrong }
+        })?;
+        policy.layers.push(parsed);
+    }
+    Ok(policy)
+}
+
+/// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::engine::layer::Pick)
+/// instead, which are the same for every kind.
+fn with_defaults(layer: Value) -> Value {
+    let act = layer.get("do").and_then(Value::as_str).and_then(Act::by_name);
+    match (act.map(Value::try_from), layer) {
+        (Some(Ok(Value::Table(mut settings))), Value::Table(written)) => {
+            settings.extend(written);
+            Value::Table(settings)
+        }
+        (_, layer) => layer,
+    }
+}
+
+fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
+    policy.get("layer").and_then(Value::as_array).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::layer::Act;
+
+    const SMALL: &str = "name = \"small\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 3\n";
+
+    fn fails(text: &str, settings: &[&str]) -> String {
+        let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
+        Policy::parse(text, "p.toml", &settings).expect_err("the policy is wrong").to_string()
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line() {
+        let message = fails(&SMALL.replace("keep_recent", "keep_recnt"), &[]);
+        assert!(
+            message.starts_with(
+                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`? (known: "
+            ),
+            "{message}"
+        );
+        let message = fails(&SMALL.replace("[[layer]]", "[layer]"), &[]);
+        assert_eq!(message, "p.toml:3: `layer` is written `[[layer]]`");
+        let message = fails(&SMALL.replace("name", "nam"), &[]);
+        assert!(message.starts_with("p.toml:1: a policy has no setting `nam`; did you mean `name`?"), "{message}");
+        let message = fails(&SMALL.replace("\"clear\"", "\"clean\""), &[]);
+        assert!(message.starts_with("p.toml:5: layer `micro`: `do` is `clean`, and no layer does that; did you mean `clear`?"));
+    }
+
+    #[test]
+    fn set_changes_one_value_by_the_layers_id() {
+        let setting = "micro.keep_recent=5".parse().expect("a setting");
+        let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
+        let Act::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
+        assert_eq!(clear.pick.keep_recent, 5);
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_as_it_was_written() {
+        let message = fails(SMALL, &["micr.keep_recent=5"]);
+        assert!(message.starts_with("--set micr.keep_recent=5: no layer has the id `micr`; did you mean `micro`?"), "{message}");
+        let message = fails(SMALL, &["micro.min_chars=1", "micro.keep=5"]);
+        assert!(message.starts_with("--set micro.keep=5: layer `micro`: `clear` has no setting `keep`"), "{message}");
+        assert_eq!(
+            fails(SMALL, &["micro.keep_recent=many"]),
+            "--set micro.keep_recent=many: layer `micro`: invalid type: string \"many\", expected a whole number, 0 or more"
+        );
+        let broken = SMALL.replace("\"clear\"", "\"clean\"");
+        assert!(fails(&broken, &["micro.keep_recent=5"]).starts_with("p.toml:5: "), "the file was wrong before");
+    }
+
+    #[test]
+    fn values_are_read_as_a_person_types_them() {
+        for (written, value) in [
+            ("5", Value::Integer(5)),
+            ("50k", Value::Integer(50_000)),
+            ("200KB", Value::Integer(200_000)),
+            ("true", Value::Boolean(true)),
+            ("head", Value::String("head".to_owned())),
+            ("0.9 * window", Value::String("0.9 * window".to_owned())),
+        ] {
+            assert_eq!(value_of(written), value, "{written}");
+        }
+    }
+
+    #[test]
+    fn broken_toml_has_its_line() {
+        assert!(fails("name = \"a\"\nmeter = \n", &[]).starts_with("p.toml:2: "));
+    }
+}

@@ -1,0 +1,409 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::adjacency::{Beside, MOST};
+use super::*;
+use crate::transcript::conversation::PairId;
+
+/// `kind text` of what a text says, in the order it is seen.
+fn words(text: &str) -> String {
+    let mut all = Vec::new();
+    in_text(text, &mut |seen| {
+        if seen.said {
+            all.push(format!("{} {}", seen.kind.name(), seen.text));
+        }
+    });
+    all.join(", ")
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    in_text(text, &mut |seen| all.extend((seen.kind == FactKind::Line).then(|| seen.text.to_owned())));
+    all
+}
+
+/// Everything of a text that does not depend on its bytes.
+type Set = BTreeSet<(FactKind, String, u32, Vec<u64>)>;
+
+fn set(text: &str) -> Set {
+    let mut all = Set::new();
+    in_text(text, &mut |seen| _ = all.insert((seen.kind, seen.text.to_owned(), seen.line, seen.anchors.to_vec())));
+    all
+}
+
+/// The keys of a fact's anchors, where it is seen once.
+fn anchors(text: &str, fact: &str) -> Vec<u64> {
+    let mut found = Vec::new();
+    in_text(text, &mut |seen| found.extend((seen.text == fact).then(|| seen.anchors.to_vec())));
+    assert_eq!(found.len(), 1, "{text}");
+    found.remove(0)
+}
+
+/// The lines of a block that are facts, quoted ones with a mark.
+fn quotes(kind: Kind, origin: Origin, wire: Value) -> Vec<String> {
+    let mut all = Vec::new();
+    in_block(&block(kind, origin, wire), &mut |seen| {
+        let mark = if seen.said { "> " } else { "" };
+        all.extend((seen.kind == FactKind::Line).then(|| format!("{mark}{}", seen.text)));
+    });
+    all
+}
+
+fn block(kind: Kind, origin: Origin, wire: Value) -> Block {
+    Block { kind, origin, line: 1, recorded_tokens: None, wire }
+}
+
+#[test]
+fn words_are_what_the_rules_say() {
+    for (text, facts) in [
+        // Paths: the last two components, wherever it begins.
+        ("see src/net/pool.rs.", "path net/pool.rs"),
+        ("see /home/me/src/net/pool.rs:12:3", "path net/pool.rs"),
+        ("./net/pool.rs", "path net/pool.rs"),
+        ("~/net/pool.rs ../net/pool.rs", "path net/pool.rs, path net/pool.rs"),
+        ("+a/net/pool.rs", "path net/pool.rs"),
+        ("-net/pool.rs", "path net/pool.rs"),
+        ("cd src/net/", "path src/net"),
+        ("@scope/my-package+x", "path @scope/my-package+x"),
+        ("net//pool.rs", "path net//pool.rs"),
+        ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
+        ("2024/01/02 1/200 and/or /tmp", ""),
+        // Files, where no path ends in them; a call is no file.
+        ("open pool.rs, a-b.test.ts and .x.toml", "file pool.rs, file a-b.test.ts, file x.toml"),
+        ("pool.rs\nin net/pool.rs", "path net/pool.rs"),
+        ("./pool.rs", "file pool.rs"),
+        ("reply.json() reply.json", "file reply.json"),
+        ("pool.unknown i.e. pool..rs", ""),
+        // Identifiers: a joint, a digit or a hump.
+        ("a_long b_c maxIdle sha512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier sha512"),
+        ("pool::max_idle self.maxIdle->nextOne", "identifier max_idle, identifier maxIdle, identifier nextOne"),
+        ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
+        ("pool_size—maxIdle “in_quotes”", "identifier pool_size, identifier maxIdle, identifier in_quotes"),
+        ("\"one\\nnext_line\\tnextWord\"", "identifier next_line, identifier nextWord"),
+        // Hashes.
+        ("9d3b4c3 9d3b4c deadbeef 9d3b4c3x", "hash 9d3b4c3"),
+        // URLs: no path in them.
+        ("(https://a.example/b_long/pool.rs?q=1).", "url https://a.example/b_long/pool.rs?q=1"),
+        ("git+https://a.example/x 'http://b.example/'", "url https://a.example/x, url http://b.example/"),
+        ("http://${HOST} xhttp://a.example", ""),
+        // Quoted strings: words in them are words.
+        ("\"the pool_size is\" `no space`", "identifier pool_size, quoted the pool_size is, quoted no space"),
+        ("\"short a\" \"withoutspace\" \"open at the end", ""),
+        (
+            r#"run("say \"the pool is\" and \"it is full\"")"#,
+            "quoted the pool is, quoted it is full, quoted say \\\"the pool is\\\" and \\\"it is full\\\"",
+        ),
+        // Numbers.
+        ("12345 1234 v1.2.3 1.2 10.0.0.7.", "number 12345, number v1.2.3, number 10.0.0.7"),
+        // Names of every session.
+        ("README.md file_path max_output_tokens /dev/null http://localhost 127.0.0.1", ""),
+    ] {
+        assert_eq!(words(text), facts, "{text:?}");
+    }
+}
+
+#[test]
+fn a_line_is_trimmed_and_loses_the_sign_of_a_diff() {
+    let text = "\tlet idle = pool.idle();  \r\n+   let idle = pool.idle();\n- let idle = pool.idle();\n--- a file of the diff ---\nshort";
+    let line = "let idle = pool.idle();";
+    assert_eq!(lines(text), [line, line, line, "--- a file of the diff ---"]);
+    for place in ["src/pool.rs:12:", "src/pool.rs-12-", "12:", "12-", "  1204-    "] {
+        assert_eq!(lines(&format!("{place}{line}")), [line], "{place}");
+    }
+    assert_eq!(lines("see src/pool.rs:12: it is not new"), ["see src/pool.rs:12: it is not new"]);
+    assert_eq!(lines("ééééééééééééééééééé"), [""; 0], "19 characters of two bytes");
+    assert_eq!(lines("éééééééééééééééééééé").len(), 1);
+}
+
+#[test]
+fn numbers_hashes_and_quoted_strings_know_what_is_beside_them() {
+    let pool = [key(FactKind::Path, "net/pool.rs"), key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "max_idle")];
+    assert_eq!(anchors("src/net/pool.rs: max_idle = 30000", "30000"), [pool[2], pool[1], pool[0]]);
+    assert_eq!(anchors("30000 is max_idle", "30000"), [pool[2]]);
+    assert_eq!(anchors("pool.rs has \"a long text\"", "a long text"), [pool[1]]);
+    assert_eq!(anchors("9d3b4c3 max_idle", "9d3b4c3"), [pool[2]]);
+    assert_eq!(anchors("max_idle\n30000", "30000"), [0; 0], "not on its line");
+    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(39)), "30000"), [pool[2]]);
+    assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(40)), "30000"), [0; 0], "41 words away");
+    let many: String = (0..20).map(|n| format!("name_{n} ")).collect();
+    assert_eq!(anchors(&format!("{many} 30000"), "30000").len(), MOST);
+}
+
+#[test]
+fn what_a_tool_or_a_terminal_adds_is_taken_off() {
+    let plain = "use net::max_idle; // 30000\n\n  see src/net/pool.rs and \"a long text\"";
+    let read = "     1→use net::max_idle; // 30000\n     2→\n    10\t  see src/net/pool.rs and \"a long text\"";
+    let coloured = "\x1b[1;32muse\x1b[0m net::max\x1b[4m_idle; // 30000\n\x1b]0;a title\x07\n  see \x1b]8;;http://a.example\x1b\\src/net/pool.rs\x1b(B and \"a long text\"";
+    assert_eq!(set(plain), set(read));
+    assert_eq!(set(plain), set(coloured));
+    assert_eq!(
+        words("\x1b]0;max_idle\npool_size \x1b[pool_low"),
+        "identifier max_idle, identifier pool_size, identifier ool_low"
+    );
+    assert_eq!(words("cafe\u{301}_max"), words("café_max"));
+}
+
+#[test]
+fn the_middle_of_a_long_text_is_not_read() {
+    let text = format!("first_name\n{}\nmiddle_name\n{}\nlast_name", "x\n".repeat(30_000), "x\n".repeat(30_000));
+    let seen: Vec<_> = set(&text).into_iter().map(|fact| (fact.1, fact.2)).collect();
+    assert_eq!(seen, [("first_name".to_owned(), 0), ("last_name".to_owned(), 60_004)]);
+}
+
+#[test]
+fn an_agent_quotes_what_its_edits_look_for() {
+    let input = json!({"file_path": "src/pool.rs", "edits": [{"old_string": "    let idle = pool.idle();\n", "new_string": "+ let idle = pool.size(); "}]});
+    let wire = json!({"type": "tool_use", "id": "t", "name": "Edit", "input": input});
+    let quoted = quotes(Kind::ToolUse(PairId(0)), Origin::Agent, wire);
+    assert_eq!(quoted, ["> let idle = pool.idle();", "let idle = pool.size();"]);
+}
+
+#[test]
+fn an_agent_quotes_what_a_patch_keeps_and_removes() {
+    let patch = "*** Begin Patch\n*** Add File: src/new.rs\n no hunk of a patch yet\n*** Update File: src/pool.rs\n@@ fn idle() of the pool\n context of the change here\n-what was there before it\n+what is there after it\n--- not a line of the file\n*** End Patch";
+    let wire = json!({"input": {"command": ["apply_patch", patch]}});
+    let quoted = quotes(Kind::ToolUse(PairId(0)), Origin::Agent, wire);
+    let marked: Vec<_> = quoted.iter().filter_map(|line| line.strip_prefix("> ")).collect();
+    assert_eq!(marked, ["context of the change here", "what was there before it"]);
+    assert!(quoted.contains(&"what is there after it".to_owned()));
+}
+
+#[test]
+fn an_agent_quotes_in_fences_and_after_a_mark() {
+    let text =
+        "It is here, in the pool:\n```rust\nlet idle = pool.idle();\n```\n> as you said in the request\nand this is my own word.";
+    let lines = ["let idle = pool.idle();", "as you said in the request"];
+    let wire = || json!({"type": "text", "text": text});
+    let answer = quotes(Kind::Text, Origin::Agent, wire());
+    let marked: Vec<_> = answer.iter().filter_map(|line| line.strip_prefix("> ")).collect();
+    assert_eq!(marked, lines);
+    assert!(answer.contains(&"and this is my own word.".to_owned()));
+    let typed = quotes(Kind::Text, Origin::Typed, wire());
+    assert!(typed.contains(&lines[0].to_owned()), "only an agent quotes: {typed:?}");
+}
+
+#[test]
+fn blocks_are_read_where_a_model_reads_them() {
+    let seen = |kind, wire| {
+        let mut all = Vec::new();
+        in_block(&block(kind, Origin::Agent, wire), &mut |seen| all.push((seen.text.to_owned(), seen.line)));
+        all
+    };
+    let at = |texts: &[(&str, u32)]| texts.iter().map(|(text, line)| ((*text).to_owned(), *line)).collect::<Vec<_>>();
+    assert_eq!(seen(Kind::Thinking, json!({"thinking": "max_idle"})), []);
+    assert_eq!(seen(Kind::Media, json!({"source": {"data": "max_idle"}})), []);
+    let input = json!({"key_name": "max_idle\n\npool_size", "n": 123456, "list": ["next_one"]});
+    assert_eq!(
+        seen(Kind::ToolUse(PairId(0)), json!({"input": input})),
+        at(&[("max_idle", 0), ("pool_size", 2), ("next_one", 3)])
+    );
+    assert_eq!(seen(Kind::ToolUse(PairId(0)), json!({"input": "max_idle"})), at(&[("max_idle", 0)]));
+    let content = json!({"content": [{"type": "text", "text": "max_idle"}, {"type": "text", "text": "pool_size"}]});
+    assert_eq!(seen(Kind::ToolResult(PairId(0)), content), at(&[("max_idle", 0), ("pool_size", 1)]));
+    let other =
+        json!({"type": "server_tool", "id": "id_of_it", "signature": "sign_it", "query": "max_idle", "data": "data_of_it"});
+    assert_eq!(seen(Kind::Other, other), at(&[("max_idle", 0)]));
+    // A path in one string of an input, its file in another.
+    let input = json!({"a": "pool.rs", "b": "net/pool.rs"});
+    assert_eq!(seen(Kind::ToolUse(PairId(0)), json!({"input": input})), at(&[("net/pool.rs", 1), ("pool.rs", 1)]));
+}
+
+#[test]
+fn a_path_holds_the_name_of_its_file_and_does_not_say_it() {
+    assert_eq!(words("**/*_test.rs"), "");
+    let files = |text: &str| {
+        let mut all = Vec::new();
+        in_text(text, &mut |seen| all.extend((seen.kind == FactKind::File).then_some(seen.said)));
+        all
+    };
+    assert_eq!([files("src/pool.rs"), files("pool.rs"), files("pool.rs and src/pool.rs")], [[false], [true], [false]]);
+}
+
+#[test]
+fn the_stop_list_holds_what_would_be_facts() {
+    let classes = bytes::classes_of;
+    let is_fact = |kind, text: &str| match kind {
+        FactKind::Identifier | FactKind::Number => {
+            token::simple(text, classes(text)).or(token::version(text).map(|_| kind)) == Some(kind)
+        }
+        FactKind::File => token::file(text) == Some(text),
+        FactKind::Path => token::path(text).is_some_and(|path| path.canonical == text),
+        _ => text.starts_with("http"),
+    };
+    for (kind, text) in common::entries() {
+        assert!(is_fact(kind, text), "{text} is no {}", kind.name());
+        assert!(common::is_common(key(kind, text)), "{text}");
+        assert!(!common::is_common(key(kind, &format!("{text}x"))), "{text}x");
+    }
+    let count = common::entries().count();
+    assert!((60..=120).contains(&count), "a short list, not {count}");
+    assert!(token::EXTENSIONS.is_sorted() && token::EXTENSIONS.iter().all(|known| known.len() <= token::LONGEST_EXTENSION));
+}
+
+#[test]
+fn keys_are_the_same_on_every_machine() {
+    assert_eq!(key(FactKind::Path, "net/pool.rs"), 8_408_440_987_307_145_208);
+    assert_eq!(key(FactKind::Identifier, "max_idle"), 10_341_314_688_342_841_224);
+    assert_ne!(key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "pool.rs"));
+}
+
+/// The rules again, written for one text at a time.
+fn obeys(kind: FactKind, text: &str) -> bool {
+    let chars = text.chars().count();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
+    let all = |extra: &str| text.chars().all(|c| is_word(c) || extra.contains(c));
+    match kind {
+        FactKind::Path => {
+            let (before, name) = text.rsplit_once('/').unwrap_or_default();
+            let lettered = name.contains(|c: char| c.is_ascii_alphabetic() || !c.is_ascii());
+            all("./-@+~") && !before.is_empty() && name.chars().count() >= 3 && lettered && !name.ends_with('.')
+        }
+        FactKind::File => all("-.") && text.contains('.') && !text.starts_with('.') && !text.ends_with('.'),
+        FactKind::Identifier => {
+            let pairs: Vec<char> = text.chars().collect();
+            let hump = pairs.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+            let begins = !text.starts_with(|c: char| c.is_ascii_digit());
+            let digit = begins && text.contains(|c: char| c.is_ascii_digit());
+            all("") && chars >= 6 && (text.contains('_') || hump || digit) && text.contains(|c: char| c != '_')
+        }
+        FactKind::Hash => {
+            let hex = text.chars().all(|c| c.is_ascii_hexdigit());
+            let both = text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic());
+            hex && both && (7..=40).contains(&chars)
+        }
+        FactKind::Url => {
+            let after = text.strip_prefix("http").map(|rest| rest.trim_start_matches('s'));
+            after.is_some_and(|rest| rest.len() > 3 && rest.starts_with("://")) && !text.contains(char::is_whitespace)
+        }
+        FactKind::Line => chars >= 20 && text.trim() == text && !text.contains('\n'),
+        FactKind::Quoted => (8..=100).contains(&chars) && text.contains(' ') && !text.contains('\n'),
+        FactKind::Number => {
+            let digits = text.trim_start_matches('v');
+            let parts: Vec<&str> = digits.split('.').collect();
+            let numbers = parts.iter().all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
+            numbers && (parts.len() >= 3 || parts.len() == 1 && chars >= 5 && digits == text)
+        }
+    }
+}
+
+/// Texts of words that are nearly facts, with what stands between words.
+fn texts() -> impl Strategy<Value = String> {
+    const WORDS: [&str; 24] = [
+        "a",
+        "src",
+        "pool.rs",
+        "net/pool.rs",
+        "max_idle",
+        "maxIdle",
+        "é_länge",
+        "9d3b4c3",
+        "1234567",
+        "1.2.3",
+        "v1",
+        "https",
+        "https://a.example/x",
+        "日本語",
+        "the",
+        "x.toml.",
+        "..",
+        "~",
+        "lorem",
+        "___",
+        "e\u{301}",
+        "“",
+        "😀",
+        "\u{10D83D}",
+    ];
+    const BETWEEN: [&str; 16] = [" ", " ", " ", "\n", "", ".", "/", "-", "\"", "`", ": ", "(", "\\n", "://", " \"", "  +"];
+    let piece = (prop::sample::select(&WORDS[..]), prop::sample::select(&BETWEEN[..]));
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.into_iter().flat_map(|(word, sign)| [word, sign]).collect())
+}
+
+fn every_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
+    text.split('\n').enumerate().map(|(index, line)| change(index, line)).collect::<Vec<_>>().join("\n")
+}
+
+fn lawful(text: &str) {
+    let (normal, breaks) = (normalize::normal(text), text.matches('\n').count());
+    in_text(text, &mut |seen| {
+        assert!(obeys(seen.kind, seen.text), "{seen:?}");
+        assert!(normal.contains(seen.text), "{seen:?}");
+        assert_eq!(seen.key, key(seen.kind, seen.text));
+        assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
+        assert!(seen.anchors.len() <= MOST, "{seen:?}");
+        assert!(seen.kind == FactKind::File || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
+        let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
+        assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");
+        assert_eq!(seen.anchors.iter().collect::<BTreeSet<_>>().len(), seen.anchors.len(), "each once");
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_sighting_obeys_its_rule(text in texts()) {
+        lawful(&text);
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in "(?s).{0,80}", escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a\n]{0,60}") {
+        lawful(&text);
+        lawful(&escapes);
+    }
+
+    #[test]
+    fn indentation_and_returns_change_nothing(text in texts()) {
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}{line}", "\t ".repeat(index % 3)))));
+        prop_assert_eq!(set(&text), set(&every_line(&text, |_, line| format!("{line}\r"))));
+    }
+
+    #[test]
+    fn numbered_and_coloured_lines_change_nothing(text in texts(), at in any::<prop::sample::Index>()) {
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{:>6}→{line}", index + 1))));
+        prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}\t{line}", index + 1))));
+        let mut coloured = text.clone();
+        coloured.insert_str(text.floor_char_boundary(at.index(text.len() + 1)), "\x1b[38;5;9m");
+        prop_assert_eq!(set(&text), set(&coloured));
+    }
+
+    #[test]
+    fn the_order_of_lines_is_no_matter(text in texts()) {
+        let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
+        let reversed: Vec<&str> = text.split('\n').rev().collect();
+        prop_assert_eq!(facts(&text), facts(&reversed.join("\n")));
+    }
+
+    #[test]
+    fn lines_hold_what_their_text_holds(text in texts(), escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a/_.rs\n]{0,60}") {
+        let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
+        for text in [text, escapes] {
+            prop_assert_eq!(text.split('\n').flat_map(facts).collect::<BTreeSet<_>>(), facts(&text));
+        }
+    }
+
+    #[test]
+    fn the_nearest_anchors_are_the_nearest(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
+        let mut beside = Beside::default();
+        let mut all = Vec::new();
+        let mut at = 0;
+        for (step, key) in steps {
+            at += step;
+            beside.anchor(at, key);
+            all.push((at, key));
+        }
+        let mut distances = BTreeMap::new();
+        for (at, key) in all {
+            let distance = distances.entry(key).or_insert(u32::MAX);
+            *distance = at.abs_diff(word).min(*distance);
+        }
+        let mut wanted: Vec<u32> = distances.values().copied().filter(|distance| *distance <= 40).collect();
+        wanted.sort_unstable();
+        wanted.truncate(MOST);
+        // Which of two that are as far comes first is left open.
+        let found: Vec<u32> = beside.nearest(word).keys().iter().map(|key| distances[key]).collect();
+        prop_assert_eq!(found, wanted);
+    }
+}

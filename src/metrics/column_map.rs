@@ -1,0 +1,143 @@
+//! Values by column id, in the order of the columns: small maps that are written often and searched seldom.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::metrics::column::Id;
+
+/// A map from column ids that keeps the order of insertion. Lookup walks the few dozen ids there are; of two entries with
+/// one id the first counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ById<T>(Vec<(Id, T)>);
+
+/// One row's values: `None` (null in JSON) where the measure does not apply.
+pub type Values = ById<Option<f64>>;
+
+/// The two ends of a confidence interval.
+pub type Intervals = ById<[f64; 2]>;
+
+impl<T> ById<T> {
+    /// The entry of this column, if it has one.
+    pub fn entry(&self, id: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == id).map(|(_, value)| value)
+    }
+
+    /// Adds an entry, or replaces the one this column has.
+    pub fn set(&mut self, id: impl Into<Id>, value: T) {
+        let id = id.into();
+        match self.0.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((id, value)),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The ids that have an entry, in order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(id, _)| id.as_ref())
+    }
+
+    /// Sorts the entries, one an id; `place` gives the place of an id.
+    pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize) {
+        self.0.sort_by_key(|(id, _)| place(id));
+        self.0.dedup_by(|second, first| second.0 == first.0);
+    }
+}
+
+impl Values {
+    /// The value of a column; `None` where it is missing, for whatever reason.
+    pub fn get(&self, id: &str) -> Option<f64> {
+        self.entry(id).copied().flatten()
+    }
+}
+
+impl<T> Default for ById<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<I: Into<Id>, T> FromIterator<(I, T)> for ById<T> {
+    fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
+        Self(entries.into_iter().map(|(id, value)| (id.into(), value)).collect())
+    }
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, value)| (id, value.map(Number))))
+    }
+}
+
+impl Serialize for Intervals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, ends)| (id, ends.map(Number))))
+    }
+}
+
+/// A number that is written without `.0` where it is whole, and as null where JSON has no form for it.
+pub(crate) struct Number(pub f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: up to here every whole f64 is the integer it looks like
+        match self.0 {
+            value if !value.is_finite() => serializer.serialize_none(),
+            value if value.fract() == 0.0 && value.abs() <= EXACT => serializer.serialize_i64(value as i64),
+            value => serializer.serialize_f64(value),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ById<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+            type Value = ById<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object of column ids and values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ById<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some((id, value)) = map.next_entry::<String, T>()? {
+                    entries.push((id.into(), value));
+                }
+                Ok(ById(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_written_as_integers_and_missing_ones_as_null() {
+        let values: Values =
+            [("a", Some(3.0)), ("b", Some(0.25)), ("c", None), ("d", Some(f64::NAN)), ("e", Some(-0.0))].into_iter().collect();
+        let json = serde_json::to_string(&values).expect("values are JSON");
+        assert_eq!(json, r#"{"a":3,"b":0.25,"c":null,"d":null,"e":0}"#);
+        let back: Values = serde_json::from_str(&json).expect("what was written");
+        assert_eq!((back.get("a"), back.get("b"), back.get("c"), back.get("zzz")), (Some(3.0), Some(0.25), None, None));
+    }
+
+    #[test]
+    fn setting_twice_keeps_the_place() {
+        let mut values: Values = [("a", Some(1.0)), ("b", None)].into_iter().collect();
+        values.set("a", Some(2.0));
+        assert_eq!(values.ids().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(values.get("a"), Some(2.0));
+    }
+}

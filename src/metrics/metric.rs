@@ -1,0 +1,96 @@
+//! What a replay is judged by: functions from a conversation and its journal to the values of columns.
+//!
+//! A measure is one file and one row of [`MEASURES`]. Its columns say their unit, which way is better and how conversations
+//! add up; reports need to know no more.
+
+mod broken;
+mod cost;
+mod disk;
+mod overflow;
+mod retention;
+mod summaries;
+mod tokens;
+
+use crate::engine::journal::Journal;
+use crate::metrics::column::Column;
+use crate::metrics::column_map::Values;
+use crate::metrics::cost::Cost;
+use crate::metrics::retention::Kept;
+use crate::transcript::conversation::Conversation;
+
+pub use retention::CHANCE;
+
+/// What a measure looks at.
+pub struct Replayed<'a> {
+    pub conversation: &'a Conversation,
+    pub journal: &'a Journal,
+    /// The same conversation under the policy that is compared with.
+    pub baseline: &'a Journal,
+    pub kept: &'a Kept,
+    /// `None` where the conversation could not be priced.
+    pub cost: Option<&'a Cost>,
+    pub baseline_cost: Option<&'a Cost>,
+    /// Weight of the uses that the clairvoyant hits in as many tokens.
+    pub bound: Option<f64>,
+}
+
+pub struct Measurement {
+    pub name: &'static str,
+    /// One line for the catalog.
+    pub about: &'static str,
+    pub columns: &'static [Column],
+    /// One value for each of the columns, in their order; `None` where it does not apply.
+    pub values: fn(&Replayed) -> Vec<Option<f64>>,
+}
+
+/// Every measure, in the order of the columns.
+pub const MEASURES: &[Measurement] = &[
+    tokens::MEASUREMENT,
+    cost::MEASUREMENT,
+    retention::MEASUREMENT,
+    disk::MEASUREMENT,
+    summaries::MEASUREMENT,
+    overflow::MEASUREMENT,
+    broken::MEASUREMENT,
+];
+
+/// The columns of all measures.
+pub fn columns() -> Vec<Column> {
+    MEASURES.iter().flat_map(|measure| measure.columns.iter().cloned()).collect()
+}
+
+/// The values of all measures.
+pub fn values(replayed: &Replayed) -> Values {
+    let of = |measure: &Measurement| {
+        let ids = measure.columns.iter().map(|column| column.id.clone());
+        ids.zip((measure.values)(replayed)).collect::<Vec<_>>()
+    };
+    MEASURES.iter().flat_map(of).collect()
+}
+
+/// The columns that tell something of a bound: it sends tokens and hits uses, and has no layers, files or summaries.
+pub fn values_of_bound(replayed: &Replayed) -> Values {
+    let tells = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::OF_BOUNDS.contains(&id);
+    let all = values(replayed);
+    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| tells(id)))).collect()
+}
+
+fn count(n: usize) -> Option<f64> {
+    Some(n as f64)
+}
+
+fn sum(numbers: impl Iterator<Item = u64>) -> f64 {
+    numbers.sum::<u64>() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let columns = columns();
+        let ids: std::collections::BTreeSet<_> = columns.iter().map(|column| &column.id).collect();
+        assert_eq!(ids.len(), columns.len());
+    }
+}

@@ -1,0 +1,129 @@
+//! What summaries cost in tokens, and how good they are: see [`crate::metrics::retention::Summarised`] and [`crate::engine::summarizer::Names`].
+
+use super::{Measurement, Replayed, count, sum};
+use crate::metrics::column::{Better, Column, Combine, Id, Unit};
+
+const TOKENS_OUT: Id = Id::Borrowed("summary.tokens_out");
+const LIMIT: Id = Id::Borrowed("summary.limit");
+const NEEDED_WEIGHT: Id = Id::Borrowed("summary.needed_weight");
+const RULES: Id = Id::Borrowed("summary.rules");
+const FACTS: Id = Id::Borrowed("summary.facts");
+const FALSE_FACTS: Id = Id::Borrowed("summary.false_facts");
+
+pub const MEASUREMENT: Measurement = Measurement {
+    name: "summaries",
+    about: "calls of the summarizer that gave a summary, their tokens, and what they say of what they were made of",
+    columns: &[
+        Column::counted("summaries", Unit::Count, Better::Lower, Combine::Sum, "summaries made"),
+        Column::estimated(
+            "summary.tokens_in",
+            Unit::Tokens,
+            Better::Lower,
+            Combine::Sum,
+            "tokens of the messages the summarizer was given; its instructions are not among them",
+        ),
+        Column::estimated("summary.tokens_out", Unit::Tokens, Better::Lower, Combine::Sum, "tokens of the summaries"),
+        Column::counted(
+            "summary.needed",
+            Unit::Share,
+            Better::Higher,
+            Combine::Weighted { by: NEEDED_WEIGHT },
+            "of the weight of later uses of facts that only a summary could still hold: the request holds the fact",
+        ),
+        Column::counted(
+            "summary.false",
+            Unit::Share,
+            Better::Lower,
+            Combine::Ratio { over: FALSE_FACTS, under: FACTS },
+            "of the paths, file names and identifiers in summaries: they stand nowhere in what the summary was made of",
+        )
+        .in_detail(),
+        Column::counted(
+            "summary.constraints",
+            Unit::Share,
+            Better::Higher,
+            Combine::Weighted { by: RULES },
+            "of the users' rules that only a summary could still hold after it was made: word for word in its message",
+        )
+        .in_detail(),
+        Column::estimated(
+            "summary.fill",
+            Unit::Share,
+            Better::Neither,
+            Combine::Ratio { over: TOKENS_OUT, under: LIMIT },
+            "tokens of the summaries ÷ what their layers allow",
+        )
+        .in_detail(),
+        Column::counted(
+            "summary.failed",
+            Unit::Count,
+            Better::Lower,
+            Combine::Sum,
+            "attempts that gave no summary: empty, cut off, too long, refused",
+        )
+        .in_detail(),
+        Column::counted(
+            "summary.recorded",
+            Unit::Count,
+            Better::Neither,
+            Combine::Sum,
+            "readable summaries of the record that stand where they stood: not asked for here, and not among the summaries made",
+        )
+        .in_detail(),
+        Column::estimated("summary.recorded_tokens", Unit::Tokens, Better::Neither, Combine::Sum, "tokens of those").in_detail(),
+        Column::counted(
+            "summary.facts",
+            Unit::Count,
+            Better::Neither,
+            Combine::Sum,
+            "paths, file names and identifiers in summaries, recorded ones too; each once a summary",
+        )
+        .in_detail(),
+        Column::counted("summary.false_facts", Unit::Count, Better::Lower, Combine::Sum, "those of them that are false")
+            .in_detail(),
+        Column::counted(
+            "summary.needed_weight",
+            Unit::Ratio,
+            Better::Neither,
+            Combine::Sum,
+            "weight of the uses summary.needed is of, what it adds up by",
+        )
+        .in_detail(),
+        Column::counted("summary.rules", Unit::Count, Better::Neither, Combine::Sum, "the rules summary.constraints is of")
+            .in_detail(),
+        Column::counted("summary.limit", Unit::Tokens, Better::Neither, Combine::Sum, "tokens their layers allow the summaries")
+            .in_detail(),
+    ],
+    values,
+};
+
+fn values(replayed: &Replayed) -> Vec<Option<f64>> {
+    let journal = replayed.journal;
+    let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
+    let made = || asked().filter(|attempt| !attempt.failed);
+    let put_back = || journal.recorded.iter().map(|summary| summary.put_back);
+    let names = || made().map(|attempt| attempt.names).chain(put_back().map(|summary| summary.names));
+    let tokens_out = sum(made().map(|attempt| attempt.tokens_out));
+    let limit = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
+    let (facts, false_facts) = (sum(names().map(|names| names.facts)), sum(names().map(|names| names.false_facts)));
+    let summarised = &replayed.kept.summarised;
+    let (rules, rules_held) = (summarised.rules as f64, summarised.rules_held as f64);
+    let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+    vec![
+        count(made().count()),
+        Some(sum(made().map(|attempt| attempt.tokens_in))),
+        Some(tokens_out),
+        share(summarised.held, summarised.needed),
+        share(false_facts, facts),
+        share(rules_held, rules),
+        share(tokens_out, limit),
+        count(asked().filter(|attempt| attempt.failed).count()),
+        count(journal.recorded.len()),
+        Some(sum(put_back().map(|summary| summary.tokens))),
+        Some(facts),
+        Some(false_facts),
+        Some(summarised.needed),
+        Some(rules),
+        Some(limit),
+    ]
+}

@@ -1,0 +1,232 @@
+//! What tokens cost: models, their prices by date, and the rules of their prompt caches, as data.
+//!
+//! The list that comes with the program is `prices/list.toml`; a file of the same form replaces it. A recorded model id is
+//! looked up by its whole name, without date and route: a model that is not in the list is unknown, and never priced as one that
+//! begins alike. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
+
+mod answer;
+mod bill;
+mod load;
+mod names;
+mod page;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use jiff::civil::Date;
+
+pub use bill::{Bill, Ledger};
+
+use crate::metrics::prompt_cache::{OTHER, Provider};
+
+/// USD per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Input that is neither read from the prompt cache nor written to it; more than 0.
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: f64,
+    /// Input that is written to the cache, for five minutes and for an hour; the price of input where writing is free.
+    pub cache_write_5m: f64,
+    pub cache_write_1h: f64,
+}
+
+impl Price {
+    /// All prices in another unit.
+    pub fn times(&self, factor: f64) -> Self {
+        let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = *self;
+        let [input, output, cache_read, cache_write_5m, cache_write_1h] =
+            [input, output, cache_read, cache_write_5m, cache_write_1h].map(|price| price * factor);
+        Self { input, output, cache_read, cache_write_5m, cache_write_1h }
+    }
+}
+
+/// What one model costs at one time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quote {
+    /// The name it was found under; `None`: the model is unknown, and these are ratios to the price of input.
+    pub entry: Option<String>,
+    pub price: Price,
+    /// Requests of more than so many tokens cost this instead.
+    pub large: Option<(u64, Price)>,
+    pub provider: &'static Provider,
+    /// The shortest prefix that is cached, in tokens.
+    pub min_tokens: u64,
+}
+
+/// The price of some models in one period.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Ids of the models, without date and route; never empty.
+    pub names: Vec<String>,
+    pub price: Price,
+    /// Requests of more than so many tokens cost this instead.
+    pub large: Option<(u64, Price)>,
+    pub provider: &'static Provider,
+    /// The shortest prefix that is cached, in tokens.
+    pub min_tokens: u64,
+    /// The first day it holds, and the first day of the next price, in UTC. Where none follows, the last known one goes on.
+    pub from: Option<Date>,
+    pub until: Option<Date>,
+    /// Where the price was read, and when.
+    pub source: Option<String>,
+    pub date: Option<String>,
+}
+
+/// A list of prices.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Prices {
+    entries: Vec<Entry>,
+    /// Where each name stands: its entries, the earliest first, and its place among their names.
+    places: HashMap<String, Vec<(usize, usize)>>,
+}
+
+impl Prices {
+    /// The list that comes with the program. It is read once.
+    pub fn built_in() -> Self {
+        // That it can be read is tested.
+        static LIST: LazyLock<Prices> =
+            LazyLock::new(|| Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default());
+        LIST.clone()
+    }
+
+    /// What a model costs at a time (milliseconds since 1970; without one: at the latest). Before its first period, a model
+    /// costs what it costs in that.
+    pub fn quote(&self, model: Option<&str>, time: Option<i64>) -> Quote {
+        let found = model.and_then(|model| names::forms(model).iter().find_map(|form| self.named(form, time)));
+        found.unwrap_or_else(|| unknown(names::provider(model.unwrap_or_default())))
+    }
+
+    /// Every model of the list, in its order.
+    pub fn names(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let names = self.entries.iter().flat_map(|entry| &entry.names).map(String::as_str);
+        names.filter(|name| seen.insert(names::key(name))).collect()
+    }
+
+    /// The entries of a model that is in the list under this name, the earliest first.
+    pub fn entries(&self, name: &str) -> Vec<&Entry> {
+        let places = self.places.get(&names::key(name)).into_iter().flatten();
+        places.map(|(entry, _)| &self.entries[*entry]).collect()
+    }
+
+    fn new(entries: Vec<Entry>) -> Self {
+        let mut places: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+        let mut by_time: Vec<_> = entries.iter().enumerate().collect();
+        by_time.sort_by_key(|(_, entry)| entry.from);
+        for (index, entry) in by_time {
+            for (place, name) in entry.names.iter().enumerate() {
+                places.entry(names::key(name)).or_default().push((index, place));
+            }
+        }
+        Self { entries, places }
+    }
+
+    fn named(&self, key: &str, time: Option<i64>) -> Option<Quote> {
+        let places = self.places.get(key)?;
+        let has_begun = |(entry, _): &&(usize, usize)| {
+            let from = self.entries[*entry].from;
+            time.is_none_or(|time| from.is_none_or(|from| from <= day(time)))
+        };
+        let (entry, name) = *places.iter().rfind(has_begun).or(places.first())?;
+        let Entry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
+        let (price, large, min_tokens) = (*price, *large, *min_tokens);
+        Some(Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens })
+    }
+}
+
+impl Quote {
+    /// The price of a request of so many tokens.
+    pub fn at(&self, tokens: u64) -> &Price {
+        self.large.as_ref().filter(|(above, _)| tokens > *above).map_or(&self.price, |(_, price)| price)
+    }
+}
+
+/// The day of a time, in UTC; the first one for times no calendar holds.
+fn day(time: i64) -> Date {
+    jiff::Timestamp::from_millisecond(time).map_or(Date::MIN, |time| time.to_zoned(jiff::tz::TimeZone::UTC).date())
+}
+
+/// For models nobody knows: the price of everything as a multiple of that of input, which is what most providers ask.
+pub const RATIOS: Price = Price { input: 1.0, output: 5.0, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2.0 };
+
+/// Providers that ask for no more than input where it is written to the cache.
+const FREE_WRITES: [&str; 2] = ["openai", "gemini"];
+
+/// Tokens of the shortest prefix that is cached, where nobody says more: what most models of Anthropic and OpenAI ask for.
+const MIN_TOKENS: u64 = 1_024;
+
+fn unknown(provider: &str) -> Quote {
+    let write = |ratio| if FREE_WRITES.contains(&provider) { RATIOS.input } else { ratio };
+    let price = Price { cache_write_5m: write(RATIOS.cache_write_5m), cache_write_1h: write(RATIOS.cache_write_1h), ..RATIOS };
+    let provider = Provider::by_name(provider).unwrap_or(&OTHER);
+    Quote { entry: None, price, large: None, provider, min_tokens: MIN_TOKENS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(prices: &Prices, model: &str, time: Option<&str>) -> f64 {
+        let time = time.map(|time| time.parse::<jiff::Timestamp>().expect(time).as_millisecond());
+        prices.quote(Some(model), time).price.input
+    }
+
+    #[test]
+    fn a_price_holds_in_its_period() {
+        let list = Prices::built_in();
+        for (time, expected) in [
+            (Some("1999-01-01T00:00:00Z"), 2.0),
+            (Some("2026-08-31T23:59:59.999Z"), 2.0),
+            (Some("2026-09-01T00:00:00Z"), 3.0),
+            (Some("2099-01-01T00:00:00Z"), 3.0),
+            (None, 3.0),
+        ] {
+            assert_eq!(input(&list, "claude-sonnet-5", time), expected, "{time:?}");
+        }
+        let gap = "[[model]]\nnames = [\"m\"]\nfrom = \"2026-02-01\"\nuntil = 2026-03-01\ninput = 2\noutput = 0\ncache_read = 0\n\
+                   [[model]]\nnames = [\"m\"]\nfrom = \"2026-04-01\"\ninput = 3\noutput = 0\ncache_read = 0\n";
+        let gap = Prices::parse(gap, "gap").expect("prices");
+        for (time, expected) in [("2026-01-31T00:00:00Z", 2.0), ("2026-03-15T00:00:00Z", 2.0), ("2026-04-01T00:00:00Z", 3.0)] {
+            assert_eq!(input(&gap, "m", Some(time)), expected, "{time}");
+        }
+        assert_eq!(list.quote(Some("claude-sonnet-5"), Some(i64::MAX)).entry.as_deref(), Some("claude-sonnet-5"));
+    }
+
+    #[test]
+    fn large_requests_cost_more() {
+        let sonnet = Prices::built_in().quote(Some("claude-sonnet-4-5-20250929"), None);
+        let sums = [200_000, 200_001].map(|tokens| (sonnet.at(tokens).input, sonnet.at(tokens).cache_write_1h));
+        assert_eq!(sums, [(3.0, 6.0), (6.0, 12.0)]);
+        let opus = Prices::built_in().quote(Some("claude-opus-4-6"), None);
+        assert_eq!((opus.large, opus.at(900_000).input, opus.min_tokens), (None, 5.0, 4_096));
+    }
+
+    #[test]
+    fn an_unknown_model_has_ratios() {
+        let list = Prices::built_in();
+        for (model, provider, write) in [
+            (Some("claude-3-5-sonnet-20241022"), "anthropic", (1.25, 2.0)),
+            (Some("gpt-4o"), "openai", (1.0, 1.0)),
+            (Some("openai/o3-mini"), "openai", (1.0, 1.0)),
+            (Some("gpt-5.6-stella"), "openai-5.6", (1.25, 2.0)),
+            (Some("models/gemini-9"), "gemini", (1.0, 1.0)),
+            (Some("qwen-max"), "other", (1.25, 2.0)),
+            (Some(""), "other", (1.25, 2.0)),
+            (None, "other", (1.25, 2.0)),
+        ] {
+            let quote = list.quote(model, None);
+            assert_eq!((quote.entry, quote.provider.name), (None, provider), "{model:?}");
+            assert_eq!((quote.price.cache_write_5m, quote.price.cache_write_1h), write, "{model:?}");
+            assert_eq!((quote.price.input, quote.price.output, quote.price.cache_read), (1.0, 5.0, 0.1));
+        }
+    }
+
+    #[test]
+    fn where_writing_is_free_it_costs_what_input_does() {
+        let gpt = Prices::built_in().quote(Some("gpt-5.5"), None);
+        assert_eq!((gpt.price.cache_write_5m, gpt.price.cache_write_1h), (5.0, 5.0));
+        let gemini = Prices::built_in().quote(Some("gemini-3.1-pro"), None);
+        assert_eq!((gemini.at(1).cache_write_1h, gemini.at(200_001).cache_write_1h), (2.0, 4.0));
+    }
+}

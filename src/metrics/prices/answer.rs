@@ -1,0 +1,37 @@
+//! The price of answers that were asked for by this program.
+
+use super::Prices;
+use crate::llm::client::{Price, Usage};
+use crate::transcript::conversation;
+
+impl Prices {
+    /// What the answers of a model cost at the latest prices; it may be written with its protocol (`openai:gpt-5.5`). `None`: the price
+    /// is not known.
+    pub fn of_answers(&self, model: &str) -> Option<Price> {
+        let quote = self.quote(Some(model.split_once(':').map_or(model, |(_, model)| model)), None);
+        quote.entry.as_ref()?;
+        Some(Box::new(move |usage: &Usage| {
+            let Usage { input, cache_read, cache_write, output } = *usage;
+            let usage =
+                conversation::Usage { input, cache_read, cache_write_5m: cache_write, output, ..conversation::Usage::default() };
+            quote.at(usage.request()).usd(&usage)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_costs_what_the_list_says() {
+        let prices = Prices::built_in();
+        let price = prices.of_answers("openai:gpt-5.5").expect("a price that is known");
+        let usage = Usage { input: 1_000_000, cache_read: 1_000_000, cache_write: 0, output: 100_000 };
+        // 10 and 1 for a million tokens of input of a large request, 45 for one of output, or what the list has.
+        let quote = prices.quote(Some("gpt-5.5"), None);
+        let at = quote.at(2_000_000);
+        assert!((price(&usage) - (at.input + at.cache_read + at.output / 10.0)).abs() < 1e-9);
+        assert!(prices.of_answers("openai:my-own-model").is_none());
+    }
+}

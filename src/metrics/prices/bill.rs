@@ -1,0 +1,192 @@
+//! What recorded calls cost: the tokens the provider billed, at its prices.
+//!
+//! A call is one message of one request. Where a record repeats its usage on every line, the reader took the last, which has
+//! the final output; lines that a harness wrote itself (`<synthetic>`) are no calls. A call that stands in several conversations
+//! of a transcript, as branches of a session have their beginning in common, is billed once, with the first.
+//!
+//! On recorded sessions this is what ccusage (20.0.24) says, to the token. The two part where no session we know of goes:
+//! above 200,000 tokens ccusage asks a model's dearer price only for what each kind of token has above that, where the provider
+//! asks it for the whole request; of a response whose last line has less output than one before, ccusage takes the larger; it
+//! counts a message for each request that brought it, even the tokens of `<synthetic>` lines; and it knows the factors of fast
+//! modes.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use super::{Price, Prices};
+use crate::transcript::conversation::{Call, Conversation, Usage};
+
+/// Tokens that were billed, and their price.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Bill {
+    /// Calls with a usage.
+    pub calls: usize,
+    /// Input that was neither read from the prompt cache nor written to it.
+    pub input: u64,
+    pub cache_read: u64,
+    pub cache_write_5m: u64,
+    pub cache_write_1h: u64,
+    pub output: u64,
+    /// US dollars; `None` where there was no call, or one of a model whose price is unknown.
+    pub usd: Option<f64>,
+}
+
+/// Bills the conversations of one transcript, every call once.
+pub struct Ledger<'a> {
+    prices: &'a Prices,
+    priced_as: Option<&'a str>,
+    /// Message and request of the calls that were billed.
+    billed: HashSet<(&'a str, Option<&'a str>)>,
+}
+
+impl<'a> Ledger<'a> {
+    /// `priced_as` is the model all calls are priced as; without it, each as its own.
+    pub fn new(prices: &'a Prices, priced_as: Option<&'a str>) -> Self {
+        Self { prices, priced_as, billed: HashSet::new() }
+    }
+
+    /// The bill of each model of a conversation, without the calls that were billed before.
+    pub fn bills(&mut self, conversation: &'a Conversation) -> BTreeMap<Option<&'a str>, Bill> {
+        let mut bills: BTreeMap<_, Bill> = BTreeMap::new();
+        for call in &conversation.calls {
+            let Some(usage) = call.usage else { continue };
+            if let Some(message) = &call.message_id
+                && !self.billed.insert((message, call.request_id.as_deref()))
+            {
+                continue;
+            }
+            let usd = self.usd(call, &usage);
+            bills.entry(call.model.as_deref()).or_default().add(&Bill::of(&usage, usd));
+        }
+        bills
+    }
+
+    fn usd(&self, call: &Call, usage: &Usage) -> Option<f64> {
+        let quote = self.prices.quote(self.priced_as.or(call.model.as_deref()), call.time);
+        quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage))
+    }
+}
+
+impl Bill {
+    fn of(usage: &Usage, usd: Option<f64>) -> Self {
+        let Usage { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *usage;
+        Self { calls: 1, input, cache_read, cache_write_5m, cache_write_1h, output, usd }
+    }
+
+    /// Adds another bill; the sum has no price where one of them has none.
+    pub fn add(&mut self, other: &Self) {
+        self.usd = match (self.calls, other.calls) {
+            (_, 0) => self.usd,
+            (0, _) => other.usd,
+            _ => self.usd.zip(other.usd).map(|(a, b)| a + b),
+        };
+        self.calls += other.calls;
+        self.input += other.input;
+        self.cache_read += other.cache_read;
+        self.cache_write_5m += other.cache_write_5m;
+        self.cache_write_1h += other.cache_write_1h;
+        self.output += other.output;
+    }
+
+    /// All of them together.
+    pub fn sum<'b>(bills: impl IntoIterator<Item = &'b Self>) -> Self {
+        bills.into_iter().fold(Self::default(), |mut sum, bill| {
+            sum.add(bill);
+            sum
+        })
+    }
+}
+
+impl Price {
+    /// What a usage costs, in US dollars.
+    pub fn usd(&self, usage: &Usage) -> f64 {
+        let parts = [
+            (usage.input, self.input),
+            (usage.cache_read, self.cache_read),
+            (usage.cache_write_5m, self.cache_write_5m),
+            (usage.cache_write_1h, self.cache_write_1h),
+            (usage.output, self.output),
+        ];
+        parts.iter().map(|(tokens, price)| *tokens as f64 * price).sum::<f64>() / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::conversation::{Builder, Message, Origin, Role, Thinking};
+
+    /// A conversation of calls: model, message, request, usage.
+    fn conversation(calls: &[(&str, Option<&str>, Option<&str>, Usage)]) -> Conversation {
+        let mut builder = Builder::new("main", "claude-code", Thinking::Turn);
+        for (model, message, request, usage) in calls {
+            let blocks = vec![builder.text("Done.", Origin::Agent, 1)];
+            let response = Message { role: Role::Assistant, plain: false, blocks, time: None, line: 1 };
+            let owned = |id: &Option<&str>| id.map(str::to_owned);
+            let call = Call {
+                usage: Some(*usage),
+                model: Some((*model).to_owned()),
+                message_id: owned(message),
+                request_id: owned(request),
+                ..Call::default()
+            };
+            builder.response(response, call);
+        }
+        builder.finish()
+    }
+
+    fn bill(calls: &[(&str, Option<&str>, Option<&str>, Usage)], priced_as: Option<&str>) -> Bill {
+        let (prices, conversation) = (Prices::built_in(), conversation(calls));
+        Bill::sum(Ledger::new(&prices, priced_as).bills(&conversation).values())
+    }
+
+    const MILLION: u64 = 1_000_000;
+    const NONE: Usage = Usage { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 0, reasoning: None };
+
+    #[test]
+    fn every_kind_of_token_has_its_price() {
+        for (usage, usd) in [
+            (Usage { input: MILLION, ..NONE }, 5.0),
+            (Usage { cache_read: MILLION, ..NONE }, 0.5),
+            (Usage { cache_write_5m: MILLION, ..NONE }, 6.25),
+            (Usage { cache_write_1h: MILLION, ..NONE }, 10.0),
+            (Usage { output: MILLION, reasoning: Some(MILLION), ..NONE }, 25.0),
+        ] {
+            assert_eq!(bill(&[("claude-opus-4-5", None, None, usage)], None).usd, Some(usd), "{usage:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_request_costs_more_as_a_whole() {
+        let usage = Usage { input: 1, cache_read: 199_999, output: MILLION, ..NONE };
+        let sonnet = |usage| bill(&[("claude-sonnet-4-5", None, None, usage)], None).usd.map(|usd| (usd * 1e6).round());
+        assert_eq!(sonnet(usage), Some(3.0 + 59_999.7_f64.round() + 15e6));
+        assert_eq!(sonnet(Usage { input: 2, ..usage }), Some(12.0 + 119_999.4_f64.round() + 22.5e6));
+    }
+
+    #[test]
+    fn a_call_is_billed_once() {
+        let usage = Usage { output: MILLION, ..NONE };
+        let calls = [("m1", "r1"), ("m1", "r1"), ("m1", "r2"), ("m2", "r1")];
+        let calls = calls.map(|(message, request)| ("claude-haiku-4-5", Some(message), Some(request), usage));
+        assert_eq!(bill(&calls, None).usd, Some(15.0));
+        let nameless = ("claude-haiku-4-5", None, None, usage);
+        assert_eq!(bill(&[nameless, nameless], None).usd, Some(10.0), "calls without ids are all different");
+
+        let (prices, conversation) = (Prices::built_in(), conversation(&calls));
+        let mut ledger = Ledger::new(&prices, None);
+        let sums = [0, 1].map(|_| Bill::sum(ledger.bills(&conversation).values()).calls);
+        assert_eq!(sums, [3, 0], "another branch of the session brings nothing new");
+    }
+
+    #[test]
+    fn an_unknown_model_has_tokens_and_no_price() {
+        let usage = Usage { output: MILLION, ..NONE };
+        let calls = [("claude-haiku-4-5", None, None, usage), ("mystery", None, None, usage)];
+        let both = bill(&calls, None);
+        assert_eq!((both.calls, both.output, both.usd), (2, 2 * MILLION, None));
+        assert_eq!(bill(&calls, Some("claude-opus-4-5-20251101")).usd, Some(50.0));
+        assert_eq!(bill(&[], None), Bill::default());
+    }
+}

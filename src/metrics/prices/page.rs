@@ -1,0 +1,72 @@
+//! What the catalog shows of a price.
+
+use toml::Value;
+
+use super::{Entry, Price};
+
+impl Price {
+    /// `input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million`, what costs as much as the one before left out.
+    pub fn line(&self) -> String {
+        let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = self;
+        let mut line = format!("input {input}, output {output}, read {cache_read}");
+        if cache_write_5m != input {
+            line += &format!(", write {cache_write_5m}");
+        }
+        if cache_write_1h != cache_write_5m {
+            line += &format!(", for 1 h {cache_write_1h}");
+        }
+        line + "; USD per million"
+    }
+
+    fn fields(&self) -> [(&'static str, String); 5] {
+        [
+            ("input", self.input.to_string()),
+            ("output", self.output.to_string()),
+            ("cache_write_5m", self.cache_write_5m.to_string()),
+            ("cache_write_1h", self.cache_write_1h.to_string()),
+            ("cache_read", self.cache_read.to_string()),
+        ]
+    }
+}
+
+impl Entry {
+    /// The entry as a list of prices holds it, every setting said.
+    pub fn to_toml(&self) -> String {
+        let text = |text: &str| Value::from(text).to_string();
+        let names: Vec<_> = self.names.iter().map(|name| text(name)).collect();
+        let mut fields = vec![("names", format!("[{}]", names.join(", ")))];
+        fields.extend(self.from.map(|date| ("from", text(&date.to_string()))));
+        fields.extend(self.until.map(|date| ("until", text(&date.to_string()))));
+        fields.extend([("provider", text(self.provider.name)), ("min_tokens", self.min_tokens.to_string())]);
+        fields.extend(self.price.fields());
+        fields.extend(self.large.map(|(above, price)| {
+            let prices: Vec<_> = price.fields().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            ("large", format!("{{ above = {above}, {} }}", prices.join(", ")))
+        }));
+        fields.extend(self.source.as_deref().map(|source| ("source", text(source))));
+        fields.extend(self.date.as_deref().map(|date| ("date", text(date))));
+        let lines: String = fields.iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+        format!("[[model]]\n{lines}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::metrics::prices::Prices;
+
+    #[test]
+    fn the_pages_are_a_list_again() {
+        let list = Prices::built_in();
+        let pages: Vec<_> = list.entries.iter().map(|entry| entry.to_toml()).collect();
+        assert_eq!(Prices::parse(&pages.join("\n"), "pages"), Ok(list));
+    }
+
+    #[test]
+    fn a_line_says_what_differs() {
+        let list = Prices::built_in();
+        let line = |name| list.quote(Some(name), None).price.line();
+        let opus = "input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million";
+        assert_eq!(line("claude-opus-4-5"), opus);
+        assert_eq!(line("gpt-5.5"), "input 5, output 30, read 0.5; USD per million");
+    }
+}

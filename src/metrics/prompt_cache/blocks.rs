@@ -1,0 +1,79 @@
+//! What the cache's simulation knows of every block, recorded or written by a layer.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::engine::context::{Cause, Change, ChangeKind};
+use crate::engine::journal::{Journal, Request, SentBlock};
+use crate::engine::policy::Policy;
+use crate::transcript::conversation::{BlockId, Conversation, Kind};
+
+use super::prefixes::Step;
+use super::{Provider, Setup};
+
+pub(super) struct Blocks<'a> {
+    setup: Setup<'a>,
+    keys: Vec<u64>,
+    /// The message of the conversation that a block came with, it or what it stands in place of.
+    came_with: Vec<Option<usize>>,
+}
+
+impl<'a> Blocks<'a> {
+    pub fn new(setup: &Setup<'a>) -> Self {
+        let Setup { conversation, policy, journal, .. } = *setup;
+        Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
+    }
+
+    /// Where a provider reads past thinking, a message is opened by its first other block: it is the same message when thinking
+    /// has left.
+    pub fn steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = Step> {
+        let mut opens = None;
+        blocks.iter().map(move |sent| {
+            opens = sent.opens.or(opens);
+            let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
+            let transparent = is_thinking && provider.reads_past_thinking;
+            let opened = if transparent { None } else { opens.take() };
+            Step {
+                key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
+                size: (self.setup.size)(sent.block),
+                opens_message: sent.opens.is_some(),
+                transparent,
+            }
+        })
+    }
+
+    /// Whether a block came with this message of the conversation or a later one.
+    pub fn came_since(&self, block: BlockId, message: usize) -> bool {
+        self.came_with[block.index()].is_some_and(|came_with| came_with >= message)
+    }
+}
+
+/// The message that each block came with, it or what it stands in place of; `None` for what layers and recorded compactions wrote.
+pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<Option<usize>> {
+    let mut came_with = vec![None; conversation.blocks.len()];
+    for (place, message) in conversation.messages.iter().enumerate() {
+        for block in &message.blocks {
+            came_with[block.index()] = Some(place);
+        }
+    }
+    for made in &journal.made {
+        came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
+    }
+    came_with
+}
+
+/// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,
+/// by its text; what it wrote on the provider's side, by the block it stands in place of.
+pub(crate) fn keys(conversation: &Conversation, policy: &Policy, journal: &Journal) -> Vec<u64> {
+    let recorded = 0..conversation.blocks.len() as u64;
+    let made = journal.made.iter().map(|made| made.written.key());
+    let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
+    for change in journal.requests.iter().flat_map(Request::edits) {
+        let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };
+        if policy.layers[*layer].edits_on_server() {
+            for (old, new) in removed.iter().zip(added) {
+                keys[new.index()] = keys[old.index()];
+            }
+        }
+    }
+    keys
+}

@@ -1,0 +1,81 @@
+//! What the archives that a policy wrote hold: everything that was in sight when they were written. A fact that leaves is in the
+//! newest archive since it came; so this costs what comes and leaves, not archives times facts.
+
+use std::ops::Range;
+
+use crate::engine::context::Cause;
+use crate::engine::journal::{Happened, Journal};
+use crate::facts::references::Tracked;
+
+#[derive(Clone)]
+pub(super) struct Archives {
+    written: Vec<Written>,
+    /// How many have been written by now.
+    count: usize,
+    /// How many had been written when each fact came into sight.
+    since: Vec<usize>,
+    /// The newest archive that holds each fact that left.
+    of_fact: Vec<Option<Tracked>>,
+}
+
+/// An archive, written just before a layer acted.
+#[derive(Clone)]
+struct Written {
+    call: usize,
+    layer: Option<usize>,
+    /// Its path, as a fact.
+    path: Option<Tracked>,
+}
+
+impl Archives {
+    /// `paths` are those of the journal's archives, in their order.
+    pub fn new(journal: &Journal, paths: Vec<Option<Tracked>>, facts: usize) -> Self {
+        let events = journal.events.iter().enumerate().filter(|(_, event)| event.what == Happened::Wrote);
+        let written = events.zip(paths).map(|((at, event), path)| Written {
+            call: event.call,
+            layer: journal.events.get(at + 1).map(|next| next.layer),
+            path,
+        });
+        Self { written: written.collect(), count: 0, since: vec![0; facts], of_fact: vec![None; facts] }
+    }
+
+    /// Goes on to what was written before the requests of earlier calls.
+    pub fn until(&mut self, call: usize) {
+        while self.written.get(self.count).is_some_and(|next| next.call < call) {
+            self.count += 1;
+        }
+    }
+
+    /// Goes on to what was written just before this change.
+    pub fn before(&mut self, call: usize, cause: Cause) {
+        let is_its = |next: &Written| next.layer.is_some_and(|layer| cause == Cause::Layer(layer));
+        while self.written.get(self.count).is_some_and(|next| next.call < call || next.call == call && is_its(next)) {
+            self.count += 1;
+        }
+    }
+
+    /// How many have been written by now.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The paths of those from one count to another.
+    pub fn paths(&self, written: Range<usize>) -> impl Iterator<Item = Tracked> {
+        self.written.get(written).unwrap_or_default().iter().filter_map(|archive| archive.path)
+    }
+
+    pub fn appears(&mut self, fact: Tracked) {
+        self.since[fact as usize] = self.count;
+    }
+
+    pub fn disappears(&mut self, fact: Tracked) {
+        if self.count > self.since[fact as usize] {
+            self.of_fact[fact as usize] = self.written[self.count - 1].path;
+        }
+    }
+
+    /// The path of the newest archive that holds a fact that left.
+    pub fn of_fact(&self, fact: Tracked) -> Option<Tracked> {
+        self.of_fact[fact as usize]
+    }
+}

@@ -1,0 +1,79 @@
+//! Adding up what became of the uses, by every side there is to look at them from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::references::{References, Use};
+
+use super::{Kept, Outcome};
+
+/// Names and least gaps of the bins.
+pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
+
+/// Names of the generations: how many summaries stand between a fact and its use.
+pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
+
+/// Weights of uses, by what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    pub uses: u64,
+    pub weight: f64,
+    pub hit: f64,
+    /// Of `hit`: where only a summary holds the fact.
+    pub hit_summary: f64,
+    pub soft: f64,
+    pub hard: f64,
+    /// Of `hard`: where the file is in sight, but was written since.
+    pub hard_stale: f64,
+}
+
+impl Share {
+    pub fn count(&mut self, weight: f64, outcome: Outcome) {
+        self.uses += 1;
+        self.weight += weight;
+        match outcome {
+            Outcome::Hit { in_summary } => {
+                self.hit += weight;
+                self.hit_summary += if in_summary { weight } else { 0.0 };
+            }
+            Outcome::Soft => self.soft += weight,
+            Outcome::Hard { stale } => {
+                self.hard += weight;
+                self.hard_stale += if stale { weight } else { 0.0 };
+            }
+        }
+    }
+
+    pub fn add(&mut self, other: &Share) {
+        self.uses += other.uses;
+        self.weight += other.weight;
+        self.hit += other.hit;
+        self.hit_summary += other.hit_summary;
+        self.soft += other.soft;
+        self.hard += other.hard;
+        self.hard_stale += other.hard_stale;
+    }
+}
+
+impl Kept {
+    pub(super) fn count(&mut self, references: &References, used: &Use, outcome: Outcome, generation: usize) {
+        let fact = &references.facts[used.fact as usize];
+        let gap = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
+        let shares = [
+            &mut self.all,
+            &mut self.by_gap[gap],
+            &mut self.by_kind[fact.kind as usize],
+            &mut self.by_provenance[used.provenance as usize],
+            &mut self.by_generation[generation.min(GENERATIONS.len() - 1)],
+        ];
+        shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
+    }
+
+    /// Adds the shares of another conversation. Rules, tokens and misses are not added.
+    pub fn add_shares(&mut self, other: &Kept) {
+        self.all.add(&other.all);
+        let pairs = self.by_gap.iter_mut().zip(&other.by_gap).chain(self.by_kind.iter_mut().zip(&other.by_kind));
+        let pairs = pairs.chain(self.by_provenance.iter_mut().zip(&other.by_provenance));
+        let pairs = pairs.chain(self.by_generation.iter_mut().zip(&other.by_generation));
+        pairs.for_each(|(sum, share)| sum.add(share));
+    }
+}

@@ -1,0 +1,29 @@
+//! What the answers of models took.
+
+use crate::results::saved::{Results, SpendingRow, Unit};
+
+use super::super::number_format;
+use super::{Head, Sheet};
+
+/// One row a model that was asked.
+pub fn spending(results: &Results) -> Sheet {
+    let row = |row: &SpendingRow| {
+        let count = |number: u64| number_format::grouped(number as f64, 0);
+        let usage = &row.usage;
+        vec![
+            row.model.clone(),
+            count(row.answers),
+            count(usage.input),
+            count(usage.cache_read),
+            count(usage.cache_write),
+            count(usage.output),
+            number_format::grouped(row.seconds, 1),
+            number_format::value(Unit::Usd, row.usd),
+        ]
+    };
+    let mut heads = vec![Head::names("model")];
+    heads.extend(["answers", "tokens in", "cache read", "cache write", "tokens out", "seconds", "usd"].map(Head::numbers));
+    let rows = results.spending.iter().map(row).collect();
+    let below = vec!["as the provider counted when it was asked; answers from a cassette cost nothing again".to_owned()];
+    Sheet { title: "Answers of models".to_owned(), measure: String::new(), heads, rows, below }
+}

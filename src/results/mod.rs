@@ -1,0 +1,9 @@
+//! What a study found, as plain data.
+//!
+//! May import: every wing before it, [`util`](crate::util) to [`findings`](crate::findings). Offers [`saved`] (rows, totals and
+//! side tables, and the JSON that `-o json` writes), [`stats`] (intervals and tests over sessions), and [`condition`] (a limit on a
+//! column, such as `kept.hit >= 0.9`).
+
+pub mod condition;
+pub mod saved;
+pub mod stats;

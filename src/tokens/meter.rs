@@ -1,0 +1,243 @@
+//! Text and messages → sizes: what harnesses estimate their context with, exactly as their languages do, and real tokens.
+//!
+//! Every measure is additive: the size of a list of messages follows from the sizes of its blocks and their number, so a
+//! replay keeps a running total and pays only for what changes.
+
+mod harness;
+pub mod javascript;
+mod json;
+pub mod media;
+mod notation;
+mod number;
+mod pieces;
+pub mod python;
+pub mod python_text;
+mod rates;
+mod schema;
+pub mod tokens;
+mod unprintable;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use self::notation::Notation;
+use self::tokens::Vocabulary;
+use crate::transcript::conversation::{Block, Kind, Role};
+use crate::util::text::{has_stand_ins, lone_surrogate};
+
+pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
+pub use self::rates::{Class, Rates, SCALE, scaled};
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Measure {
+    /// Unicode code points of the text the model reads (Python's `len`).
+    Chars,
+    /// UTF-8 bytes of that text.
+    Bytes,
+    /// UTF-16 units of that text (JavaScript's and Java's `length`).
+    Utf16,
+    /// Characters of Python's `str(messages)`.
+    PyRepr,
+    /// Characters of Python's `json.dumps(messages, ensure_ascii=False)`.
+    Json,
+    /// Characters of Python's `json.dumps(messages)`.
+    JsonAscii,
+    /// UTF-16 units of JavaScript's `JSON.stringify(messages)`.
+    JsJson,
+    /// Tokens of that text by o200k_base, special tokens read as ordinary text.
+    O200k,
+    /// Tokens of that text by cl100k_base.
+    Cl100k,
+    /// Ten-thousandths of a token of that text as recorded usage tells them. A report's own: no policy can name it.
+    Fitted(Rates),
+}
+
+impl Measure {
+    /// How many sizes a context keeps at most: those with a name, and one that was fitted.
+    pub const MOST: usize = Self::ALL.len() + 1;
+
+    /// Every measure that has a name, with it.
+    pub const ALL: [(Measure, &'static str); 9] = [
+        (Measure::Chars, "chars"),
+        (Measure::Bytes, "bytes"),
+        (Measure::Utf16, "utf16"),
+        (Measure::PyRepr, "py-repr"),
+        (Measure::Json, "json"),
+        (Measure::JsonAscii, "json-ascii"),
+        (Measure::JsJson, "js-json"),
+        (Measure::O200k, "o200k"),
+        (Measure::Cl100k, "cl100k"),
+    ];
+
+    /// The size of one block as it stands in its message; `plain` where the message's content is a bare string.
+    pub fn block(self, block: &Block, plain: bool) -> u64 {
+        match self.notation() {
+            Some(notation) if plain => (notation.string)(&block.text()),
+            Some(notation) => notation.value(&block.wire),
+            None => match self {
+                Measure::Fitted(rates) => rates.block(block),
+                Measure::O200k | Measure::Cl100k => self.block_tokens(block),
+                _ => self.read(block),
+            },
+        }
+    }
+
+    /// The size of a message of `blocks` blocks whose sizes add up to `sum`.
+    pub fn message(self, role: Role, plain: bool, blocks: usize, sum: u64) -> u64 {
+        match self.notation() {
+            Some(notation) if plain => notation.message(role, sum),
+            Some(notation) => notation.message(role, notation.items(blocks, sum)),
+            None => sum,
+        }
+    }
+
+    /// The size of a list of `messages` messages whose sizes add up to `sum`.
+    pub fn list(self, messages: usize, sum: u64) -> u64 {
+        self.notation().map_or(sum, |notation| notation.items(messages, sum))
+    }
+
+    /// The size of a text alone: for PyRepr `len(repr(text))`, for the JSON measures that of the JSON string.
+    pub fn text(self, text: &str) -> u64 {
+        match self {
+            Measure::Chars => text.chars().count() as u64,
+            Measure::Bytes => text.len() as u64 - stand_ins(text),
+            // A character takes two units where it takes four bytes, which begin with F0 or more.
+            Measure::Utf16 => (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - stand_ins(text),
+            Measure::O200k => Vocabulary::O200k.count(text),
+            Measure::Cl100k => Vocabulary::Cl100k.count(text),
+            Measure::PyRepr => (python::REPR.string)(text),
+            Measure::Json => (python::DUMPS.string)(text),
+            Measure::JsonAscii => (python::DUMPS_ASCII.string)(text),
+            Measure::JsJson => (javascript::STRINGIFY.string)(text),
+            Measure::Fitted(rates) => rates.text(text),
+        }
+    }
+
+    /// The measures that count messages as a language writes them down, punctuation and all.
+    fn notation(self) -> Option<&'static Notation> {
+        match self {
+            Measure::PyRepr => Some(&python::REPR),
+            Measure::Json => Some(&python::DUMPS),
+            Measure::JsonAscii => Some(&python::DUMPS_ASCII),
+            Measure::JsJson => Some(&javascript::STRINGIFY),
+            Measure::Chars | Measure::Bytes | Measure::Utf16 | Measure::O200k | Measure::Cl100k | Measure::Fitted(_) => None,
+        }
+    }
+
+    /// What the record says, else what the model reads of the block, images and documents estimated.
+    fn block_tokens(self, block: &Block) -> u64 {
+        block.recorded_tokens.unwrap_or_else(|| self.read(block) + media::parts(block).map(media::tokens).sum::<u64>())
+    }
+
+    /// The text the model reads of a block; of a tool_use the name, and the input as JSON.
+    fn read(self, block: &Block) -> u64 {
+        let name = match block.kind {
+            Kind::ToolUse(_) => block.wire.get("name").and_then(|name| name.as_str()).unwrap_or_default(),
+            _ => "",
+        };
+        self.text(name) + self.text(&block.text())
+    }
+}
+
+/// How many characters of a text stand for half a surrogate pair. They take one byte (of three) and one UTF-16 unit more here
+/// than where they came from.
+fn stand_ins(text: &str) -> u64 {
+    if has_stand_ins(text) { text.chars().filter(|c| lone_surrogate(*c).is_some()).count() as u64 } else { 0 }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Measure::ALL.iter().find(|(measure, _)| measure == self);
+        f.write_str(name.map_or(RECORDED.name, |(_, name)| name))
+    }
+}
+
+impl FromStr for Measure {
+    type Err = UnknownMeter;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMeter> {
+        let known = Measure::ALL.iter().find(|(_, known)| *known == name);
+        known.map(|(measure, _)| *measure).ok_or_else(|| UnknownMeter(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = UnknownMeter;
+
+    fn try_from(name: String) -> Result<Self, UnknownMeter> {
+        name.parse()
+    }
+}
+
+impl From<Measure> for String {
+    fn from(measure: Measure) -> Self {
+        measure.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::conversation::{Builder, Origin, Thinking};
+    use serde_json::{Value, json};
+
+    fn block(wire: Value) -> Block {
+        let mut builder = Builder::new("main", "test", Thinking::All);
+        let id = builder.block(wire, Origin::Agent, 1);
+        builder.so_far().block(id).clone()
+    }
+
+    #[test]
+    fn text_measures_count_what_the_model_reads() {
+        let read = |wire| {
+            let block = block(wire);
+            [Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.block(&block, false))
+        };
+        let sizes = [
+            json!({"type": "text", "text": "é😀"}),
+            json!({"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}),
+            json!({"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+            json!({"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}),
+            json!({"type": "ref", "n": 1}),
+        ]
+        .map(read);
+        assert_eq!(sizes, [[2, 6, 3], [20, 20, 20], [3, 3, 3], [0, 0, 0], [20, 20, 20]]);
+        assert_eq!([Measure::Chars.message(Role::User, false, 2, 7), Measure::Chars.list(3, 9)], [7, 9]);
+    }
+
+    #[test]
+    fn tokens_are_recorded_counted_or_estimated() {
+        let mut thinking = block(json!({"type": "thinking", "thinking": "one two"}));
+        assert_eq!(Measure::O200k.block(&thinking, false), 2);
+        thinking.recorded_tokens = Some(900);
+        assert_eq!([Measure::O200k, Measure::Chars].map(|measure| measure.block(&thinking, false)), [900, 7]);
+        let picture = json!({"type": "image", "source": {"type": "file", "file_id": "f1"}});
+        let result =
+            json!({"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "one two"}, picture]});
+        assert_eq!(Measure::Cl100k.block(&block(result), false), 2 + 1_600);
+    }
+
+    #[test]
+    fn written_measures_count_braces_and_keys() {
+        let text = block(json!({"type": "text", "text": "it's"}));
+        assert_eq!(Measure::PyRepr.block(&text, true), r#""it's""#.len() as u64);
+        assert_eq!(Measure::PyRepr.block(&text, false), r#"{'type': 'text', 'text': "it's"}"#.len() as u64);
+        assert_eq!(Measure::Json.message(Role::User, true, 1, 6), r#"{"role": "user", "content": "it's"}"#.len() as u64);
+        assert_eq!(
+            Measure::JsJson.message(Role::Assistant, false, 2, 4),
+            r#"{"role":"assistant","content":[{},{}]}"#.len() as u64
+        );
+        assert_eq!(Measure::JsJson.list(2, 4), "[{},{}]".len() as u64);
+    }
+
+    #[test]
+    fn half_surrogate_pairs_count_as_where_they_came_from() {
+        let half = crate::util::text::stand_in(0xD83D).expect("a surrogate").to_string();
+        assert_eq!([Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
+        assert_eq!(Measure::O200k.text(&half), Measure::O200k.text("\u{fffd}"));
+    }
+}

@@ -1,0 +1,66 @@
+//! JavaScript's `JSON.stringify(value).length`, in UTF-16 units.
+
+use serde_json::{Number, Value};
+
+use super::json;
+use super::notation::Notation;
+use super::number::Decimal;
+use crate::util::text::lone_surrogate;
+
+/// `JSON.stringify` without indentation, well-formed as since ES2019: half a surrogate pair is written as its escape.
+pub const STRINGIFY: Notation = Notation { space: 0, number, string };
+
+/// `JSON.stringify(value).length` of a value that `JSON.parse` read. (JavaScript moves keys that are whole numbers to the front;
+/// that changes no length.)
+pub fn stringify_len(value: &Value) -> u64 {
+    STRINGIFY.value(value)
+}
+
+fn string(text: &str) -> u64 {
+    json::string(text, |c| if lone_surrogate(c).is_some() { 6 } else { c.len_utf16() as u64 })
+}
+
+/// A number after a trip through a double: `1.0` is `1`, what overflows is `null`. Exponents from −6 to 20 are written out
+/// (ECMA-262, Number::toString).
+fn number(number: &Number) -> u64 {
+    let Ok(double) = number.as_str().parse::<f64>() else { return number.as_str().len() as u64 };
+    if !double.is_finite() {
+        return "null".len() as u64;
+    }
+    let decimal = Decimal::of(double);
+    let sign = u64::from(double < 0.0);
+    sign + if (-6..=20).contains(&decimal.exponent) { decimal.positional() } else { decimal.scientific(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, expected: &str) {
+        let value: Value = serde_json::from_str(json).expect("valid JSON");
+        assert_eq!(stringify_len(&value), expected.encode_utf16().count() as u64, "{json} should be {expected}");
+    }
+
+    #[test]
+    fn numbers_are_doubles() {
+        for (json, expected) in [
+            ("1.0", "1"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("1e21", "1e+21"),
+            ("1e20", "100000000000000000000"),
+            ("123456789012345678901", "123456789012345680000"),
+            ("0.000001", "0.000001"),
+            ("0.00000015", "1.5e-7"),
+            ("-1e999", "null"),
+        ] {
+            check(json, expected);
+        }
+    }
+
+    #[test]
+    fn nothing_stands_between_items() {
+        check(r#"{"a": [1, true, null], "b": {}, "c": []}"#, r#"{"a":[1,true,null],"b":{},"c":[]}"#);
+        check(r#""😀\u007f\u0001\n""#, "\"😀\u{7f}\\u0001\\n\"");
+    }
+}

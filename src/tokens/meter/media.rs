@@ -1,0 +1,85 @@
+//! What images and documents cost in tokens: always an estimate.
+//!
+//! Anthropic's rule (docs.claude.com, *Vision*, "Calculate image costs"): tokens = width × height / 750, and images of more
+//! than about 1,600 tokens are scaled down to that. What cannot be measured (documents, links, unknown encodings) counts as
+//! the largest image. Scaling by the long edge (1,568 pixels), which makes banners cheaper, is not modelled.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_PAD_INDIFFERENT;
+use serde_json::Value;
+
+use crate::transcript::conversation::{Block, Kind};
+
+/// Pixels a token.
+const PIXELS: u64 = 750;
+/// The most tokens one image costs, and what unmeasured media count.
+const MOST: u64 = 1_600;
+/// Characters of base64 that are decoded to find an image's size: a JPEG's stands behind its EXIF data of up to 64 KB.
+const HEADER: usize = 128 * 1024;
+
+/// The images and documents of a block: itself, or the parts of a tool_result.
+pub fn parts(block: &Block) -> impl Iterator<Item = &Value> {
+    let itself = (block.kind == Kind::Media).then_some(&block.wire);
+    let content = match block.kind {
+        Kind::ToolResult(_) => block.wire.get("content").and_then(Value::as_array),
+        _ => None,
+    };
+    itself.into_iter().chain(content.into_iter().flatten().filter(|part| is_media(part)))
+}
+
+/// Whether a block's tokens are in part an estimate because it holds images or documents.
+pub fn is_estimated(block: &Block) -> bool {
+    block.recorded_tokens.is_none() && parts(block).next().is_some()
+}
+
+/// The estimated tokens of one image or document, from its wire form.
+pub fn tokens(part: &Value) -> u64 {
+    pixels(part).map_or(MOST, |pixels| pixels.div_ceil(PIXELS).min(MOST))
+}
+
+fn is_media(part: &Value) -> bool {
+    matches!(part.get("type").and_then(Value::as_str), Some("image" | "document"))
+}
+
+/// Width × height, read from the header of `{"source": {"type": "base64", "data": …}}`.
+fn pixels(part: &Value) -> Option<u64> {
+    let base64 = part.get("source")?.get("data")?.as_str()?.as_bytes();
+    let header = base64.get(..HEADER).unwrap_or(base64);
+    let size = imagesize::blob_size(&STANDARD_PAD_INDIFFERENT.decode(header).ok()?).ok()?;
+    u64::try_from(size.width).ok()?.checked_mul(u64::try_from(size.height).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The header of a PNG of this width and height.
+    fn png(width: u32, height: u32) -> Value {
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+        bytes.extend(width.to_be_bytes());
+        bytes.extend(height.to_be_bytes());
+        bytes.extend(b"\x08\x02\0\0\0");
+        let data = STANDARD_PAD_INDIFFERENT.encode(bytes);
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}})
+    }
+
+    #[test]
+    fn an_image_counts_by_its_pixels() {
+        assert_eq!([png(75, 100), png(300, 201), png(4_000, 4_000)].map(|image| tokens(&image)), [10, 81, MOST]);
+        assert_eq!(tokens(&png(u32::MAX, u32::MAX)), MOST);
+    }
+
+    #[test]
+    fn what_has_no_size_counts_as_the_largest() {
+        for wire in [
+            json!({"type": "document", "source": {"type": "base64", "data": "JVBERi0xLjQ="}}),
+            json!({"type": "image", "source": {"type": "base64", "data": "not base64!"}}),
+            json!({"type": "image", "source": {"type": "base64", "data": ""}}),
+            json!({"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}),
+            json!({"type": "image"}),
+        ] {
+            assert_eq!(tokens(&wire), MOST, "{wire}");
+        }
+    }
+}

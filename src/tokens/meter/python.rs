@@ -1,0 +1,137 @@
+//! Python's `len(repr(value))` and `len(json.dumps(value))`, in code points, without building the strings.
+
+use serde_json::{Number, Value};
+
+use super::json;
+use super::notation::{Notation, characters};
+use super::number::Decimal;
+use super::unprintable::is_printable;
+use crate::util::text::lone_surrogate;
+
+/// `repr`, which `str` gives for lists and dicts.
+pub const REPR: Notation = Notation { space: 1, number: |n| number(n, "inf"), string: repr_string };
+/// `json.dumps` with `ensure_ascii=False`.
+pub const DUMPS: Notation = Notation { space: 1, number: |n| number(n, "Infinity"), string: |text| json::string(text, |_| 1) };
+/// `json.dumps` as it comes: DEL and all that is not ASCII is escaped, as two halves outside the first plane.
+pub const DUMPS_ASCII: Notation = Notation { string: |text| json::string(text, ascii_escape), ..DUMPS };
+
+/// `len(repr(value))` of a value that `json.loads` read.
+pub fn repr_len(value: &Value) -> u64 {
+    REPR.value(value)
+}
+
+/// `len(json.dumps(value, ensure_ascii=…))` of a value that `json.loads` read.
+pub fn dumps_len(value: &Value, ensure_ascii: bool) -> u64 {
+    if ensure_ascii { DUMPS_ASCII.value(value) } else { DUMPS.value(value) }
+}
+
+/// Single quotes, unless the text holds some and no double quotes.
+fn repr_string(text: &str) -> u64 {
+    let size = 2 + characters(text, &REPR_SIZES, repr_escape);
+    let escaped = if text.contains('"') { text.bytes().filter(|byte| *byte == b'\'').count() } else { 0 };
+    size + escaped as u64
+}
+
+const REPR_SIZES: [u8; 256] = {
+    let mut sizes = [0; 256];
+    let mut byte = 0;
+    while byte <= b'~' {
+        sizes[byte as usize] = match byte {
+            b'\\' | b'\n' | b'\r' | b'\t' => 2,
+            0..0x20 => 4,
+            _ => 1,
+        };
+        byte += 1;
+    }
+    sizes
+};
+
+/// The character itself where it can be printed, else `\xhh`, `\uhhhh` or `\Uhhhhhhhh`.
+fn repr_escape(c: char) -> u64 {
+    match c {
+        c if is_printable(c) => 1,
+        '\0'..='\u{ff}' => 4,
+        '\u{100}'..='\u{ffff}' => 6,
+        c if lone_surrogate(c).is_some() => 6,
+        _ => 10,
+    }
+}
+
+fn ascii_escape(c: char) -> u64 {
+    if lone_surrogate(c).is_some() { 6 } else { 6 * c.len_utf16() as u64 }
+}
+
+/// An int keeps its digits; `-0` is the int 0. A float has a point or an exponent, and is `infinity` where it overflows.
+fn number(number: &Number, infinity: &str) -> u64 {
+    let written = number.as_str();
+    let is_float = written.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
+    match written.parse::<f64>() {
+        Ok(double) if is_float => float(double, infinity),
+        _ if written == "-0" => 1,
+        _ => written.len() as u64,
+    }
+}
+
+/// `float.__repr__`: exponents from −4 to 15 are written out, with `.0` where nothing else would follow.
+fn float(double: f64, infinity: &str) -> u64 {
+    let sign = u64::from(double.is_sign_negative());
+    if !double.is_finite() {
+        return sign + infinity.len() as u64;
+    }
+    let decimal = Decimal::of(double);
+    sign + match decimal.exponent {
+        -4..=15 if decimal.is_whole() => decimal.positional() + ".0".len() as u64,
+        -4..=15 => decimal.positional(),
+        _ => decimal.scientific(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::text::stand_in;
+
+    fn repr(json: &str, expected: &str) {
+        let value: Value = serde_json::from_str(json).expect("valid JSON");
+        assert_eq!(repr_len(&value), expected.chars().count() as u64, "{json} should be {expected}");
+    }
+
+    #[test]
+    fn numbers_are_ints_and_floats() {
+        for (json, expected) in [
+            ("-0", "0"),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
+            ("1e5", "100000.0"),
+            ("1e16", "1e+16"),
+            ("9007199254740993.0", "9007199254740992.0"),
+            ("1e-5", "1e-05"),
+            ("0.0001", "0.0001"),
+            ("-0.0", "-0.0"),
+            ("-1e999", "-inf"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+        ] {
+            repr(json, expected);
+        }
+        assert_eq!(dumps_len(&serde_json::from_str("-1e999").expect("valid JSON"), true), "-Infinity".len() as u64);
+    }
+
+    #[test]
+    fn quotes_are_chosen_by_what_the_text_holds() {
+        repr(r#""it's""#, r#""it's""#);
+        repr(r#""say \"it\"""#, r#"'say "it"'"#);
+        repr(r#""it's \"it\"""#, r#"'it\'s "it"'"#);
+    }
+
+    #[test]
+    fn what_cannot_be_printed_is_escaped() {
+        repr(r#""\n\u0000\u007f\u00a0\u00ad\u2028\ue000""#, r"'\n\x00\x7f\xa0\xad\u2028\ue000'");
+        repr(r#""é😀\udb40\udc01""#, r"'é😀\U000e0001'");
+        let lone = Value::from(stand_in(0xDC80).expect("a surrogate").to_string());
+        assert_eq!([repr_len(&lone), dumps_len(&lone, true), dumps_len(&lone, false)], [8, 8, 3]);
+    }
+
+    #[test]
+    fn containers_have_spaces() {
+        repr(r#"{"a":[1,true,null],"b":{},"c":[],"d":false}"#, "{'a': [1, True, None], 'b': {}, 'c': [], 'd': False}");
+    }
+}

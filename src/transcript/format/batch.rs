@@ -1,0 +1,173 @@
+//! What the model reads between two of its responses, gathered into one user message as Anthropic's API wants it: the results
+//! of the calls first, in the order of the calls, then everything else.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use super::Note;
+use crate::transcript::conversation::{BlockId, Builder, Message, Origin, Role};
+
+/// Where and when a record stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stamp {
+    pub line: u32,
+    /// Milliseconds since 1970, where the record has a clock.
+    pub time: Option<i64>,
+}
+
+/// The user message that is being gathered. Between responses: [`Batch::close`] it, then [`Batch::expect`] the new calls.
+#[derive(Debug)]
+pub struct Batch {
+    calls: Vec<Expected>,
+    /// Indices into `calls` that wait for a result, by id: an id may be used twice in one response.
+    waiting: HashMap<String, VecDeque<usize>>,
+    rest: Vec<BlockId>,
+    plain: bool,
+    first: Option<Stamp>,
+    stand_in: &'static str,
+}
+
+#[derive(Debug)]
+struct Expected {
+    id: String,
+    line: u32,
+    result: Option<BlockId>,
+}
+
+impl Batch {
+    /// `stand_in` is the text put in place of a result that the record lacks.
+    pub fn new(stand_in: &'static str) -> Self {
+        Self { calls: Vec::new(), waiting: HashMap::new(), rest: Vec::new(), plain: false, first: None, stand_in }
+    }
+
+    /// A call whose result belongs into this message.
+    pub fn expect(&mut self, id: &str, line: u32) {
+        self.waiting.entry(id.to_owned()).or_default().push_back(self.calls.len());
+        self.calls.push(Expected { id: id.to_owned(), line, result: None });
+    }
+
+    /// A result, its content as Anthropic's API has it: a string or a list of blocks. One that answers no waiting call would
+    /// make the request invalid: its content is kept as text of the harness.
+    pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut Builder, notes: &mut Vec<Note>) {
+        self.first.get_or_insert(at);
+        if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
+            let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+            self.calls[call].result = Some(builder.block(wire, Origin::Tool, at.line));
+            return;
+        }
+        let what = format!("the result of call `{id}` follows no call that waits for it; it was kept as text");
+        notes.push(Note::info(at.line, what));
+        match content {
+            Value::String(text) if text.is_empty() => {}
+            Value::String(text) => self.push(builder.text(text, Origin::Injected, at.line), at),
+            Value::Array(parts) => {
+                parts.into_iter().for_each(|part| self.push(builder.block(part, Origin::Injected, at.line), at));
+            }
+            _ => {}
+        }
+    }
+
+    /// A block that is no result.
+    pub fn push(&mut self, block: BlockId, at: Stamp) {
+        self.first.get_or_insert(at);
+        self.plain = false;
+        self.rest.push(block);
+    }
+
+    /// A text block that was the whole content of its message, as a bare string.
+    pub fn push_plain(&mut self, block: BlockId, at: Stamp) {
+        let alone = self.rest.is_empty() && self.calls.is_empty();
+        self.push(block, at);
+        self.plain = alone;
+    }
+
+    /// Appends the message, if there is anything to say. Where a response follows, calls without a result get a stand-in,
+    /// else they stay unanswered.
+    pub fn close(&mut self, response_follows: bool, builder: &mut Builder, notes: &mut Vec<Note>) {
+        self.waiting.clear();
+        let mut blocks = Vec::with_capacity(self.calls.len() + self.rest.len());
+        let at = self.first.take().unwrap_or_default();
+        let mut line = at.line;
+        for call in self.calls.drain(..) {
+            if response_follows && call.result.is_none() {
+                let what = format!("call `{}` has no result; `{}` stands in for it", call.id, self.stand_in);
+                notes.push(Note::info(call.line, what));
+                let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": self.stand_in});
+                blocks.push(builder.block(wire, Origin::StandIn, call.line));
+                line = if line == 0 { call.line } else { line };
+            }
+            blocks.extend(call.result);
+        }
+        blocks.append(&mut self.rest);
+        let plain = std::mem::take(&mut self.plain);
+        builder.message(Message { role: Role::User, plain, blocks, time: at.time, line });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::conversation::{Conversation, Thinking};
+
+    fn gather(
+        calls: &[&str],
+        response_follows: bool,
+        fill: impl FnOnce(&mut Batch, &mut Builder, &mut Vec<Note>),
+    ) -> (Conversation, Vec<Note>) {
+        let (mut batch, mut notes) = (Batch::new("aborted"), Vec::new());
+        let mut builder = Builder::new("main", "test", Thinking::All);
+        for id in calls {
+            builder.block(json!({"type": "tool_use", "id": id, "name": "run", "input": {}}), Origin::Agent, 1);
+            batch.expect(id, 1);
+        }
+        fill(&mut batch, &mut builder, &mut notes);
+        batch.close(response_follows, &mut builder, &mut notes);
+        (builder.finish(), notes)
+    }
+
+    fn texts(conversation: &Conversation) -> Vec<String> {
+        conversation.messages[0].blocks.iter().map(|b| conversation.block(*b).text().into_owned()).collect()
+    }
+
+    const AT: Stamp = Stamp { line: 9, time: None };
+
+    #[test]
+    fn results_come_first_and_in_the_order_of_the_calls() {
+        let (conversation, notes) = gather(&["a", "b"], true, |batch, builder, notes| {
+            let note = builder.text("note", Origin::Injected, 9);
+            batch.push(note, AT);
+            batch.answer("b", json!("two"), AT, builder, notes);
+            batch.answer("a", json!("one"), AT, builder, notes);
+        });
+        assert_eq!((texts(&conversation), notes), (vec!["one".into(), "two".into(), "note".into()], vec![]));
+    }
+
+    #[test]
+    fn a_call_without_result_gets_a_stand_in_only_if_a_response_follows() {
+        let (conversation, notes) = gather(&["a"], true, |_, _, _| {});
+        assert_eq!((texts(&conversation), conversation.tool_results(), notes.len()), (vec!["aborted".into()], 0, 1));
+        let (conversation, notes) = gather(&["a"], false, |_, _, _| {});
+        assert!(conversation.messages.is_empty() && notes.is_empty());
+    }
+
+    #[test]
+    fn a_result_nobody_waits_for_is_kept_as_text() {
+        let (conversation, notes) = gather(&["a"], true, |batch, builder, notes| {
+            batch.answer("a", json!("one"), AT, builder, notes);
+            batch.answer("a", json!("again"), AT, builder, notes);
+            batch.answer("z", json!([{"type": "text", "text": "lost"}]), AT, builder, notes);
+        });
+        assert_eq!((texts(&conversation), conversation.tool_results()), (vec!["one".into(), "again".into(), "lost".into()], 1));
+        assert_eq!(notes.len(), 2);
+    }
+
+    #[test]
+    fn an_id_used_twice_in_one_response_takes_its_results_in_order() {
+        let (conversation, notes) = gather(&["a", "a"], true, |batch, builder, notes| {
+            batch.answer("a", json!("one"), AT, builder, notes);
+            batch.answer("a", json!("two"), AT, builder, notes);
+        });
+        assert_eq!((texts(&conversation), notes), (vec!["one".into(), "two".into()], vec![]));
+    }
+}

@@ -1,0 +1,155 @@
+//! Lines of JSON as real files have them: two objects glued on one line, a last line cut off, lone surrogates, no final
+//! newline, a byte-order mark, blank lines, lines of 50 MB.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memmem};
+use serde::de::DeserializeOwned;
+
+use super::Note;
+
+/// The non-blank lines of a file with their numbers, from 1; a byte-order mark and carriage returns are left off.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut rest = Some(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
+    let mut number = 0u32;
+    std::iter::from_fn(move || {
+        let bytes = rest?;
+        number = number.saturating_add(1);
+        let (line, after) = match memchr(b'\n', bytes) {
+            Some(end) => (&bytes[..end], Some(&bytes[end + 1..])),
+            None => (bytes, None),
+        };
+        rest = after;
+        Some((number, line.trim_ascii()))
+    })
+    .filter(|(_, line)| !line.is_empty())
+}
+
+/// Every value on one line: usually one, more where records were glued together. What cannot be read becomes a note, and the
+/// values before it are kept.
+pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Note>) -> Vec<T> {
+    let line = match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(error) => {
+            let at = error.valid_up_to() + 1;
+            notes.push(Note::skipped(number, format!("not UTF-8 (byte {at} of the line); the line was skipped")));
+            return Vec::new();
+        }
+    };
+    let line = replace_lone_surrogates(line);
+    let mut values = Vec::new();
+    for value in serde_json::Deserializer::from_str(&line).into_iter::<T>() {
+        match value {
+            Ok(value) => values.push(value),
+            Err(error) => {
+                notes.push(Note::skipped(number, skipped_because(&error, values.len())));
+                break;
+            }
+        }
+    }
+    values
+}
+
+fn skipped_because(error: &serde_json::Error, read: usize) -> String {
+    let reason = if error.is_eof() {
+        "the line ends in the middle of a JSON value (cut off?)".to_owned()
+    } else {
+        // serde_json counts lines within the text it was given, which is one line here: only the column helps.
+        let text = error.to_string();
+        let cause = text.split(" at line ").next().unwrap_or(&text);
+        match cause.split_once(", expected struct ") {
+            Some((found, _)) => format!("not a record of this format: {found}, expected an object"),
+            None if error.is_data() => format!("not a record of this format: {cause}"),
+            None => format!("not valid JSON at column {}: {cause}", error.column()),
+        }
+    };
+    match read {
+        0 => format!("{reason}; the line was skipped"),
+        _ => format!("{reason}; what stands before it on the line was kept"),
+    }
+}
+
+/// Replaces the escape of every half surrogate pair (`\ud83d` without its other half) by the escape of its stand-in
+/// (see [`crate::util::text`]), so that the text can be held in a Rust string.
+pub fn replace_lone_surrogates(json: Cow<'_, str>) -> Cow<'_, str> {
+    let Some(first) = find_lone_surrogate(json.as_bytes(), 0) else { return json };
+    let bytes = json.as_bytes();
+    let (mut out, mut copied, mut next) = (Vec::with_capacity(bytes.len() + 32), 0, Some(first));
+    while let Some((at, unit)) = next {
+        out.extend_from_slice(&bytes[copied..at]);
+        // Both halves of U+10D800 + offset: the high half takes the offset's upper bits, the low half the rest.
+        let offset = unit - 0xD800;
+        out.extend_from_slice(format!("\\u{:04x}\\u{:04x}", 0xDBF6 + (offset >> 10), 0xDC00 + (offset & 0x3FF)).as_bytes());
+        copied = at + 6;
+        next = find_lone_surrogate(bytes, copied);
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    Cow::Owned(String::from_utf8(out).expect("only ASCII escapes were exchanged for others"))
+}
+
+/// The next escaped surrogate without its partner, from `from` on: where its backslash stands, and the surrogate.
+fn find_lone_surrogate(bytes: &[u8], from: usize) -> Option<(usize, u16)> {
+    let mut at = from;
+    loop {
+        at += memmem::find(&bytes[at..], b"\\u")?;
+        if is_escaped(bytes, from, at) {
+            at += 1;
+            continue;
+        }
+        match (escape_at(bytes, at), escape_at(bytes, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
+            (Some(unit @ 0xD800..=0xDFFF), _) => return Some((at, unit)),
+            _ => at += 2,
+        }
+    }
+}
+
+/// Whether the backslash at `at` is itself escaped: an odd number of backslashes stand before it.
+fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
+    bytes[from..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
+}
+
+/// The UTF-16 unit that an escape `\uXXXX` at this place writes.
+fn escape_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::text::stand_in;
+    use serde_json::{Value, json};
+
+    fn read(line: &str) -> (Vec<Value>, Vec<String>) {
+        let mut notes = Vec::new();
+        let values = values(7, line.as_bytes(), &mut notes);
+        (values, notes.into_iter().map(|n| n.what).collect())
+    }
+
+    #[test]
+    fn lines_are_numbered_as_an_editor_numbers_them() {
+        let found: Vec<_> = lines(b"\xEF\xBB\xBF{}\r\n\n  \n[]").collect();
+        assert_eq!(found, [(1, &b"{}"[..]), (4, &b"[]"[..])]);
+    }
+
+    #[test]
+    fn glued_objects_are_two() {
+        assert_eq!(read(r#"{"a":1}{"b":2}"#), (vec![json!({"a":1}), json!({"b":2})], vec![]));
+    }
+
+    #[test]
+    fn a_line_cut_off_says_so_and_keeps_what_came_before() {
+        let (values, notes) = read(r#"{"a":1}{"b":"#);
+        assert_eq!(values, [json!({"a":1})]);
+        assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); what stands before it on the line was kept"]);
+    }
+
+    #[test]
+    fn lone_surrogates_become_stand_ins_and_pairs_stay() {
+        let (values, notes) = read(r#"["\ud83d", "\ud83d\ude00", "\\ud83d", "\\\ude00\ud800"]"#);
+        let lone = |unit| stand_in(unit).expect("a surrogate");
+        let expected = json!([lone(0xD83D).to_string(), "😀", "\\ud83d", format!("\\{}{}", lone(0xDE00), lone(0xD800)),]);
+        assert_eq!((values, notes), (vec![expected], vec![]));
+    }
+}

@@ -1,0 +1,225 @@
+//! `messages`: messages of Anthropic's Messages API, as a harness keeps and archives its own list (learn-claude-code's
+//! `.transcripts/*.jsonl`, request bodies): one `{"role", "content"}` a line, or one JSON document that holds them all.
+//!
+//! The list is taken as the harness sent it: nothing is merged, reordered or mended. Each assistant message is a recorded
+//! response; the file has no usage and no clock. Content is a string, or a list of blocks; a block may be an SDK object
+//! that Python printed (`json.dumps(message, default=str)`), which is read as the block it was.
+
+mod document;
+
+use serde_json::Value;
+
+use super::{Format, Note, ReadOptions, Reading, jsonl, sdk};
+use crate::transcript::conversation::{BlockId, Builder, Call, Message, Origin, Role, Thinking};
+
+pub const FORMAT: Format = Format {
+    name: "messages",
+    about: "Anthropic Messages, one a line or one document: learn-claude-code's .transcripts",
+    sniff,
+    read,
+};
+
+/// How harnesses begin the string they leave in place of compacted messages (learn-claude-code s06 and s08). The last s08
+/// also writes `[12 messages archived at …]`.
+const COMPACTION_MARKERS: [&str; 4] =
+    ["[Conversation compressed. Transcript: ", "[Compacted]", "[Reactive compact]", "[snipped "];
+
+/// How many messages [`sniff`] looks at.
+const SNIFFED: usize = 20;
+
+fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
+    let mut reader = Reader { builder: Builder::new("main", FORMAT.name, Thinking::All), notes: Vec::new() };
+    match document::read(bytes, usize::MAX) {
+        Some(document) => reader.document(document),
+        None => {
+            for (line, text) in jsonl::lines(bytes) {
+                for value in jsonl::values(line, text, &mut reader.notes) {
+                    reader.record(value, line);
+                }
+            }
+        }
+    }
+    let conversation = reader.builder.finish();
+    let conversations = if conversation.messages.is_empty() { Vec::new() } else { vec![conversation] };
+    Reading { conversations, notes: reader.notes }
+}
+
+/// Whether the first messages are those of the Messages API, or plain text that no other chat format claims.
+fn sniff(bytes: &[u8]) -> bool {
+    let mut ignored = Vec::new();
+    let first: Vec<Value> = match document::read(bytes, SNIFFED) {
+        Some(document) => {
+            let texts = document.messages.iter().map(|(line, raw)| (*line, raw.get().as_bytes()));
+            texts.flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect()
+        }
+        None => jsonl::lines(bytes).take(SNIFFED).flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect(),
+    };
+    let begins = |value: &Value| matches!(value.get("role").and_then(Value::as_str), Some("user" | "assistant"));
+    first.first().is_some_and(begins) && first.iter().all(is_anthropic)
+}
+
+/// Whether a record may be a message of this format; OpenAI's chat and Claude Code's sessions have other keys and roles.
+fn is_anthropic(record: &Value) -> bool {
+    let foreign = ["tool_calls", "tool_call_id", "function_call", "uuid"];
+    matches!(record.get("role").and_then(Value::as_str), Some("user" | "assistant" | "system"))
+        && foreign.iter().all(|key| record.get(key).is_none())
+        && match record.get("content") {
+            Some(Value::String(_)) => true,
+            Some(Value::Array(blocks)) => blocks.iter().all(|block| block.is_string() || is_anthropic_type(kind(block))),
+            _ => false,
+        }
+}
+
+fn is_anthropic_type(kind: &str) -> bool {
+    let known = ["text", "thinking", "redacted_thinking", "tool_use", "image", "document", "search_result", "container_upload"];
+    known.contains(&kind) || kind.ends_with("_tool_use") || kind.ends_with("tool_result") || kind == "compaction"
+}
+
+fn kind(block: &Value) -> &str {
+    block.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+struct Reader {
+    builder: Builder,
+    notes: Vec<Note>,
+}
+
+impl Reader {
+    fn document(&mut self, document: document::Document) {
+        for system in document.system.iter().flat_map(|raw| jsonl::values(1, raw.get().as_bytes(), &mut self.notes)) {
+            self.builder.set_system(system_text(&system));
+        }
+        for (line, raw) in document.messages {
+            for value in jsonl::values(line, raw.get().as_bytes(), &mut self.notes) {
+                self.record(value, line);
+            }
+        }
+        if let Some(error) = document.broken {
+            let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
+            self.notes
+                .push(Note::skipped(line, format!("the document is broken here ({error}); the messages before it were kept")));
+        }
+    }
+
+    /// One message as it was written.
+    fn record(&mut self, record: Value, line: u32) {
+        let Value::Object(mut record) = record else {
+            return self.skip(line, "expected a message: an object with \"role\" and \"content\"; it was skipped");
+        };
+        let role = match record.get("role") {
+            Some(Value::String(role)) => role.clone(),
+            _ => return self.skip(line, "the object has no \"role\", so it is no message; it was skipped"),
+        };
+        let Some(content) = record.shift_remove("content") else {
+            return self.skip(line, "the message has no \"content\"; it was skipped");
+        };
+        match role.as_str() {
+            "user" => self.message(Role::User, content, line, None),
+            "assistant" => self.message(Role::Assistant, content, line, None),
+            "system" | "developer" if self.builder.so_far().system.is_none() => {
+                self.builder.set_system(system_text(&content));
+                self.builder.add_record();
+            }
+            other => {
+                let other = crate::util::text::head(other, 40);
+                self.notes.push(Note::info(line, format!("a message with role \"{other}\" is read as text the harness put in")));
+                self.message(Role::User, content, line, Some(Origin::Injected));
+            }
+        }
+    }
+
+    fn message(&mut self, role: Role, content: Value, line: u32, origin: Option<Origin>) {
+        let (plain, blocks) = match content {
+            Value::String(text) => {
+                let origin = origin.unwrap_or_else(|| string_origin(role, &text));
+                (true, vec![self.builder.text(text, origin, line)])
+            }
+            Value::Array(elements) => (false, self.blocks(role, elements, line, origin)),
+            _ => return self.skip(line, "\"content\" is neither a string nor a list of blocks; the message was skipped"),
+        };
+        if blocks.is_empty() {
+            self.notes.push(Note::info(line, "the message has no blocks and was left out"));
+            return;
+        }
+        let message = Message { role, plain, blocks, time: None, line };
+        if role == Role::Assistant && !self.builder.so_far().messages.is_empty() {
+            self.builder.response(message, Call::default());
+        } else {
+            // Nothing was asked before a first assistant message, so no call made it.
+            self.builder.message(message);
+        }
+        self.builder.add_record();
+    }
+
+    fn blocks(&mut self, role: Role, elements: Vec<Value>, line: u32, origin: Option<Origin>) -> Vec<BlockId> {
+        let wires: Vec<_> = elements.into_iter().filter_map(|element| self.wire(element, line)).collect();
+        let answers = wires.iter().any(|wire| kind(wire) == "tool_result");
+        let with_origin = wires.into_iter().map(|wire| (origin.unwrap_or(block_origin(role, kind(&wire), answers)), wire));
+        with_origin.map(|(origin, wire)| self.builder.block(wire, origin, line)).collect()
+    }
+
+    /// The block that an element of a content list is, characters kept as they are.
+    fn wire(&mut self, element: Value, line: u32) -> Option<Value> {
+        match element {
+            Value::Object(_) => Some(element),
+            Value::String(text) => Some(sdk::block(&text).unwrap_or_else(|why| {
+                let note = format!("a string in a list of blocks is no printed SDK object ({why}); it was read as text");
+                self.notes.push(Note::info(line, note));
+                crate::transcript::conversation::text_wire(text)
+            })),
+            _ => {
+                self.skip(line, "an element of the content is neither a block nor a string; it was skipped");
+                None
+            }
+        }
+    }
+
+    fn skip(&mut self, line: u32, what: &str) {
+        self.notes.push(Note::skipped(line, what));
+    }
+}
+
+/// Who wrote a message that is one string. In user messages a bracket begins what harnesses put in place of messages.
+///
+/// Claude Code's "This session is being continued from a previous conversation …" counts as typed: in these files it is the
+/// request the conversation begins with, and learn-claude-code, which takes any string without a bracket for the user's
+/// request, would repeat it after a compaction.
+fn string_origin(role: Role, text: &str) -> Origin {
+    match role {
+        Role::Assistant => Origin::Agent,
+        Role::User if !text.starts_with('[') => Origin::Typed,
+        Role::User if is_compaction(text) => Origin::Compaction,
+        Role::User => Origin::Injected,
+    }
+}
+
+fn is_compaction(text: &str) -> bool {
+    let after_number = text.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let archived = after_number.is_some_and(|rest| rest.starts_with(" messages archived at"));
+    archived || COMPACTION_MARKERS.iter().any(|marker| text.starts_with(marker))
+}
+
+/// Who wrote a block of a message; `answers` where the message has tool results, beside which harnesses put their reminders.
+fn block_origin(role: Role, kind: &str, answers: bool) -> Origin {
+    match (role, kind) {
+        (_, "tool_result") => Origin::Tool,
+        (Role::Assistant, _) => Origin::Agent,
+        (Role::User, "text" | "image" | "document") if !answers => Origin::Typed,
+        (Role::User, _) => Origin::Injected,
+    }
+}
+
+/// A system prompt: a string, or text blocks.
+fn system_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<_> = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

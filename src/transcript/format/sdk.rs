@@ -1,0 +1,79 @@
+//! Objects of Anthropic's Python SDK, printed by `json.dumps(…, default=str)`, back to blocks as the Messages API writes them.
+
+use serde_json::{Map, Value};
+
+use super::python;
+
+/// The keys that come first in a block, in the order in which the API writes them; others follow as they were printed.
+const KEY_ORDER: [&str; 9] = ["type", "id", "name", "input", "text", "thinking", "signature", "tool_use_id", "content"];
+
+/// The block that a printed object is, fields that are `None` left out; else why it is none.
+pub fn block(printed: &str) -> Result<Value, String> {
+    let python::Object { class, mut fields } = python::object(printed).map_err(|error| error.to_string())?;
+    if !fields.get("type").is_some_and(Value::is_string) {
+        let Some(kind) = kind_of_class(&class) else {
+            return Err(format!("`{}` is no class of blocks", crate::util::text::head(&class, 40)));
+        };
+        fields.insert("type".to_owned(), Value::String(kind));
+    }
+    let mut block = Map::new();
+    for key in KEY_ORDER {
+        if let Some(value) = fields.shift_remove(key) {
+            block.insert(key.to_owned(), value);
+        }
+    }
+    block.extend(fields);
+    block.retain(|_, value| !value.is_null());
+    Ok(Value::Object(block))
+}
+
+/// `ServerToolUseBlock` → `server_tool_use`.
+fn kind_of_class(class: &str) -> Option<String> {
+    let stem = class.strip_suffix("Block").filter(|stem| stem.chars().all(|c| c.is_ascii_alphanumeric()))?;
+    let mut kind = String::new();
+    for c in stem.strip_prefix("Beta").unwrap_or(stem).chars() {
+        if c.is_ascii_uppercase() && !kind.is_empty() {
+            kind.push('_');
+        }
+        kind.push(c.to_ascii_lowercase());
+    }
+    Some(kind).filter(|kind| !kind.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(printed: &str) -> String {
+        block(printed).unwrap_or_else(|why| panic!("{printed}: {why}")).to_string()
+    }
+
+    #[test]
+    fn keys_stand_in_the_order_of_the_api_and_none_is_left_out() {
+        assert_eq!(
+            wire("ToolUseBlock(id='t1', caller=None, input={'path': 'a.rs', 'limit': None}, name='read_file', type='tool_use')"),
+            r#"{"type":"tool_use","id":"t1","name":"read_file","input":{"path":"a.rs","limit":null}}"#
+        );
+        assert_eq!(wire("TextBlock(citations=None, text='Hi.', type='text')"), r#"{"type":"text","text":"Hi."}"#);
+        assert_eq!(
+            wire("ThinkingBlock(signature='c2ln', thinking='Hm.', type='thinking')"),
+            r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#
+        );
+        assert_eq!(
+            wire("ToolUseBlock(id='t1', caller=DirectCaller(type='direct'), input={}, name='ls', type='tool_use')"),
+            r#"{"type":"tool_use","id":"t1","name":"ls","input":{},"caller":{"type":"direct"}}"#
+        );
+    }
+
+    #[test]
+    fn a_block_without_type_has_that_of_its_class() {
+        assert_eq!(wire("TextBlock(text='Hi.')"), r#"{"type":"text","text":"Hi."}"#);
+        assert_eq!(wire("BetaServerToolUseBlock(id='s')"), r#"{"type":"server_tool_use","id":"s"}"#);
+    }
+
+    #[test]
+    fn other_texts_are_no_blocks() {
+        assert_eq!(block("print(end='')"), Err("`print` is no class of blocks".to_owned()));
+        assert_eq!(block("Done."), Err("`Done.` is no value at character 1".to_owned()));
+    }
+}

@@ -1,0 +1,8 @@
+//! What was recorded: transcript files become conversations.
+//!
+//! May import: [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
+//! [`format`](mod@format) (one reader for each transcript format), and [`tool_access`] (which files a tool call reads and writes).
+
+pub mod conversation;
+pub mod format;
+pub mod tool_access;
