@@ -16,8 +16,8 @@ use recompact::report::REPORTS;
 use recompact::tokens::meter::METERS;
 use recompact::transcript::format::{self, FORMATS};
 
-use crate::program::{fixtures, run};
-use crate::transcripts;
+use crate::support::program::{fixtures, run};
+use crate::support::transcripts;
 
 /// Lines of a source file, its tests not counted.
 const LONGEST: usize = 350;

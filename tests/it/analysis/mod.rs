@@ -1,0 +1,8 @@
+//! The commands that answer questions: audit, check, inspect, probe, replay, sweep.
+
+pub mod audits;
+pub mod gate;
+pub mod inspections;
+pub mod probes;
+pub mod summarizers;
+pub mod sweeps;

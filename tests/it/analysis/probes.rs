@@ -1,0 +1,179 @@
+//! `recompact probe` with a reader that makes no mistakes: it knows every fact that is asked for, and names it where the context
+//! it is shown holds it. Then what it finds must be what `kept.hit` says is there.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use recompact::analysis::probe::{Drawn, Findings, Plan, Shown, ask, choose, draw, forecast, show};
+use recompact::analysis::study::Study;
+use recompact::engine::policy::{Policy, preset};
+use recompact::facts::extract::{self, FactKind};
+use recompact::llm::client::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Refusal, Setup, Usage};
+use recompact::transcript::format::{self, ReadOptions, Reading};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{fixtures, run};
+
+const TRANSCRIPTS: [&str; 3] = ["claude-code/repair.jsonl", "messages/repair.blocks.jsonl", "openai-chat/tasks.json"];
+const POLICIES: [&str; 2] = ["lcc-s08", "drop-all"];
+const PLAN: Plan = Plan { questions: 60, max_context: 16_000, seed: 1 };
+
+/// Names a fact where the context has it, by the cloze that asks for it.
+struct Reader(HashMap<String, (FactKind, String)>);
+
+impl Reader {
+    fn of(shown: &[Shown]) -> Self {
+        let questions = shown.iter().flat_map(|shown| &shown.spot.questions);
+        Self(questions.map(|question| (question.cloze.line.clone(), (question.kind, question.fact.clone()))).collect())
+    }
+}
+
+impl Provider for Reader {
+    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+        let (context, asked) = question.user.rsplit_once("</conversation>").expect("a conversation between marks");
+        let line = asked.split_once("\n`").and_then(|(_, rest)| rest.split_once("`\nWhat")).expect("a line between backticks").0;
+        let (kind, fact) = &self.0[line];
+        let mut is_there = false;
+        extract::in_text(context, &mut |seen| is_there |= seen.kind == *kind && seen.text == fact);
+        let text = if is_there { format!("`{fact}`.\nI looked it up.") } else { "UNKNOWN".to_owned() };
+        Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
+    }
+}
+
+fn readings() -> Vec<(&'static str, Reading)> {
+    let read = |name: &'static str| {
+        let bytes = fs::read(fixtures().join(name)).expect("a fixture");
+        let format = format::sniff(&bytes).expect("a known format");
+        (name, (format.read)(&bytes, &ReadOptions::default()))
+    };
+    TRANSCRIPTS.map(read).into()
+}
+
+fn study() -> Study {
+    let policies = POLICIES.iter().chain(&["keep-all"]).map(|name| preset(name).expect("a preset").policy(&[]).expect("valid"));
+    let study = Study::new(policies.collect());
+    Study { baseline: POLICIES.len(), ..study }
+}
+
+fn shown(plan: &Plan) -> Vec<Shown> {
+    let (study, readings) = (study(), readings());
+    let policies: Vec<&Policy> = study.policies[..POLICIES.len()].iter().collect();
+    let drawn = readings.iter().map(|(name, reading)| draw(&study, &policies, plan, name, reading));
+    let spots = choose(drawn.flat_map(|Drawn { spots, .. }| spots).collect(), plan);
+    let of = |(name, reading): &(&str, Reading)| {
+        let here: Vec<_> = spots.iter().filter(|spot| spot.transcript == *name).cloned().collect();
+        show(&study, &policies, plan, &here, reading)
+    };
+    readings.iter().flat_map(of).collect()
+}
+
+fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
+    Model::new(Setup {
+        name: "openai:reader".to_owned(),
+        params: serde_json::Map::new(),
+        replicate: 1,
+        provider: Some(Box::new(Reader::of(shown))),
+        cassette: Arc::new(Cassette::new(cassette.map(Path::to_owned), Mode::Auto)),
+        limits: Arc::new(Limits::new(None, None, 4)),
+        price: None,
+        retries: 0,
+        first_wait: recompact::llm::client::FIRST_WAIT,
+        stopped: || false,
+    })
+}
+
+#[test]
+fn a_perfect_reader_finds_what_is_there_and_misses_what_is_gone() {
+    let shown = shown(&PLAN);
+    let asked = ask(&model(&shown, None), &shown, &|| {}).expect("an answer to everything");
+    let found = Findings::new("reader", PLAN, 0, &POLICIES, &shown, asked);
+    for of in &found.policies {
+        let answers = &of.answers;
+        println!("{}: {answers:?} {:?}", of.policy, of.agreement);
+        assert_eq!(answers.nothing.right, 0, "{}", of.policy);
+        assert_eq!(answers.everything.right, answers.everything.asked, "{}", of.policy);
+        assert_eq!(answers.hits.right, answers.hits.asked, "{}: hits", of.policy);
+        assert_eq!(answers.misses().right, 0, "{}: misses", of.policy);
+    }
+    let s08 = &found.policies[0];
+    assert!(s08.answers.hits.asked >= 5 && s08.answers.soft.asked >= 5, "{:?}", s08.answers);
+    assert_eq!([s08.agreement.share.value, s08.agreement.phi.value, s08.agreement.kappa.value], [Some(1.0); 3]);
+    assert!(found.policies.iter().all(|of| of.answers.everything.asked > 0), "both controls are asked");
+}
+
+#[test]
+fn questions_are_within_the_plan() {
+    for plan in [PLAN, Plan { questions: 7, ..PLAN }, Plan { max_context: 900, ..PLAN }] {
+        let shown = shown(&plan);
+        let questions = || shown.iter().flat_map(|shown| &shown.spot.questions);
+        assert!(questions().count() <= plan.questions && questions().count() > 0, "{plan:?}");
+        for forecast in forecast(&shown) {
+            assert!(forecast.tokens >= forecast.new_tokens && forecast.questions >= forecast.contexts, "{forecast:?}");
+        }
+        for question in questions() {
+            assert!(question.cloze.line.contains("____") && !question.cloze.line.contains(&question.fact), "{question:?}");
+        }
+    }
+    assert_ne!(shown(&PLAN), shown(&Plan { seed: 2, ..PLAN }));
+}
+
+/// The command on the same transcripts, with the answers that are on a cassette.
+fn probe<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let policies = POLICIES.iter().flat_map(|policy| ["-p", policy]);
+    let plan = ["--questions", "60", "--max-context", "16000", "--model", "openai:reader"];
+    let cassette = ["--cassette", cassette, "--cassette-mode", "replay"];
+    ["probe"].into_iter().chain(TRANSCRIPTS).chain(policies).chain(plan).chain(cassette).chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn the_command_says_the_same_from_a_cassette_whatever_the_threads() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let cassette = folder.path().to_str().expect("a plain path");
+    let shown = shown(&PLAN);
+    ask(&model(&shown, Some(folder.path())), &shown, &|| {}).expect("an answer to everything");
+    for output in ["table", "markdown", "json"] {
+        let [one, eight] = ["1", "8"].map(|jobs| run(probe(cassette, &["-o", output, "--jobs", jobs])).printed());
+        assert!(one == eight, "{output}");
+        match output {
+            "json" => {
+                let found: Value = serde_json::from_str(&one).expect("JSON");
+                let asked = found["asked"].as_array().expect("every question");
+                assert_eq!(asked.len(), shown.iter().map(|shown| shown.spot.questions.len()).sum::<usize>());
+                let agrees = |asked: &Value| (asked["outcome"] == "hit") == (asked["context"]["right"] == true);
+                assert!(asked.iter().all(agrees), "{one}");
+            }
+            output => insta::assert_snapshot!(format!("probe-{output}"), one),
+        }
+    }
+    insta::assert_snapshot!("probe-dry-run", run(probe(cassette, &["--dry-run"])).printed());
+}
+
+#[test]
+fn a_question_without_an_answer_is_named() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let cassette = folder.path().to_str().expect("a plain path");
+    let ran = run(probe(cassette, &[]));
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    let named = TRANSCRIPTS.iter().any(|name| ran.stderr.starts_with(&format!("recompact: {name}:")));
+    assert!(named && ran.stderr.contains("has no answer") && ran.stderr.contains("holds no answer"), "{}", ran.stderr);
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let cases: [(&[&str], &str); 6] = [
+        (&["messages", "-p", "lcc-s08", "--model", "reader"], "such as openai:MODEL"),
+        (&["messages", "-p", "lcc-s08", "--model", "openai:"], "write openai:MODEL"),
+        (&["messages", "-p", "lcc-s08", "--model", "openai:a", "-o", "html"], "probe has no html report"),
+        (&["messages", "-p", "lcc-s08", "-p", "lcc-s08", "--model", "openai:a"], "named twice"),
+        (&["-", "-p", "lcc-s08", "--model", "openai:a"], "standard input can be read only once"),
+        (&["messages", "-p", "lcc-s08", "--model", "openai:a", "--dry-run", "--max-context", "10"], "no question could be drawn"),
+    ];
+    for (arguments, what) in cases {
+        let ran = run(["probe"].iter().chain(arguments));
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(what), "{arguments:?}: {}", ran.stderr);
+    }
+}

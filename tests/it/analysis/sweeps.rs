@@ -1,0 +1,324 @@
+//! `recompact sweep`: what is chosen, what is reported, what is saved, and every way to use it wrongly.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, fixtures, run, run_in};
+
+/// Two policies on the invented recordings, whose window is so small that something happens.
+const SWEEP: [&str; 15] = [
+    "sweep",
+    "claude-code",
+    "messages/repair.blocks.jsonl",
+    "openai-chat",
+    "-p",
+    "lcc-s08",
+    "-p",
+    "anthropic-clear",
+    "--window",
+    "80000",
+    "--tokenizer",
+    "chars/4",
+    "--summarizer",
+    "stub:500",
+    "--quiet",
+];
+const GRID: [&str; 6] =
+    ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "--set", "clear.threshold=20k,40k,60k"];
+
+fn sweep(more: &[&str]) -> Ran {
+    run([&SWEEP, &GRID[..], more].concat())
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().expect("a list").iter().map(|value| value.as_str().expect("a text")).collect()
+}
+
+fn configurations(results: &Value) -> &[Value] {
+    results["sweep"]["configurations"].as_array().expect("configurations")
+}
+
+#[test]
+fn a_grid_of_two_policies() {
+    let results = sweep(&["-o", "json"]).json();
+    let found = &results["sweep"];
+    // 4 of lcc-s08, 3 of anthropic-clear, and both as they are.
+    let names: Vec<_> = configurations(&results).iter().map(|row| row["policy"].as_str().expect("a name")).collect();
+    let expected = [
+        "lcc-s08",
+        "anthropic-clear",
+        "lcc-s08-1",
+        "lcc-s08-2",
+        "lcc-s08-3",
+        "lcc-s08-4",
+        "anthropic-clear-1",
+        "anthropic-clear-2",
+        "anthropic-clear-3",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(
+        configurations(&results)[3]["settings"],
+        serde_json::json!([["micro.keep_recent", "1"], ["auto.threshold", "60k"]])
+    );
+    assert_eq!(found["parameters"].as_array().map(Vec::len), Some(3));
+    assert_eq!(texts(&found["parameters"][1]["values"]), ["20k", "60k"]);
+    let objectives: Vec<_> = found["objectives"].as_array().expect("objectives").iter().map(|o| &o["column"]).collect();
+    assert_eq!(objectives, ["cost.ratio", "kept.hit", "kept.constraints"]);
+    let rung = &found["rungs"][0];
+    assert_eq!((rung["configurations"].as_u64(), &rung["sessions"]), (Some(9), &found["sessions"]));
+    // Every member of the front, and the policies as they are, are compared in full, between the bounds.
+    let compared: Vec<_> = results["policies"].as_array().expect("policies").iter().map(|policy| &policy["name"]).collect();
+    assert_eq!((compared[0], compared[compared.len() - 1]), (&Value::from("keep-all"), &Value::from("drop-all")));
+    for row in configurations(&results).iter().filter(|row| row["front"] == true || row["policy"] == row["of"]) {
+        assert!(compared.contains(&&row["policy"]), "{row}");
+        assert_eq!(row["dominated"].is_number(), row["front"] == true);
+    }
+}
+
+/// What the search has added up is what the comparison says: it is the same replay.
+#[test]
+fn totals_are_those_of_the_comparison() {
+    let results = sweep(&["-o", "json"]).json();
+    let summary = results["summary"].as_array().expect("a summary");
+    let mut compared = 0;
+    for row in configurations(&results) {
+        let Some(of) = summary.iter().find(|of| of["policy"] == row["policy"]) else { continue };
+        for (column, value) in row["values"].as_object().expect("values") {
+            match (value.as_f64(), of["values"][column].as_f64()) {
+                (Some(swept), Some(replayed)) => assert!((swept - replayed).abs() <= 1e-9 * replayed.abs(), "{column}: {row}"),
+                values => assert_eq!(values, (None, None), "{column}: {row}"),
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    for more in [&["-o", "json"][..], &["-o", "table"], &["-o", "json", "--sample", "5", "--holdout", "0.3", "--seed", "4"]] {
+        let one = sweep(&[more, &["--jobs", "1"]].concat()).printed();
+        assert!(one == sweep(&[more, &["--jobs", "8"]].concat()).printed(), "{more:?}");
+    }
+}
+
+#[test]
+fn what_is_saved_replays_to_the_same_numbers() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let [policy, results] = ["policy.toml", "results.json"].map(|name| folder.path().join(name));
+    let [policy, results] = [&policy, &results].map(|path| path.to_str().expect("a plain path"));
+    sweep(&["-o", "json", "--out", results, "--save", policy]).printed();
+    let saved: Value = serde_json::from_str(&fs::read_to_string(results).expect("results")).expect("JSON");
+    let recommended = &saved["sweep"]["recommended"];
+    assert_eq!(fs::read_to_string(policy).expect("a policy"), recommended["toml"].as_str().expect("a text"));
+    let mut replay = SWEEP.to_vec();
+    replay[0] = "replay";
+    replay.retain(|argument| !["lcc-s08", "anthropic-clear", "-p"].contains(argument));
+    let replayed = run([&replay[..], &["-p", policy, "-o", "json"]].concat()).json();
+    let values = |results: &Value| {
+        let summary = results["summary"].as_array().expect("a summary").clone();
+        summary.into_iter().find(|of| of["policy"] == recommended["policy"]).expect("the policy")["values"].clone()
+    };
+    assert_eq!(values(&saved), values(&replayed));
+    let front = configurations(&saved).iter().find(|row| row["policy"] == recommended["policy"]).expect("it was tried");
+    assert_eq!(front["front"], true);
+    for next in recommended["neighbours"].as_array().expect("neighbours") {
+        let better = next["differences"][next["by"].as_str().expect("a column")].as_f64().expect("a difference");
+        assert!(if next["by"] == "cost.ratio" { better < 0.0 } else { better > 0.0 }, "{next}");
+    }
+}
+
+#[test]
+fn a_hold_out_is_reported_and_nothing_else() {
+    let results = sweep(&["-o", "json", "--holdout", "0.3"]).json();
+    let (all, found) = (sweep(&["-o", "json"]).json(), &results["sweep"]);
+    let count = |value: &Value| value.as_u64().expect("a count");
+    assert_eq!(count(&found["sessions"]) + count(&found["held_out"]), count(&all["sweep"]["sessions"]));
+    assert!(count(&found["held_out"]) >= 2);
+    let conversations = |results: &Value| {
+        let rows = results["rows"].as_array().expect("rows").iter().filter(|row| row["policy"] == "keep-all");
+        rows.map(|row| format!("{} {}", row["transcript"], row["conversation"])).collect::<Vec<_>>()
+    };
+    let (held_out, all) = (conversations(&results), conversations(&all));
+    assert!(held_out.len() < all.len() && held_out.iter().all(|one| all.contains(one)), "{held_out:?}");
+    let said = sweep(&["--holdout", "0.3"]).printed();
+    assert!(said.contains(&format!("{} sessions held out: nothing was chosen on them", found["held_out"])), "{said}");
+}
+
+#[test]
+fn a_sample_is_halved_and_policies_as_they_are_stay() {
+    let more = ["--set", "budget.max_bytes=1KB..900KB:1KB", "--sample", "40", "-o", "json"];
+    let results = sweep(&more).json();
+    let rungs = results["sweep"]["rungs"].as_array().expect("rungs");
+    let numbers: Vec<_> = rungs.iter().map(|rung| (rung["sessions"].as_u64(), rung["configurations"].as_u64())).collect();
+    let all = results["sweep"]["sessions"].as_u64().expect("a count");
+    // 37 of lcc-s08 and all 3 of anthropic-clear, and both as they are.
+    assert_eq!(numbers[0], (Some(all.div_ceil(4)), Some(42)));
+    assert_eq!(numbers[1..], [(Some(all.div_ceil(2)), Some(22)), (Some(all), Some(12))]);
+    let full = configurations(&results).iter().filter(|row| row["sessions"] == all);
+    assert_eq!(full.clone().count(), 12);
+    assert_eq!(full.filter(|row| row["policy"] == row["of"]).count(), 2);
+    assert!(configurations(&results).iter().all(|row| row["front"] == false || row["sessions"] == all));
+}
+
+#[test]
+fn conditions_hold_for_what_is_recommended() {
+    let results = sweep(&["--where", "kept.hit >= 80%", "--where", "broken.requests = 0", "-o", "json"]).json();
+    assert_eq!(texts(&results["sweep"]["conditions"]), ["kept.hit >= 80%", "broken.requests == 0"]);
+    for row in configurations(&results) {
+        let (hit, broken) = (row["values"]["kept.hit"].as_f64(), row["values"]["broken.requests"].as_f64());
+        assert_eq!(row["allowed"] == true, hit >= Some(0.8) && broken == Some(0.0), "{row}");
+        assert!(row["front"] == false || row["allowed"] == true);
+    }
+}
+
+#[test]
+fn a_recommendation_that_breaks_requests_says_so() {
+    let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| *argument != "anthropic-clear").collect();
+    // The second `-p` had its policy taken away.
+    let alone = [&alone[..6], &alone[7..]].concat();
+    let grid = ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "-o", "json"];
+    let why = |more: &[&str]| {
+        let results = run([&alone, &grid[..], more].concat()).json();
+        results["sweep"]["recommended"]["why"].as_str().expect("a sentence").to_owned()
+    };
+    assert!(why(&[]).ends_with(
+        " It breaks 128 requests, which an API would refuse: --where 'broken.requests == 0' leaves such policies out."
+    ));
+    assert!(!why(&["--where", "broken.requests == 0"]).contains("breaks"));
+}
+
+/// That nothing meets the conditions is an answer, and the nearest is shown; but nothing can be saved.
+#[test]
+fn conditions_that_nothing_meets() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let policy = folder.path().join("policy.toml");
+    let impossible = ["--where", "cost.ratio < 0.01"];
+    let said = sweep(&impossible).printed();
+    assert!(said.starts_with("Nothing to recommend: no configuration meets: cost.ratio < 0.01\n"), "{said}");
+    assert!(said.contains("  comes nearest  "), "{said}");
+    let ran = sweep(&[&impossible[..], &["--save", policy.to_str().expect("a plain path")]].concat());
+    assert_eq!((ran.code, policy.exists()), (2, false));
+    assert!(
+        ran.stderr.ends_with("policy.toml: nothing was saved, for no configuration meets the conditions\n"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn wrong_use_is_refused_before_anything_is_read() {
+    let refused: [(&[&str], &str); 14] = [
+        (&["--set", "micro.keep_recent=1..many"], "micro.keep_recent: `1..many`: a range is written `1..10` or `20k..120k:20k`"),
+        (&["--set", "micro.keep_recent=9..3"], "micro.keep_recent: `9..3`: the range ends below its beginning"),
+        (&["--set", "micro.keep_recent="], "micro.keep_recent: a value is missing"),
+        (&["--set", "micro.keep_recent=1,some"], "--set micro.keep_recent=some: layer `micro`: "),
+        (&["--set", "micro.keep_recnt=1,2"], "did you mean `keep_recent`?"),
+        (&["--set", "macro.keep_recent=1,2"], "no policy here has a layer `macro`; did you mean `micro`?"),
+        (&["--set", "micro.keep_recent=5"], "nothing is varied: give a setting several values"),
+        (&["--set", "auto.threshold=1..1m"], "1000000 configurations are more than the 20000 that can be swept"),
+        (&["--set", "micro.keep_recent=1,2", "--where", "kept.hard"], "a condition is written `kept.hard <= 0.02`"),
+        (&["--set", "micro.keep_recent=1,2", "--where", "kept.hrad < 1"], "--where kept.hrad: there is no such column; did you"),
+        (&["--set", "micro.keep_recent=1,2", "--minimize", "costs"], "--minimize costs: there is no such column"),
+        (&["--set", "micro.keep_recent=1,2", "--holdout", "30"], "a share below 1 is needed"),
+        (&["--set", "micro.keep_recent=1,2", "--sample", "0"], "a number from 1 on is needed"),
+        (&["--set", "micro.keep_recent=1,2", "-p", "lcc-s08"], "the policy `lcc-s08` is named twice"),
+    ];
+    for (more, said) in refused {
+        let ran = run([&["sweep", "no-such-folder", "-p", "lcc-s08"], more].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{more:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said) && !ran.stderr.contains("no such file"), "{more:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn transcripts_that_cannot_be_swept() {
+    let given = ["-p", "lcc-s08", "--set", "micro.keep_recent=1,2"];
+    let ran = run_in(&crate::support::program::fixtures(), [&["sweep", "-"], &given[..]].concat(), b"{}");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("standard input can be read only once"), "{}", ran.stderr);
+    let ran = run([&["sweep", "codex", "--holdout", "0.3"], &given[..]].concat());
+    let said = "recompact: --holdout 0.3: the transcripts hold 1 session; 5 are needed, so that 2 are on either side\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, said));
+    let ran = run([&["sweep", "codex", "--save", "codex/repair.jsonl"], &given[..]].concat());
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("codex/repair.jsonl: is read, so it cannot be written too"), "{}", ran.stderr);
+    let ran = run([&["sweep", "no-such-folder"], &given[..]].concat());
+    assert!(ran.code == 2 && ran.stderr.contains("no-such-folder: no such file or folder"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_table_for_people() {
+    let printed = sweep(&["--set", "clear.keep_recent=1,3"]).printed();
+    let (report, policy) = printed.split_once("The recommended policy (").expect("the policy comes last");
+    let wide: Vec<_> = report.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+    let (found, _) = report.split_once("\nSummary: ").expect("the comparison follows");
+    insta::assert_snapshot!("sweep", found);
+    let (_, policy) = policy.split_once('\n').expect("lines");
+    recompact::engine::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
+    let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown"]).printed();
+    assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
+}
+
+/// For a first response with nothing before it nothing can be sent: it is no session to choose on or to hold out.
+#[test]
+fn sessions_are_those_that_are_compared() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a folder to write to");
+    let recorded = fs::read(fixtures().join("messages/repair.blocks.jsonl")).expect("a fixture");
+    write("1.jsonl", &recorded);
+    write("2.jsonl", &recorded);
+    write("3.json", br#"[{"role": "assistant", "content": "How can I help?"}, {"role": "user", "content": "Not at all."}]"#);
+    let asked = "sweep 1.jsonl 2.jsonl 3.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 -o json";
+    let results = run_in(folder.path(), asked.split(' '), b"").json();
+    let mut compared = texts_of(&results["rows"], "transcript");
+    compared.dedup();
+    assert_eq!(compared, ["1.jsonl", "2.jsonl"]);
+    assert_eq!(results["sweep"]["sessions"], 2);
+}
+
+fn texts_of<'a>(rows: &'a Value, key: &str) -> Vec<&'a str> {
+    rows.as_array().expect("rows").iter().filter_map(|row| row[key].as_str()).collect()
+}
+
+/// `small-1` is both the baseline and what the first configuration of `small` would be called.
+#[test]
+fn the_baseline_keeps_its_name_and_its_settings() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let policy = |file: &str, name: &str, keep_recent: u8| {
+        let text = format!("name = \"{name}\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = {keep_recent}\n");
+        fs::write(folder.path().join(file), text).expect("a folder to write to");
+    };
+    fs::copy(fixtures().join("messages/repair.blocks.jsonl"), folder.path().join("1.jsonl")).expect("a fixture");
+    policy("small.toml", "small", 3);
+    policy("baseline.toml", "small-1", 90);
+    policy("other.toml", "small", 4);
+    let run = |command: &str| run_in(folder.path(), command.split(' '), b"");
+    let sweep = "sweep 1.jsonl -q --tokenizer chars/4 -p small.toml --set micro.keep_recent=1,2 -o json --baseline";
+    let results = run(&format!("{sweep} baseline.toml")).json();
+    let tomls = results["policies"].as_array().expect("policies");
+    let baseline = tomls.iter().find(|policy| policy["name"] == "small-1").expect("the baseline");
+    assert!(baseline["toml"].as_str().is_some_and(|toml| toml.contains("keep_recent = 90")), "{baseline}");
+    assert!(configurations(&results).iter().all(|row| row["policy"] != "small-1"));
+    assert_eq!(run(&format!("{sweep} small")).json()["sweep"]["sessions"], 1, "a policy by its own name, as replay takes it");
+    for command in [&format!("{sweep} other.toml"), "replay 1.jsonl -q -p small.toml --baseline other.toml"] {
+        let Ran { code, stderr, .. } = run(command);
+        assert_eq!((code, stderr.as_str()), (2, "recompact: --baseline other.toml: another policy is named `small` too\n"));
+    }
+}
+
+#[test]
+fn an_objective_without_a_value_is_said_to_decide_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let hello = br#"[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]"#;
+    fs::write(folder.path().join("1.json"), hello).expect("a folder to write to");
+    let asked =
+        "sweep 1.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 --minimize tokens.sent --maximize kept.hit";
+    let report = run_in(folder.path(), asked.split(' '), b"").printed();
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let said = "maximize kept.hit (no configuration has a value, so it decides nothing)";
+    assert!(words.join(" ").contains(said), "{report}");
+}

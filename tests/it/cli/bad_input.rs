@@ -1,0 +1,364 @@
+//! What the program does with input and arguments nobody should give it: an exit code, a reason with its place, no panic, and
+//! nothing changed.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, files, fixtures, run, run_in};
+
+/// Runs in a folder with these files, and sees that the run changes none of them and adds none.
+#[track_caller]
+fn run_with(given: &[(&str, &[u8])], arguments: &[&str]) -> Ran {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (name, bytes) in given {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("in the folder")).expect("a folder in it");
+        fs::write(path, bytes).expect("a file in it");
+    }
+    run_unchanged(folder.path(), arguments)
+}
+
+#[track_caller]
+fn run_unchanged(folder: &Path, arguments: &[&str]) -> Ran {
+    let before = files(folder);
+    let ran = run_in(folder, arguments, b"");
+    assert!(files(folder) == before, "the folder has changed");
+    ran
+}
+
+/// Fails with exit code 2, prints nothing, and says this.
+#[track_caller]
+fn assert_refused(ran: &Ran, said: &str) {
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}
+
+const GOOD: &[u8] = b"{\"role\": \"user\", \"content\": \"Hello?\"}\n{\"role\": \"assistant\", \"content\": \"Yes.\"}\n";
+
+#[test]
+fn files_that_hold_no_conversation() {
+    let refused: [(&str, &[u8], &str); 5] = [
+        ("a.jsonl", b"", "recompact: a.jsonl: the file is empty\n"),
+        ("a.jsonl", b" \n\r\n\t", "recompact: a.jsonl: the file is empty\n"),
+        (
+            "a.bin",
+            b"\x00\x01\xff\xfe",
+            "recompact: a.bin: a binary file, not a transcript in a format this program knows (claude-code,",
+        ),
+        ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a format this program knows (claude-code,"),
+        ("a.jsonl.gz", b"\x1f\x8bno", "recompact: a.jsonl.gz: cannot be decompressed: "),
+    ];
+    for command in [&["inspect"][..], &["replay", "-p", "lcc-s08"]] {
+        for (name, bytes, said) in refused {
+            assert_refused(&run_with(&[(name, bytes)], &[command, &[name]].concat()), said);
+        }
+    }
+    let forced = run_with(&[("a.txt", b"Dear diary,\n")], &["inspect", "a.txt", "--format", "codex"]);
+    assert_refused(&forced, "recompact: a.txt: no conversation found in it, read as codex (line 1: not valid JSON at column 1: ");
+}
+
+#[test]
+fn awkward_fixtures_are_read_as_far_as_they_can_be() {
+    let cut = "awkward/cut-off.jsonl:4: the line ends in the middle of a JSON value (cut off?); the line was skipped\n";
+    let unknown = "awkward/unknown-types.jsonl:8: the message has no content; it was skipped\n\
+        awkward/unknown-types.jsonl:12: not a record of this format: invalid type: integer `17`, expected an object; the line was \
+        skipped\n\
+        awkward/unknown-types.jsonl:13: not a record of this format: invalid type: null, expected an object; the line was skipped\n\
+        awkward/unknown-types.jsonl:14: not a record of this format: invalid type: string \"a string\", expected an object; the line \
+        was skipped\n";
+    let orphans = "awkward/orphans.jsonl:22: the message has no \"content\"; it was skipped\n\
+        awkward/orphans.jsonl:23: \"content\" is neither a string nor a list of blocks; the message was skipped\n";
+    // Calls, and what is said of the lines that were left out.
+    let expected = [
+        ("awkward/cut-off.jsonl", 1, cut),
+        ("awkward/glued.jsonl", 3, ""),
+        ("awkward/surrogates.jsonl", 3, ""),
+        ("awkward/unknown-types.jsonl", 2, unknown),
+        ("awkward/orphans.jsonl", 9, orphans),
+        ("awkward/ansi.jsonl", 3, ""),
+        ("awkward/hostile-ids.jsonl", 3, ""),
+    ];
+    for (file, calls, said) in expected {
+        let inspected = run_unchanged(&fixtures(), &["inspect", file, "-o", "json", "--tokenizer", "chars/4"]);
+        assert_eq!((inspected.code, inspected.stderr.as_str()), (0, said));
+        let inspected: serde_json::Value = serde_json::from_str(&inspected.stdout).expect("JSON");
+        assert_eq!(inspected[0]["calls"], calls, "{file}");
+        let replayed = run(["replay", file, "-p", "lcc-s08", "-p", "lcc-s08-late", "-o", "csv", "--tokenizer", "chars/4"]);
+        assert_eq!((replayed.code, replayed.stderr.as_str(), replayed.stdout.lines().count()), (0, said, 7), "{file}");
+        let strict = run(["replay", file, "-p", "lcc-s08", "--tokenizer", "chars/4", "--strict"]);
+        assert_eq!((strict.code, strict.stdout.is_empty()), if said.is_empty() { (0, false) } else { (2, true) }, "{file}");
+        assert!(strict.stderr.starts_with(said), "{}", strict.stderr);
+    }
+}
+
+#[test]
+fn a_strict_run_prints_nothing_and_says_why() {
+    let ran = run(["inspect", "awkward/cut-off.jsonl", "messages", "--strict", "--quiet"]);
+    assert_refused(&ran, "awkward/cut-off.jsonl:4: ");
+    assert!(ran.stderr.ends_with("\nrecompact: --strict: 1 line could not be read\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn quiet_leaves_out_what_was_skipped_but_not_what_failed() {
+    let ran = run(["inspect", "awkward/cut-off.jsonl", "--quiet"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let ran = run(["inspect", "awkward/cut-off.jsonl", "awkward/empty.jsonl", "--quiet"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, "recompact: awkward/empty.jsonl: the file is empty\n"));
+}
+
+/// One message of 50 megabytes, and one line that is no JSON, as long.
+#[test]
+fn a_line_of_fifty_megabytes() {
+    let long = "all work and no play ".repeat(2_500_000);
+    let text = format!(
+        "{{\"role\": \"user\", \"content\": \"{long}\"}}\n{}{long}\n",
+        "{\"role\": \"assistant\", \"content\": \"Indeed.\"}\n"
+    );
+    let ran = run_with(&[("long.jsonl", text.as_bytes())], &["inspect", "long.jsonl", "-o", "json", "--tokenizer", "chars/4"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (0, 1));
+    assert!(ran.stderr.starts_with("long.jsonl:3: not valid JSON at column 1: "), "{}", ran.stderr);
+    let inspected: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(inspected[0]["tokens"]["typed"], long.len() / 4);
+}
+
+#[test]
+fn halves_of_surrogate_pairs_come_back_as_they_were() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("contexts.jsonl");
+    let file = file.to_str().expect("a plain path");
+    let escapes = |text: &str| text.match_indices("\\u").map(|(at, _)| text[at..at + 6].to_owned()).collect::<Vec<_>>();
+    run(["replay", "awkward/surrogates.jsonl", "-p", "lcc-s08", "-p", "claude-code", "--contexts", file]).printed();
+    let contexts = fs::read_to_string(file).expect("the contexts");
+    for request in contexts.lines().filter(|line| line.contains("\"call\":3")) {
+        let said = [
+            r#""content":"\ud83d""#,
+            r#""text":"\ude00\ud83d""#,
+            r#""a\udc00z""#,
+            r#""text":"😀 and \ud83d""#,
+            r#""\\ud83d is no escape""#,
+        ];
+        assert!(said.iter().all(|said| request.contains(said)), "{request}");
+        assert_eq!(escapes(request), ["\\ud83d", "\\ude00", "\\ud83d", "\\udc00", "\\ud83d", "\\ud83d"]);
+    }
+    // Ids are the one text of a transcript that an inspection shows.
+    let id = r#"toolu_\ud83d"#;
+    let call =
+        format!(r#"{{"role": "assistant", "content": [{{"type": "tool_use", "id": "{id}", "name": "ls", "input": {{}}}}]}}"#);
+    let result = format!(r#"{{"role": "user", "content": [{{"type": "tool_result", "tool_use_id": "{id}", "content": "x"}}]}}"#);
+    let text = format!("{}{call}\n{result}\n{call}\n", "{\"role\": \"user\", \"content\": \"Hello?\"}\n");
+    let ran = run_with(&[("a.jsonl", text.as_bytes())], &["inspect", "a.jsonl", "-o", "json"]).printed();
+    assert!(ran.contains(&format!("\"{id}\"")), "{ran}");
+}
+
+#[test]
+fn paths_that_lead_nowhere() {
+    let good = ("a.jsonl", GOOD);
+    assert_refused(&run_with(&[("docs/read.me", b"-")], &["inspect", "docs"]), "recompact: docs: no transcripts (*.jsonl, ");
+    assert_refused(&run_with(&[good], &["inspect", "b.jsonl"]), "recompact: b.jsonl: no such file or folder; ");
+    assert_refused(&run_with(&[good], &["inspect", "a"]), "recompact: a: no such file or folder; did you mean a.jsonl?\n");
+    assert_refused(&run_with(&[good], &["inspect", "*.csv"]), "recompact: *.csv: no file has a name like this");
+    assert_refused(&run_with(&[("logs/a.json", b"{}")], &["inspect", "logs"]), "logs/a.json: passed over, not a transcript");
+    // What could be analysed is printed all the same.
+    for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
+        let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
+        assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));
+        assert!(ran.stderr.starts_with("recompact: b.jsonl: no such file or folder; "), "{}", ran.stderr);
+        let ran = run_with(&[good], &["replay", paths[0], paths[1], "-p", "lcc-s08", "-o", "csv"]);
+        assert_eq!((ran.code, ran.stdout.lines().count()), (2, 5));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("a.jsonl");
+    fs::write(&file, GOOD).expect("a file in it");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("our own file");
+    if fs::read(&file).is_ok() {
+        return println!("skipped: root may read everything");
+    }
+    assert_refused(&run_in(folder.path(), ["inspect", "a.jsonl"], b""), "recompact: a.jsonl: no permission to read it\n");
+}
+
+#[test]
+fn standard_input_is_a_transcript() {
+    let inspected = run_in(&fixtures(), ["inspect", "-", "-o", "json"], GOOD).json();
+    assert_eq!((&inspected[0]["transcript"], &inspected[0]["calls"]), (&json!("-"), &json!(1)));
+    assert_refused(&run_in(&fixtures(), ["inspect", "-"], b""), "recompact: -: the file is empty\n");
+}
+
+#[test]
+fn policies_and_settings_that_are_none() {
+    let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt = 5\n";
+    let broken = b"name = \"mine\"\nmeter =\n";
+    let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
+    let refused: [(&[&str], &str); 15] = [
+        (
+            &["-p", "mine.toml"],
+            "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`?",
+        ),
+        (&["-p", "broken.toml"], "recompact: broken.toml:2: "),
+        (
+            &["-p", "lcc-s8"],
+            "recompact: lcc-s8: neither a TOML file that can be read (No such file or directory (os error 2)) nor a preset; did you mean `lcc-s08`?",
+        ),
+        (&["-p", "lcc-s08", "-p", "lcc-s08"], "recompact: the policy `lcc-s08` is named twice\n"),
+        (&["-p", "lcc-s08", "--baseline", "best"], "recompact: best: neither a TOML file"),
+        (
+            &["-p", "lcc-s08", "--set", "mikro.keep_recent=5"],
+            "recompact: --set mikro.keep_recent=5: no policy here has a layer `mikro`; did you mean `micro`?",
+        ),
+        (
+            &["-p", "keep-all", "--set", "micro.keep_recent=5"],
+            "recompact: --set micro.keep_recent=5: no policy here has a layer `micro`\n",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "micro.keep_rcent=5"],
+            "recompact: --set micro.keep_rcent=5: layer `micro`: `clear` has no setting `keep_rcent`; did you mean `keep_recent`?",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "micro.keep_recent=many"],
+            "recompact: --set micro.keep_recent=many: layer `micro`: invalid type: string \"many\", expected a whole number, 0 or more\n",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "auto.threshold=0.9 * windoe"],
+            "recompact: --set auto.threshold=0.9 * windoe: layer `auto`: ",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "windo=9"],
+            "recompact: --set windo=9: a policy has no setting `windo`; did you mean `window`?",
+        ),
+        (&["-p", "lcc-s08", "--set", "micro"], "`micro`: write LAYER.FIELD=VALUE"),
+        (
+            &["-p", "lcc-s08", "--set", "micro.clear_at_least=much"],
+            "recompact: --set micro.clear_at_least=much: layer `micro`: `much` is no size: ",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "snip.scope=server"],
+            "recompact: --set snip.scope=server: layer `snip`: a provider edits what it has cached only where it stands: \
+             `scope = \"server\"` is for `clear`, `truncate` and `dedupe`\n",
+        ),
+        (
+            &["-p", "lcc-s08", "--set", "auto.rides_prefix=true"],
+            "recompact: --set auto.rides_prefix=true: layer `auto`: a summarizer that reads the cached prefix (`rides_prefix`) \
+             reads all of it: leave out `input_chars`\n",
+        ),
+    ];
+    for (arguments, said) in refused {
+        assert_refused(&run_with(&given, &[&["replay", "a.jsonl"], arguments].concat()), said);
+    }
+}
+
+#[test]
+fn options_with_values_that_are_none() {
+    let refused: [(&[&str], &str); 12] = [
+        (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
+        (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': a number from 1 on is needed"),
+        (&["--format", "claude"], "there is no such format (known: claude-code, codex, openai-chat, messages)"),
+        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown, html, sarif, junit, github)"),
+        (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing, "),
+        (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
+        (
+            &["--max-residual", "nan"],
+            "invalid value 'nan' for '--max-residual <SHARE>': a share is needed, such as 0.15 for 15 %",
+        ),
+        (&["--overhead", "18446744073709551615"], "18446744073709551615 is not in 0..=4294967295"),
+        (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
+        (
+            &["--tokenizer", "recorded+chars/4"],
+            "'--tokenizer <NAME>': a meter that counts by itself is needed, without `recorded+`",
+        ),
+        (&["--window", "200KB"], "invalid value '200KB' for '--window <TOKENS>'"),
+        (&["--thinking", "hard"], "[possible values: turn, all, none]"),
+    ];
+    for (arguments, said) in refused {
+        assert_refused(&run_with(&[("a.jsonl", GOOD)], &[&["replay", "a.jsonl", "-p", "lcc-s08"], arguments].concat()), said);
+    }
+    assert_refused(&run(["catalog", "colours"]), "recompact: the catalog has no `colours` (known: formats, ");
+    assert_refused(&run(["catalog", "layers", "mop"]), "recompact: no `mop` among the layers (known: clear, ");
+    assert_refused(&run(["replay", "messages"]), "--policy <POLICY>");
+    let refused = "recompact: inspect has no html report (it has: table, json, csv, markdown); replay and report have one\n";
+    assert_refused(&run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "html"]), refused);
+    let many = run_with(&[("a.jsonl", GOOD)], &["inspect", "a.jsonl", "-o", "csv", "--jobs", "100000000"]);
+    many.printed();
+}
+
+#[test]
+fn places_that_cannot_be_written_to() {
+    let given: [(&str, &[u8]); 2] = [("a.jsonl", GOOD), ("full/mine.txt", b"mine")];
+    let refused: [(&[&str], &str); 9] = [
+        (&["--out", "no/r.csv"], "recompact: no/r.csv: the folder no does not exist\n"),
+        (&["--out", "full"], "recompact: full: is a folder; name a file in it\n"),
+        (&["--out", "./full/../a.jsonl"], "a.jsonl: is read, so it cannot be written too; name another file\n"),
+        (&["--contexts", "no/c.jsonl"], "recompact: no/c.jsonl: the folder no does not exist\n"),
+        (&["--contexts", "full"], "recompact: full: is a folder; name a file in it\n"),
+        (&["--contexts", "a.jsonl"], "recompact: a.jsonl: is read, so it cannot be written too; name another file\n"),
+        (
+            &["--materialize", "full"],
+            "recompact: --materialize full: the folder is not empty; name a new one, so that nothing in it is written over\n",
+        ),
+        (&["--materialize", "a.jsonl"], "recompact: --materialize a.jsonl: is a file; name a new folder\n"),
+        (&["--materialize", "a.jsonl/b"], "recompact: --materialize a.jsonl/b: "),
+    ];
+    for (arguments, said) in refused {
+        assert_refused(&run_with(&given, &[&["replay", "a.jsonl", "-p", "lcc-s08"], arguments].concat()), said);
+    }
+}
+
+#[test]
+fn saved_results_that_are_none() {
+    let other = json!({"version": 2}).to_string();
+    let refused: [(&str, &[u8], &str); 5] = [
+        ("r.json", b"garbage", "recompact: r.json: not JSON: expected value at line 1 column 1\n"),
+        ("r.json", b"", "recompact: r.json: not JSON: EOF"),
+        ("r.json", b"\xff\xfe", "recompact: r.json: not UTF-8 text\n"),
+        ("r.json", b"{}", "recompact: r.json: saved results begin with a \"version\"; this has none"),
+        ("r.json", other.as_bytes(), "recompact: r.json: saved results of version 2; this program reads version 1\n"),
+    ];
+    for (name, bytes, said) in refused {
+        assert_refused(&run_with(&[(name, bytes)], &["report", name]), said);
+    }
+    assert_refused(&run_with(&[], &["report", "r.json"]), "recompact: r.json: no such file or folder");
+    assert_refused(
+        &run_with(&[("r.json", b"{}")], &["report", "r.json", "--out", "r.json"]),
+        "is read, so it cannot be written too",
+    );
+}
+
+#[test]
+fn numbers_of_tokens_that_cannot_be() {
+    let most = u64::MAX;
+    let usage = json!({
+        "input_tokens": most, "cache_read_input_tokens": most, "cache_creation_input_tokens": most, "output_tokens": most
+    });
+    let line = |id: usize, role: &str, message: serde_json::Value| {
+        let parent = id.checked_sub(1).map(|parent| parent.to_string());
+        let time = format!("2026-01-01T00:0{id}:00Z");
+        let line = json!({"type": role, "uuid": id.to_string(), "parentUuid": parent, "sessionId": "s", "timestamp": time, "message": message});
+        format!("{line}\n")
+    };
+    let asked = |id| line(id, "user", json!({"role": "user", "content": "Once more?"}));
+    let answered = |id: usize| {
+        let content = json!([{"type": "text", "text": "Yes."}]);
+        let id_of = format!("m{id}");
+        line(
+            id,
+            "assistant",
+            json!({"id": id_of, "role": "assistant", "model": "claude-opus-4-5", "content": content, "usage": usage}),
+        )
+    };
+    let session: String = (0..6).map(|id| if id % 2 == 0 { asked(id) } else { answered(id) }).collect();
+    for command in [
+        &["inspect"][..],
+        &["replay", "-p", "lcc-s08", "-p", "recorded"],
+        &["replay", "-p", "claude-code", "--tokenizer", "o200k"],
+    ] {
+        let ran = run_with(&[("a.jsonl", session.as_bytes())], &[command, &["a.jsonl"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}

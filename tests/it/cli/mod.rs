@@ -1,0 +1,10 @@
+//! The command line: what users and scripts rely on.
+
+pub mod bad_input;
+pub mod completions;
+pub mod contexts;
+pub mod materialize;
+pub mod models;
+pub mod prices;
+pub mod promises;
+pub mod resume;

@@ -1,0 +1,169 @@
+//! Models on the command line: what they are asked is kept, comes back to the same bytes, and is never asked twice. The model is
+//! `wc -c`: it answers with the length of what it reads.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, files, fixtures, rows, run_in};
+
+const MODEL: &str = "command:wc -c";
+const ASKED: [&str; 9] =
+    ["replay", "codex/repair.jsonl", "messages/repair.blocks.jsonl", "-p", "lcc-s08", "--tokenizer", "chars/4", "-o", "json"];
+
+fn ask(cassette: &Path, more: &[&str]) -> Ran {
+    let cassette = cassette.to_str().expect("UTF-8");
+    let arguments = [&ASKED[..], &["--summarizer", MODEL, "--cassette", cassette], more].concat();
+    run_in(&fixtures(), arguments, b"")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The answers on a cassette; none where it was never written to.
+fn answers(cassette: &Path) -> usize {
+    if cassette.exists() { files(cassette).len() } else { 0 }
+}
+
+/// What was asked for: the answers that a whole study needs.
+fn all_of_them() -> (TempDir, String, usize) {
+    let cassette = folder();
+    let printed = ask(cassette.path(), &[]).printed();
+    let answers = answers(cassette.path());
+    assert!(answers >= 4, "{answers} answers");
+    (cassette, printed, answers)
+}
+
+/// The results but for how long the answers took: what is asked again takes another time.
+fn without_seconds(results: &str) -> Value {
+    let mut results: Value = serde_json::from_str(results).expect("JSON");
+    results["spending"][0]["seconds"] = Value::Null;
+    results
+}
+
+#[test]
+fn a_cassette_gives_the_same_bytes_and_asks_nobody() {
+    let (cassette, live, answers) = all_of_them();
+    for more in [&[][..], &["--cassette-mode", "replay"], &["--cassette-mode", "replay", "--jobs", "1"]] {
+        assert!(ask(cassette.path(), more).printed() == live, "{more:?}");
+    }
+    let spending = &serde_json::from_str::<Value>(&live).expect("JSON")["spending"];
+    assert_eq!((&spending[0]["model"], &spending[0]["answers"]), (&Value::from(MODEL), &Value::from(answers)));
+    let listed = run_in(cassette.path(), ["report", ".", "-o", "json"], b"").json();
+    assert_eq!(&listed["spending"], spending);
+    let table = run_in(cassette.path(), ["report", "."], b"").printed();
+    assert!(table.contains("Answers of models") && table.contains(MODEL), "{table}");
+}
+
+#[test]
+fn beside_a_model_stand_its_bounds() {
+    let (_, live, _) = all_of_them();
+    let results: Value = serde_json::from_str(&live).expect("JSON");
+    let mut names: Vec<&str> = rows(&results).map(|(_, policy, _)| policy).collect();
+    names.sort_unstable();
+    names.dedup();
+    let variants = ["lcc-s08 · command:wc -c", "lcc-s08 · extract", "lcc-s08 · stub:500"];
+    assert_eq!(names, [&["drop-all", "keep-all"][..], &variants, &["recorded"]].concat());
+    let summaries = |name: &str| {
+        let of_policy = rows(&results).filter(|(_, policy, _)| *policy == name);
+        of_policy.map(|(_, _, values)| values["summaries"].as_f64().expect("a count")).sum::<f64>()
+    };
+    assert!(variants.iter().all(|name| summaries(name) > 0.0) && summaries("keep-all") == 0.0);
+}
+
+#[test]
+fn an_answer_that_is_missing_is_named_and_nothing_is_made_of_it() {
+    let cassette = folder();
+    let ran = ask(&cassette.path().join("empty"), &["--cassette-mode", "replay"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    for place in ["codex/repair.jsonl: conversation ", "messages/repair.blocks.jsonl: conversation main, call "] {
+        let line = ran.stderr.lines().find(|line| line.contains(place)).unwrap_or_else(|| panic!("{}", ran.stderr));
+        assert!(line.contains("no summary for lcc-s08 · command:wc -c (auto)") && line.contains("holds no answer"), "{line}");
+    }
+    assert!(!cassette.path().join("empty").exists());
+}
+
+#[test]
+fn a_limit_stops_before_it_is_passed_and_nothing_paid_for_is_lost() {
+    let (_, live, needed) = all_of_them();
+    let cassette = folder();
+    let mut runs = 0;
+    let last = loop {
+        let before = answers(cassette.path());
+        let ran = ask(cassette.path(), &["--max-calls", "3", "--jobs", "1"]);
+        runs += 1;
+        let asked = answers(cassette.path()) - before;
+        assert!(asked <= 3);
+        if ran.code == 0 {
+            break ran.printed();
+        }
+        assert_eq!((ran.code, asked), (2, 3));
+        assert!(ran.stderr.contains("--max-calls 3: as many were made"), "{}", ran.stderr);
+        assert!(runs < 50);
+    };
+    assert!(without_seconds(&last) == without_seconds(&live));
+    assert_eq!((answers(cassette.path()), runs), (needed, needed.div_ceil(3)));
+}
+
+#[test]
+fn replicates_are_asked_one_by_one() {
+    let (_, _, once) = all_of_them();
+    let cassette = folder();
+    let results = ask(cassette.path(), &["--replicates", "2"]).json();
+    assert_eq!(answers(cassette.path()), 2 * once);
+    let names: Vec<&str> = rows(&results).map(|(_, policy, _)| policy).collect();
+    assert!(["lcc-s08 · command:wc -c #1", "lcc-s08 · command:wc -c #2"].iter().all(|name| names.contains(name)));
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_ask_and_asks_nobody() {
+    let cassette = folder();
+    let path = cassette.path().join("empty");
+    let page = ask(&path, &["--dry-run"]).printed();
+    assert!(page.contains("command:wc -c: ") && page.contains(" new calls, 0 on the cassette; ~"), "{page}");
+    assert!(page.contains("the price is not known") && !path.exists());
+    let (cassette, _, needed) = all_of_them();
+    let page = ask(cassette.path(), &["--dry-run"]).printed();
+    assert!(page.contains(&format!("command:wc -c: 0 new calls, {needed} on the cassette; ~0 tokens in")), "{page}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_asked() {
+    let refused: [(&[&str], &str); 8] = [
+        (
+            &["--summarizer", "openai:gpt-5.5"],
+            "openai:gpt-5.5: no key: OPENAI_API_KEY is not set; --base-url asks another server",
+        ),
+        (&["--summarizer", "openai:"], "write openai:MODEL"),
+        (&["--summarizer", "command:cat", "--summarizer", "command:cat"], "the summarizer `command:cat` is named twice"),
+        (&["--summarizer", "command:cat", "--max-cost", "1"], "--max-cost: the price of command:cat is not known"),
+        (&["--summarizer", "command:cat", "--baseline", "lcc-s08"], "name one of them: lcc-s08 · command:cat, lcc-s08 · extract"),
+        (&["--summarizer", "command:cat", "--param", "temperature"], "`temperature`: write FIELD=VALUE"),
+        (&["--cassette-mode", "replay"], "--cassette <DIR>"),
+        (&["--summarizer", "command:cat", "--timeout", "0"], "0 is not in 1.."),
+    ];
+    for (arguments, said) in refused {
+        let ran = run_in(&fixtures(), [&ASKED[..], arguments].concat(), b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(said), "{arguments:?}: {}", ran.stderr);
+    }
+    let sweep = ["sweep", "codex", "-p", "lcc-s08", "--set", "micro.keep_recent=1..3", "--summarizer", MODEL];
+    let ran = run_in(&fixtures(), sweep, b"");
+    assert!(ran.code == 2 && ran.stderr.contains("a sweep asks one summarizer, and no model"), "{}", ran.stderr);
+    let ran = run_in(&fixtures(), ["report", "codex"], b"");
+    assert!(ran.code == 2 && ran.stderr.contains("codex: holds no answers"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_entry_that_was_cut_short_is_no_answer() {
+    let (cassette, _, _) = all_of_them();
+    let (path, bytes) = files(cassette.path()).swap_remove(0);
+    fs::write(&path, &bytes[..bytes.len() / 2]).expect("our own file");
+    let ran = ask(cassette.path(), &[]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("delete it, and its question is asked again"), "{}", ran.stderr);
+}

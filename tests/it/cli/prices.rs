@@ -1,0 +1,151 @@
+//! `--prices`: what recorded calls cost, and lists that are none.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::program::{fixtures, run, run_in};
+
+/// `claude-opus-4-6`, as the fixture's sessions say: 22 calls of 66 input, 334,886 read, 23,280 written, 1,776 output.
+const SESSION: &str = "claude-code/kept-tail.jsonl";
+
+/// One price for each kind of token, so that a sum shows which were taken.
+const MINE: &str = "[[model]]\nnames = [\"claude-opus-4-6\"]\ninput = 1\noutput = 10\ncache_read = 0.1\ncache_write_5m = 100\n";
+
+fn usd(arguments: &[&str]) -> Value {
+    let inspected = run(["inspect", SESSION, "-o", "json", "--tokenizer", "chars/4"].iter().chain(arguments)).json();
+    inspected[0]["recorded_usage"]["usd"].clone()
+}
+
+#[track_caller]
+fn assert_usd(arguments: &[&str], millionths: f64) {
+    let usd = usd(arguments).as_f64().expect("a price");
+    assert!((usd * 1e6 - millionths).abs() < 1e-3, "{arguments:?}: {usd}");
+}
+
+#[test]
+fn recorded_calls_have_their_price() {
+    let sum =
+        |input: f64, read: f64, write: f64, output: f64| 66.0 * input + 334_886.0 * read + 23_280.0 * write + 1_776.0 * output;
+    assert_usd(&[], sum(5.0, 0.5, 6.25, 25.0));
+    assert_usd(&["--prices", "claude-opus-4-1-20250805"], sum(15.0, 1.5, 18.75, 75.0));
+    assert_usd(&["--prices", "gpt-5.5"], sum(5.0, 0.5, 5.0, 30.0));
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, MINE).expect("a file in it");
+    let file = file.to_str().expect("a plain path");
+    assert_usd(&["--prices", file], sum(1.0, 0.1, 100.0, 10.0));
+    fs::write(file, MINE.replace("opus", "other")).expect("a file in it");
+    assert_eq!(usd(&["--prices", file]), Value::Null, "the file is the whole list");
+    run(["replay", SESSION, "-p", "lcc-s08", "--tokenizer", "chars/4", "--prices", "gpt-5.5"]).printed();
+}
+
+#[test]
+fn an_output_is_the_recorded_one_unless_that_is_a_placeholder() {
+    let output = |session: &str| {
+        let results = run(["replay", session, "-p", "keep-all", "-o", "json"]).json();
+        results["summary"][0]["values"]["cost.output"].as_f64().expect("a price") * 1e6 / 25.0
+    };
+    assert_eq!(output(SESSION).round(), 1_776.0);
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("stream.jsonl");
+    let line = |role: &str, message: Value| {
+        let parent = (role == "assistant").then_some("user");
+        json!({"type": role, "uuid": role, "parentUuid": parent, "sessionId": "s", "message": message}).to_string()
+    };
+    let asked = line("user", json!({"role": "user", "content": "Well?"}));
+    // 1,000 characters of text are 372 tokens, and 57 are around them.
+    for (recorded, paid) in [(300, 300.0), (2, 429.0)] {
+        let answer = json!({
+            "id": "m", "role": "assistant", "model": "claude-opus-4-6", "usage": {"output_tokens": recorded},
+            "content": [{"type": "text", "text": "x".repeat(1_000)}]
+        });
+        fs::write(&file, format!("{asked}\n{}\n", line("assistant", answer))).expect("a file in it");
+        assert_eq!(output(file.to_str().expect("a plain path")).round(), paid);
+    }
+}
+
+#[test]
+fn the_self_check_goes_by_what_was_billed() {
+    let checks = |arguments: &[&str]| {
+        let replayed = ["replay", SESSION, "-p", "lcc-s08", "-o", "json", "--tokenizer", "chars/4"];
+        run(replayed.iter().chain(arguments)).json()["checks"].clone()
+    };
+    assert_eq!(checks(&["--prices", "gpt-5.5"]), checks(&[]));
+}
+
+#[test]
+fn every_report_of_an_inspection_has_the_price() {
+    let usage = |report: &str, prices: &str| run(["inspect", SESSION, "-o", report, "--prices", prices]).printed();
+    let row = |text: String| text.lines().find(|line| line.contains("334,886")).map(str::to_owned).unwrap_or_default();
+    assert!(row(usage("table", "claude-opus-4-6")).ends_with("$0.3577"));
+    assert!(row(usage("markdown", "gpt-5.5")).ends_with("$0.3375 |"));
+    let csv = usage("csv", "claude-opus-4-6");
+    assert!(csv.contains(",recorded_usd,") && csv.contains(",22,66,334886,23280,0,1776,0.35767"), "{csv}");
+    let unknown = run(["inspect", "codex", "-o", "table", "--tokenizer", "chars/4"]).printed();
+    assert!(unknown.contains("–: no price is known; --prices names a model or a list\n"), "{unknown}");
+}
+
+#[test]
+fn branches_have_their_calls_in_common() {
+    let calls = |branches: &str| -> Vec<Value> {
+        let inspected = run(["inspect", "claude-code/repair.jsonl", "-o", "json", "--branches", branches]).json();
+        inspected.as_array().expect("a list").iter().map(|of| of["recorded_usage"]["calls"].clone()).collect()
+    };
+    assert_eq!((calls("last"), calls("all")), (vec![93.into()], vec![93.into(), 2.into()]));
+}
+
+#[test]
+fn the_page_of_a_price_is_a_list() {
+    let page = run(["catalog", "prices", "claude-sonnet-5"]).printed();
+    assert_eq!(page.matches("[[model]]").count(), 2, "{page}");
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("sonnet.toml");
+    fs::write(&file, page).expect("a file in it");
+    assert_eq!(usd(&["--prices", file.to_str().expect("a plain path")]), Value::Null);
+    let provider = run(["catalog", "providers", "anthropic"]).printed();
+    assert!(provider.contains("within 20 blocks") && provider.contains("Source:"), "{provider}");
+}
+
+#[test]
+fn prices_that_are_none() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let session = fixtures().join(SESSION);
+    let session = session.to_str().expect("a plain path");
+    for (name, text) in [
+        ("misspelt.toml", MINE.replace("cache_read", "cache_raed")),
+        ("negative.toml", MINE.replace("= 10\n", "= -10\n")),
+        ("free.toml", MINE.replace("= 1\n", "= 0\n")),
+        ("twice.toml", format!("{MINE}{MINE}")),
+        ("empty.toml", String::new()),
+        ("broken.toml", MINE.replace("= 10\n", "=\n")),
+    ] {
+        fs::write(folder.path().join(name), text).expect("a file in it");
+    }
+    let refused = [
+        ("misspelt.toml", "misspelt.toml:5: `claude-opus-4-6`: a price has no setting `cache_raed`; did you mean `cache_read`?"),
+        ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, and a price is a number, 0 or more\n"),
+        (
+            "free.toml",
+            "free.toml:3: `claude-opus-4-6`: `input` is 0, and costs are compared in multiples of it: leave the model out, and it \
+             has ratios\n",
+        ),
+        ("twice.toml", "twice.toml:8: `claude-opus-4-6`: `claude-opus-4-6` has another price already: "),
+        ("empty.toml", "empty.toml: a list of prices has a table `[[model]]` for each price\n"),
+        ("broken.toml", "broken.toml:4: "),
+        (
+            "claude-opus-4-66",
+            "--prices claude-opus-4-66: neither a model whose price is known nor a TOML file that can be read (No such file or \
+             directory (os error 2)); did you mean `claude-opus-4-6`? (known: claude-opus-4-5, ",
+        ),
+        ("", "--prices : neither a model"),
+    ];
+    for (given, said) in refused {
+        for command in [&["inspect", session][..], &["replay", session, "-p", "lcc-s08"]] {
+            let ran = run_in(folder.path(), command.iter().chain(&["--prices", given]), b"");
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{given}");
+            assert!(ran.stderr.starts_with(&format!("recompact: {said}")), "{}", ran.stderr);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What users and scripts may rely on: the same bytes from any number of threads, reports that say the same, help that fits.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{rows, run};
+
+const STUDY: [&str; 14] = [
+    "replay",
+    "claude-code",
+    "messages/repair.blocks.jsonl",
+    "openai-chat/tasks.json",
+    "-p",
+    "lcc-s08",
+    "-p",
+    "claude-code",
+    "--window",
+    "80000",
+    "--tokenizer",
+    "chars/4",
+    "--summarizer",
+    "stub:500",
+];
+const OUTPUTS: [&str; 4] = ["json", "csv", "markdown", "table"];
+
+/// The study, with more arguments.
+fn study(more: &[&str]) -> String {
+    run([&STUDY, more].concat()).printed()
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    for output in OUTPUTS {
+        let one = study(&["-o", output, "--jobs", "1"]);
+        assert!(!one.is_empty());
+        assert!(one == study(&["-o", output, "--jobs", "8"]), "{output}");
+    }
+}
+
+#[test]
+fn saved_results_give_the_reports_of_the_run() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let saved = folder.path().join("results.json");
+    let saved = saved.to_str().expect("a plain path");
+    assert_eq!(study(&["-o", "json", "--out", saved]), "", "what goes to a file is not printed too");
+    for output in OUTPUTS {
+        assert!(run(["report", saved, "-o", output]).printed() == study(&["-o", output]), "{output}");
+    }
+}
+
+#[test]
+fn results_have_the_promised_form() {
+    let results: Value = serde_json::from_str(&study(&["-o", "json"])).expect("JSON");
+    assert_eq!(results["version"], 1);
+    let columns = results["columns"].as_array().expect("columns");
+    let ids: Vec<&str> = columns.iter().map(|column| column["id"].as_str().expect("an id")).collect();
+    let kept = ["kept.hit", "kept.soft", "kept.hard", "kept.efficiency", "kept.constraints"];
+    let sent = ["calls", "tokens.baseline", "tokens.sent", "tokens.saved", "persisted.bytes", "archived.bytes"];
+    for promised in sent.into_iter().chain(kept) {
+        assert!(ids.contains(&promised), "{promised}");
+    }
+    for column in columns {
+        assert!(["unit", "better", "about"].iter().all(|field| column[field].is_string()), "{column}");
+        assert!(column["estimated"].is_boolean(), "{column}");
+    }
+    for (place, policy, values) in rows(&results) {
+        assert!(values.as_object().is_some_and(|values| values.keys().eq(&ids)), "{place}, {policy}: a value for every column");
+    }
+    let policies: Vec<_> = results["summary"].as_array().expect("a summary").iter().map(|of| &of["policy"]).collect();
+    let of_lines = ["lcc-s08 · clairvoyant by line", "claude-code · clairvoyant by line"];
+    let expected = ["keep-all", "lcc-s08", of_lines[0], "claude-code", of_lines[1], "drop-all"];
+    assert_eq!(policies, expected, "the bounds stand in every comparison");
+    for policy in results["policies"].as_array().expect("policies") {
+        let text = policy["toml"].as_str().expect("a text");
+        recompact::engine::policy::Policy::parse(text, "saved", &[]).expect("the effective policy is a policy");
+    }
+}
+
+#[test]
+fn settings_are_in_the_effective_policy() {
+    let results: Value = serde_json::from_str(&study(&["-o", "json", "--set", "micro.keep_recent=7"])).expect("JSON");
+    let policies = results["policies"].as_array().expect("policies");
+    let toml = |name: &str| policies.iter().find(|policy| policy["name"] == name).and_then(|policy| policy["toml"].as_str());
+    assert!(toml("lcc-s08").is_some_and(|toml| toml.contains("keep_recent = 7")));
+    assert!(toml("claude-code").is_some_and(|toml| !toml.contains("keep_recent = 7")));
+}
+
+#[test]
+fn a_baseline_may_be_chosen() {
+    let results: Value = serde_json::from_str(&study(&["-o", "json", "--baseline", "lcc-s08"])).expect("JSON");
+    assert!(rows(&results).filter(|(_, policy, _)| *policy == "lcc-s08").all(|(.., values)| values["tokens.saved"] == 0.0));
+}
+
+#[test]
+fn the_worst_misses_and_the_exact_bound_may_be_asked_for() {
+    let replay = ["replay", "messages", "-p", "lcc-s06", "-o", "json"];
+    for more in [&["--misses", "0"][..], &["--misses", "12", "--exact"]] {
+        let results = run(replay.iter().chain(more)).json();
+        assert!(rows(&results).any(|(_, policy, _)| policy == "lcc-s06"), "{more:?}");
+    }
+    for wrong in ["--misses=-1", "--misses=many", "--exact=yes"] {
+        let ran = run(replay.iter().chain([&wrong]));
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{wrong}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_policy_of_ones_own() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, "name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n").expect("a file in it");
+    let file = file.to_str().expect("a plain path");
+    let results = run(["replay", "messages", "-p", file, "-o", "json", "--tokenizer", "chars/4"]).json();
+    let saved = |values: &Value| values["tokens.saved"].as_f64() > Some(0.5);
+    assert!(rows(&results).filter(|(_, policy, _)| *policy == "mine").all(|(.., values)| saved(values)));
+}
+
+/// A snapshot whose every line fits a terminal of 100 columns.
+#[track_caller]
+fn assert_fits(name: &str, text: &str) {
+    let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > 100).collect();
+    assert!(wide.is_empty(), "{name}: {wide:#?}");
+    insta::assert_snapshot!(name, text);
+}
+
+#[test]
+fn tables_for_people() {
+    assert_fits("inspect", &run(["inspect", "claude-code"]).printed());
+    let small_window = ["--window", "80000", "--summarizer", "stub:1000"];
+    let replay = ["replay", "claude-code", "-p", "lcc-s08", "-p", "claude-code"].into_iter().chain(small_window);
+    assert_fits("replay", &run(replay).printed());
+}
+
+#[test]
+fn help() {
+    assert_fits("help", &run(["--help"]).printed());
+    for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog"] {
+        assert_fits(&format!("help-{command}"), &run([command, "--help"]).printed());
+    }
+}
+
+#[test]
+fn the_catalog() {
+    assert_fits("catalog", &run(["catalog"]).printed());
+    assert_fits("catalog-layers-clear", &run(["catalog", "layers", "clear"]).printed());
+    let policy = run(["catalog", "policies", "lcc-s08"]).printed();
+    let begin: Vec<_> = policy.lines().take(6).collect();
+    insta::assert_snapshot!("catalog-policies-lcc-s08", begin.join("\n"));
+}

@@ -1,0 +1,160 @@
+//! Ctrl-C and `--resume`: what is finished is reported, and a study that was stopped ends with the bytes of one that was not.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, fixtures, run_in};
+
+const ASKED: [&str; 10] = ["replay", "1.jsonl", "2.jsonl", "3.jsonl", "-p", "lcc-s08", "--tokenizer", "chars/4", "-o", "json"];
+const FILES: [(&str, &str); 3] =
+    [("1.jsonl", "codex/repair.jsonl"), ("2.jsonl", "claude-code/repair.jsonl"), ("3.jsonl", "messages/repair.blocks.jsonl")];
+
+fn ask(folder: &Path, more: &[&str]) -> Ran {
+    run_in(folder, ASKED.iter().chain(more), b"")
+}
+
+fn bytes_of(fixture: &str) -> Vec<u8> {
+    fs::read(fixtures().join(fixture)).expect("a fixture")
+}
+
+fn make(folder: &Path, at: usize) {
+    fs::write(folder.join(FILES[at].0), bytes_of(FILES[at].1)).expect("a folder to write to");
+}
+
+fn make_pipe(folder: &Path, at: usize) {
+    let pipe = folder.join(FILES[at].0);
+    fs::remove_file(&pipe).expect("it was written");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+}
+
+/// Waits until the program reads this pipe, does something, and gives it the transcript.
+fn feed(folder: &Path, at: usize, meanwhile: impl FnOnce()) {
+    let mut writer = fs::File::options().write(true).open(folder.join(FILES[at].0)).expect("a pipe");
+    meanwhile();
+    std::io::copy(&mut bytes_of(FILES[at].1).as_slice(), &mut writer).expect("the program reads on");
+}
+
+/// Runs the program until it waits for the second of three transcripts, stops it there, and gives it that one. `before` has to
+/// make it wait. The results are in `stopped.json`.
+fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_recompact"))
+        .args(asked)
+        .args(["--jobs", "1", "--out", "stopped.json"])
+        .current_dir(folder)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program that was just built starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    before();
+    feed(folder, 1, || {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+        let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
+        assert!(lines.any(|line| line.contains("Ctrl-C again stops at once")));
+    });
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("UTF-8");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
+    assert!(said.ends_with("recompact: stopped: 2 of 3 transcripts are done; --resume goes on\n"), "{said}");
+    fs::remove_file(folder.join(FILES[1].0)).expect("the pipe");
+    make(folder, 1);
+}
+
+/// A folder with the transcripts and a study of them that was stopped.
+fn stopped() -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    (0..3).for_each(|at| make(folder.path(), at));
+    make_pipe(folder.path(), 1);
+    stop(folder.path(), &ASKED, || {});
+    folder
+}
+
+fn transcripts(results: &Value) -> Vec<&str> {
+    let mut names: Vec<_> =
+        results["rows"].as_array().expect("rows").iter().filter_map(|row| row["transcript"].as_str()).collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn a_stopped_study_reports_what_is_done_and_goes_on_to_the_same_bytes() {
+    let folder = stopped();
+    let saved = fs::read_to_string(folder.path().join("stopped.json")).expect("what is finished");
+    let saved: Value = serde_json::from_str(&saved).expect("JSON");
+    assert_eq!(transcripts(&saved), ["1.jsonl", "2.jsonl"]);
+    assert_eq!(saved["unfinished"]["transcripts"], 3);
+    let whole = ask(folder.path(), &[]).printed();
+    assert_eq!(ask(folder.path(), &["--resume", "stopped.json"]).printed(), whole);
+
+    // A finished transcript is not replayed again, one that was changed is.
+    let lie = |name: &str| {
+        let path = folder.path().join("stopped.json");
+        let text = fs::read_to_string(&path).expect("what is finished");
+        fs::write(&path, text.replace("\"tokens.peak\": ", "\"tokens.peak\": 7")).expect("a folder to write to");
+        let results = ask(folder.path(), &["--resume", "stopped.json"]).json();
+        let row = results["rows"].as_array().expect("rows").iter().find(|row| row["transcript"] == name).expect("a row").clone();
+        row["values"]["tokens.peak"].to_string()
+    };
+    assert!(lie("1.jsonl").starts_with('7'));
+    let changed = [bytes_of(FILES[0].1), b"\n".to_vec()].concat();
+    fs::write(folder.path().join("1.jsonl"), changed).expect("a folder to write to");
+    let peak = |results: &Value| results["rows"][0]["values"]["tokens.peak"].clone();
+    let again = ask(folder.path(), &["--resume", "stopped.json"]).json();
+    assert_eq!(peak(&again), peak(&serde_json::from_str(&whole).expect("JSON")));
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_that_says_why() {
+    let folder = stopped();
+    let whole = ask(folder.path(), &[]).printed();
+    fs::write(folder.path().join("whole.json"), whole).expect("a folder to write to");
+    for (more, why) in [
+        (["--resume", "whole.json"].as_slice(), "whole.json: this study came to its end: there is nothing to go on with"),
+        (
+            &["--resume", "stopped.json", "--window", "9000"],
+            "stopped.json: it was begun with --window as it is, not 9000; what is done of it does not fit",
+        ),
+        (
+            &["--resume", "stopped.json", "-p", "lcc-s06"],
+            "stopped.json: it was begun with other policies; what is done of it does not fit",
+        ),
+        (&["--resume", "none.json"], "none.json: No such file or directory (os error 2)"),
+        (&["--resume", "1.jsonl"], "1.jsonl: not JSON: trailing characters at line 2 column 1"),
+    ] {
+        let ran = ask(folder.path(), more);
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, format!("recompact: --resume {why}\n").as_str()));
+    }
+}
+
+/// A sweep looks at all transcripts first. While it waits for the third, the second becomes a pipe, at which it waits in its first
+/// round.
+#[test]
+fn a_stopped_sweep_goes_on_to_the_same_bytes() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let folder = folder.path();
+    (0..3).for_each(|at| make(folder, at));
+    make_pipe(folder, 2);
+    let asked = [&["sweep"][..], &ASKED[1..], &["--set", "micro.keep_recent=1,5"]].concat();
+    stop(folder, &asked, || {
+        feed(folder, 2, || make_pipe(folder, 1));
+        fs::remove_file(folder.join(FILES[2].0)).expect("the pipe");
+        make(folder, 2);
+    });
+    let ask = |more: &[&str]| run_in(folder, asked.iter().chain(more), b"");
+    let whole = ask(&[]).printed();
+    assert_eq!(ask(&["--resume", "stopped.json"]).printed(), whole);
+    let other = ask(&["--resume", "stopped.json", "--where", "kept.hit > 0"]);
+    assert_eq!(
+        (other.code, other.stderr.contains("it was begun with --where none, not kept.hit > 0")),
+        (2, true),
+        "{}",
+        other.stderr
+    );
+    let report = run_in(folder, ["report", "stopped.json"], b"");
+    assert_eq!((report.code, report.stderr.contains("has nothing to report yet")), (2, true));
+}

@@ -1,0 +1,154 @@
+//! Clearing in batches: each is worth what it must be, and none waits that is worth it.
+
+use std::cell::Cell;
+
+use recompact::engine::context::Context;
+use recompact::engine::journal::{Happened, Request};
+use recompact::engine::layer::{Act, Layer, Scope};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::{NoObserver, Observer};
+use recompact::engine::size::Size;
+use recompact::tokens::meter::{Measure, Meter};
+use recompact::transcript::conversation::{Kind, Role, Thinking};
+
+use crate::support::generate;
+use crate::support::trial::{Trial, preset_with, trials};
+
+/// The policies that clear, with this to be freed at least.
+fn clearing_at_least(least: &str) -> Vec<Trial> {
+    let least: Size = least.parse().expect("a size");
+    let mut trials = trials();
+    trials.retain_mut(|trial| {
+        let clears = trial.policy.layers.iter_mut().filter_map(|layer| match &mut layer.act {
+            Act::Clear(clear) => Some(clear),
+            _ => None,
+        });
+        clears.map(|clear| clear.clear_at_least = least.clone()).count() > 0
+    });
+    trials
+}
+
+fn clears(layer: &Layer) -> bool {
+    matches!(layer.act, Act::Clear(_))
+}
+
+#[test]
+fn a_minimum_is_set_as_a_person_types_it() {
+    let policies = ["10k", "10_000", "10000", "10KB"]
+        .map(|least| preset_with("observation-mask", &[&format!("mask.clear_at_least={least}")]));
+    assert!(policies.iter().all(|policy| *policy == policies[0]));
+    assert!(policies[0].to_toml().contains("clear_at_least = 10000\n"));
+}
+
+#[test]
+fn every_batch_frees_what_it_must() {
+    for (least, counter) in [(1, "chars"), (150, "chars"), (40, "ceil(chars/4)")] {
+        let counter: Meter = counter.parse().expect("a meter");
+        let mut trials = clearing_at_least(&least.to_string());
+        trials.iter_mut().for_each(|trial| trial.counter = counter);
+        let fired = Cell::new(0);
+        generate::check(8, |steps| {
+            let conversation = generate::conversation(steps, Thinking::Turn);
+            for trial in &trials {
+                for event in trial.replay(&conversation, &mut NoObserver).events {
+                    let Happened::Fired { before, after, .. } = event.what else { continue };
+                    if clears(&trial.policy.layers[event.layer]) {
+                        assert!(before >= after + least, "{}: {before} -> {after}", trial.policy.name);
+                        fired.set(fired.get() + 1);
+                    }
+                }
+            }
+        });
+        assert!(fired.get() > 50, "{}", fired.get());
+    }
+}
+
+/// Whatever waits at a request is too little: counted from nothing, by looking at every result.
+#[test]
+fn nothing_waits_that_is_enough() {
+    struct Waits {
+        keep: usize,
+        min_chars: u64,
+        least: u64,
+        cleared: usize,
+    }
+    impl Observer for Waits {
+        fn request(&mut self, request: &Request, context: &Context) {
+            let users = context.messages().iter().filter(|sent| sent.role == Role::User);
+            let blocks = users.flat_map(|sent| &sent.blocks).map(|id| context.block(*id));
+            let texts = blocks.filter(|block| matches!(block.kind, Kind::ToolResult(_))).map(|block| block.text().into_owned());
+            let sizes: Vec<_> = texts.map(|text| (text == "[cleared]", Measure::Chars.text(&text))).collect();
+            let old = &sizes[..sizes.len().saturating_sub(self.keep)];
+            self.cleared += old.iter().filter(|(is_cleared, _)| *is_cleared).count();
+            let waiting = old.iter().filter(|(is_cleared, chars)| !is_cleared && *chars > self.min_chars);
+            let frees: i64 = waiting.map(|(_, chars)| *chars as i64 - 9).sum();
+            assert!(frees < self.least as i64, "call {}: {frees} wait", request.call);
+        }
+    }
+    let cleared = Cell::new(0);
+    for (keep, min_chars, least) in [(0, 0, 1), (1, 0, 100), (2, 50, 300), (0, 0, 1_000)] {
+        let toml = format!(
+            r#"
+            name = "batches"
+            [[layer]]
+            id = "batch"
+            do = "clear"
+            keep_recent = {keep}
+            min_chars = {min_chars}
+            clear_at_least = {least}
+            placeholder = "[cleared]"
+            [[layer]]
+            id = "window"
+            do = "drop"
+            when = {{ calls = 5 }}
+            max_messages = 9
+            "#
+        );
+        let trial = Trial::of(Policy::parse(&toml, "batches", &[]).expect("a policy"));
+        generate::check(60, |steps| {
+            let mut waits = Waits { keep, min_chars, least, cleared: 0 };
+            trial.replay(&generate::conversation(steps, Thinking::Turn), &mut waits);
+            cleared.set(cleared.get() + waits.cleared);
+        });
+    }
+    assert!(cleared.get() > 1_000, "{}", cleared.get());
+}
+
+/// A minimum that comes to nothing is kept by the batches' books, and still every result is cleared when its time comes.
+#[test]
+fn batches_of_any_size_are_no_batches() {
+    let [one_by_one, batches] = ["0", "0 * window"].map(clearing_at_least);
+    generate::check(6, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for (one_by_one, batches) in one_by_one.iter().zip(&batches) {
+            if one_by_one.policy.layers.iter().any(|layer| clears(layer) && layer.for_request_only()) {
+                continue;
+            }
+            let told = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
+            assert!(told(one_by_one) == told(batches), "{}", batches.policy.name);
+        }
+    });
+}
+
+/// Who makes an edit that stays changes what it costs, not what is sent.
+#[test]
+fn the_server_clears_as_the_harness_would() {
+    let of_scope = |scope: Scope| {
+        let mut trials = trials();
+        trials.retain(|trial| trial.policy.layers.iter().any(|layer| clears(layer) && !layer.for_request_only()));
+        for layer in trials.iter_mut().flat_map(|trial| &mut trial.policy.layers) {
+            if clears(layer) && !layer.for_request_only() {
+                layer.scope = scope;
+            }
+        }
+        trials
+    };
+    let [state, server] = [Scope::State, Scope::Server].map(of_scope);
+    generate::check(6, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for (state, server) in state.iter().zip(&server) {
+            let told = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
+            assert!(told(state) == told(server), "{}", state.policy.name);
+        }
+    });
+}

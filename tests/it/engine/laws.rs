@@ -1,0 +1,297 @@
+//! What holds for every policy and every conversation.
+
+use recompact::analysis::study::Study;
+use recompact::engine::context::{Cause, Change, ChangeKind, Context};
+use recompact::engine::journal::{File, FileKind, Happened, Journal, Request};
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::{NoObserver, Observer};
+use recompact::engine::summarizer;
+use recompact::results::saved::Row;
+use recompact::tokens::meter::python_text;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, Thinking};
+use recompact::transcript::format::Reading;
+use serde_json::Value;
+
+use crate::support::generate;
+use crate::support::trial::{Trial, preset_with, trials};
+
+/// The files of a replay, with what they hold.
+struct Files(Vec<(File, String)>);
+
+impl Observer for Files {
+    fn file(&mut self, file: &File, text: &str) {
+        self.0.push((file.clone(), text.to_owned()));
+    }
+}
+
+#[test]
+fn no_layer_sees_the_future() {
+    let trials = trials();
+    generate::check(5, |steps| {
+        let whole = generate::conversation(steps, Thinking::Turn);
+        for calls in [steps.len() / 2, steps.len() - 1] {
+            let cut = generate::conversation(&steps[..calls], Thinking::Turn);
+            for trial in &trials {
+                let [of_whole, of_cut] = [&whole, &cut].map(|conversation| trial.replay(conversation, &mut NoObserver));
+                let wires =
+                    |journal: &Journal| journal.made.iter().map(|made| made.written.block.wire.clone()).collect::<Vec<_>>();
+                assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
+                let (of_whole, of_cut) = (told(of_whole, whole.blocks.len(), calls), told(of_cut, cut.blocks.len(), calls));
+                assert_eq!(of_whole, of_cut, "{}, {calls} of {} calls", trial.policy.name, steps.len());
+            }
+        }
+    });
+}
+
+#[test]
+fn what_replays_share_changes_no_result() {
+    let named = |(number, trial): (usize, Trial)| Policy { name: format!("policy {number}"), ..trial.policy };
+    let policies: Vec<Policy> = trials().into_iter().enumerate().map(named).collect();
+    generate::check(2, |steps| {
+        let reading = Reading { conversations: vec![generate::conversation(steps, Thinking::Turn)], notes: Vec::new() };
+        let rows = |policies: &[Policy]| {
+            let study = Study::new(policies.to_vec());
+            let results = study.results(vec![study.transcript("made", &reading, None)]);
+            results.rows
+        };
+        let all = rows(&policies);
+        for policy in &policies[1..] {
+            let of_policy = |rows: &[Row]| rows.iter().filter(|row| row.policy == policy.name).cloned().collect::<Vec<_>>();
+            assert_eq!(of_policy(&all), of_policy(&rows(&[policies[0].clone(), policy.clone()])), "{}", policy.name);
+        }
+    });
+}
+
+/// What a journal tells of the first calls, the blocks that layers wrote numbered from the end of all numbers.
+fn told(journal: Journal, recorded: usize, calls: usize) -> String {
+    let number = |id: &mut BlockId| {
+        if let Some(made) = id.index().checked_sub(recorded) {
+            *id = BlockId(u32::MAX - made as u32);
+        }
+    };
+    let renumber = |changes: &mut Vec<Change>| {
+        changes.iter_mut().flat_map(|change| change.removed.iter_mut().chain(&mut change.added)).for_each(number);
+    };
+    let Journal { mut requests, events, files, summaries, recorded: put_back, .. } = journal;
+    requests.retain(|request| request.call < calls);
+    for request in &mut requests {
+        renumber(&mut request.changes);
+        renumber(&mut request.view);
+        request.tail.then.iter_mut().for_each(|sent| number(&mut sent.block));
+        request.faults.iter_mut().for_each(|fault| number(&mut fault.block));
+    }
+    let events: Vec<_> = events.into_iter().filter(|event| event.call < calls).collect();
+    let files: Vec<_> = files.into_iter().filter(|file| file.call < calls).collect();
+    let summaries: Vec<_> = summaries.into_iter().filter(|summary| summary.call < calls).collect();
+    let put_back: Vec<_> = put_back.into_iter().filter(|summary| summary.call < calls).collect();
+    format!("{requests:#?}\n{events:#?}\n{files:#?}\n{summaries:#?}\n{put_back:#?}")
+}
+
+#[test]
+fn the_same_replay_twice_is_the_same() {
+    let trials = trials();
+    generate::check(4, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            let [first, second] = [(); 2].map(|()| format!("{:?}", trial.replay(&conversation, &mut NoObserver)));
+            assert!(first == second, "{}", trial.policy.name);
+        }
+    });
+}
+
+#[test]
+fn keep_all_changes_nothing() {
+    let trial = Trial::of(preset_with("keep-all", &[]));
+    generate::check(40, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        let journal = trial.replay(&conversation, &mut NoObserver);
+        let changes: Vec<_> = journal.requests.iter().flat_map(|request| &request.changes).collect();
+        let is_thinking = |id: &BlockId| conversation.block(*id).kind == Kind::Thinking;
+        assert!(changes.iter().all(|change| change.kind == ChangeKind::Drop && change.removed.iter().all(is_thinking)));
+        assert!(changes.iter().all(|change| change.cause == Cause::Record));
+        let mut faults = journal.requests.iter().flat_map(|request| &request.faults);
+        assert!(faults.all(|fault| fault.cause == Cause::Record));
+
+        let whole = generate::conversation(steps, Thinking::All);
+        for (call, request) in trial.requests(&whole).into_iter().enumerate() {
+            assert_eq!(request, wires(&whole, 0..whole.calls[call].response), "call {call}");
+        }
+    });
+}
+
+#[test]
+fn drop_all_sends_only_what_entered() {
+    let trial = Trial::of(preset_with("drop-all", &[]));
+    generate::check(40, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for (call, request) in trial.requests(&conversation).into_iter().enumerate() {
+            assert_eq!(request, wires(&conversation, conversation.entered(call)), "call {call}");
+        }
+    });
+}
+
+/// Messages of a conversation as an API takes them.
+fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value {
+    let wire = |message: &recompact::transcript::conversation::Message| {
+        let blocks = message.blocks.iter().map(|id| conversation.block(*id));
+        let content = match message.plain {
+            true => blocks.map(|block| Value::from(block.text())).collect::<Vec<_>>().remove(0),
+            false => blocks.map(|block| block.wire.clone()).collect(),
+        };
+        serde_json::json!({"role": message.role.as_str(), "content": content})
+    };
+    conversation.messages[messages].iter().map(wire).collect()
+}
+
+#[test]
+fn recorded_without_compactions_is_keep_all() {
+    let [recorded, keep_all] = ["recorded", "keep-all"].map(|name| Trial::of(preset_with(name, &[])));
+    generate::check(20, |steps| {
+        let mut conversation = generate::conversation(steps, Thinking::Turn);
+        conversation.compactions.clear();
+        assert_eq!(recorded.requests(&conversation), keep_all.requests(&conversation));
+    });
+}
+
+#[test]
+fn a_policy_reads_back_from_its_own_toml() {
+    for trial in trials() {
+        let toml = trial.policy.to_toml();
+        let again = Policy::parse(&toml, "itself", &[]).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+        assert_eq!(again, trial.policy, "{toml}");
+    }
+}
+
+#[test]
+fn persisting_loses_nothing() {
+    let trials = trials();
+    generate::check(12, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        let results = conversation.blocks.iter().filter(|block| matches!(block.kind, Kind::ToolResult(_)));
+        let contents: Vec<_> =
+            results.flat_map(|block| [block.text().into_owned(), python_text::repr(&block.wire["content"])]).collect();
+        for trial in &trials {
+            let mut files = Files(Vec::new());
+            trial.replay(&conversation, &mut files);
+            for (file, text) in files.0.iter().filter(|(file, _)| file.kind == FileKind::Persisted) {
+                assert!(contents.contains(text), "{}: {} holds {text:?}", trial.policy.name, file.path);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_smaller_window_overflows_as_often_or_more() {
+    generate::check(20, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        let overflows = [100_000, 3_000, 800, 200, 0].map(|window| {
+            let trial = Trial { window, ..Trial::of(preset_with("keep-all", &[])) };
+            trial.replay(&conversation, &mut NoObserver).requests.iter().filter(|request| request.failed).count()
+        });
+        assert!(overflows.is_sorted(), "{overflows:?}");
+    });
+}
+
+#[test]
+fn views_leave_the_history_alone() {
+    let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
+    let with_views: Vec<_> = with_views.filter(|trial| trial.window > 100_000).collect();
+    assert!(with_views.len() >= 4);
+    generate::check(24, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &with_views {
+            let mut without = Trial::of(trial.policy.clone());
+            without.policy.layers.retain(|layer| !layer.for_request_only());
+            let [with, without] = [trial, &without].map(|trial| trial.replay(&conversation, &mut NoObserver));
+            assert_eq!(with.files, without.files, "{}", trial.policy.name);
+            assert_eq!(with.summaries, without.summaries, "{}", trial.policy.name);
+            let is_state = |layer: usize| !trial.policy.layers[layer].for_request_only();
+            let events = |journal: &Journal| {
+                let events = journal.events.iter().filter(|event| is_state(event.layer));
+                events.map(|event| (event.call, event.what.clone())).collect::<Vec<(usize, Happened)>>()
+            };
+            assert_eq!(events(&with), events(&without), "{}", trial.policy.name);
+        }
+    });
+}
+
+#[test]
+fn a_view_that_grew_equals_one_made_anew() {
+    let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
+    let with_views: Vec<_> = with_views.collect();
+    assert!(with_views.iter().filter(|trial| trial.policy.views_grow()).count() >= 3);
+    generate::check(30, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &with_views {
+            let mut anew = Trial { window: trial.window, ..Trial::of(trial.policy.clone()) };
+            // A layer that never acts, and whose threshold forbids that views grow.
+            let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
+            anew.policy.layers.extend(Policy::parse(never, "never", &[]).expect("a policy").layers);
+            assert!(!anew.policy.views_grow());
+            for (call, (grown, anew)) in trial.requests(&conversation).into_iter().zip(anew.requests(&conversation)).enumerate() {
+                assert_eq!(grown, anew, "{}, call {call}", trial.policy.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn no_summary_is_longer_than_its_limit() {
+    let mut trials = trials();
+    trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
+    generate::check(4, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            let journal = trial.replay(&conversation, &mut NoObserver);
+            for summary in &journal.summaries {
+                let recompact::engine::layer::Act::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
+                    panic!("only `summarize` asks for summaries")
+                };
+                let attempt = &summary.attempt;
+                assert!(attempt.failed || attempt.tokens_out <= layer.max_tokens, "{}: {summary:?}", trial.policy.name);
+            }
+        }
+    });
+}
+
+/// What `extract` says, it read. (The generated texts have no word that a limit could cut in two and that would be a name then.)
+#[test]
+fn extract_says_nothing_false_and_who_never_summarises_says_nothing() {
+    let mut trials = trials();
+    trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
+    let facts = std::cell::Cell::new(0);
+    generate::check(12, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            let journal = trial.replay(&conversation, &mut NoObserver);
+            for summary in &journal.summaries {
+                facts.set(facts.get() + summary.attempt.names.facts);
+                assert_eq!(summary.attempt.names.false_facts, 0, "{}: {summary:?}", trial.policy.name);
+            }
+            assert!(trial.policy.name != "keep-all" || journal.summaries.is_empty() && journal.recorded.is_empty());
+        }
+    });
+    assert!(facts.get() > 100, "{facts:?}");
+}
+
+/// Blocks are numbered in one row, and each is known to the journal that names it.
+#[test]
+fn every_block_of_a_request_is_known() {
+    struct Known<'a>(&'a Conversation);
+    impl Observer for Known<'_> {
+        fn request(&mut self, request: &Request, context: &Context) {
+            let known = self.0.blocks.len() + context.made().len();
+            let changes = request.changes.iter().chain(&request.view);
+            let named = changes.flat_map(|change| change.removed.iter().chain(&change.added));
+            let sent = context.messages().iter().flat_map(|sent| &sent.blocks);
+            assert!(named.chain(sent).all(|id| id.index() < known), "call {}", request.call);
+        }
+    }
+    let trials = trials();
+    generate::check(4, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            trial.replay(&conversation, &mut Known(&conversation));
+        }
+    });
+}

@@ -1,0 +1,7 @@
+//! Replays: cases as text, laws, and slow oracles.
+
+pub mod batches;
+pub mod cases;
+pub mod laws;
+pub mod reference;
+pub mod slow_replay;

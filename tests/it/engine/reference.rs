@@ -1,0 +1,105 @@
+//! The seed presets against the reference implementation, call by call.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::policy::preset;
+use recompact::engine::replay::{Observer, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::Fixed;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::meter::{Measure, Meter};
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format::{self, ReadOptions};
+use serde_json::Value;
+
+use crate::support::transcripts;
+
+struct Requests(Vec<(u64, Value)>);
+
+impl Observer for Requests {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let messages = context.messages().iter().map(|sent| context.wire(sent)).collect();
+        self.0.push((request.estimate, Value::Array(messages)));
+    }
+}
+
+fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u64, Value)> {
+    let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
+    let policy = preset(policy).expect("a preset").policy(&settings).expect("a policy");
+    let counter = Meter::of(Measure::Chars);
+    let sizes = Sizes::new(conversation, policy.measures().into_iter().chain([counter.measure]));
+    let setup = Setup {
+        conversation,
+        sizes: &sizes,
+        policy: &policy,
+        counter,
+        window: u64::MAX / 2,
+        overhead: 0,
+        thinking: conversation.thinking,
+        summarizer: &Fixed { text: "SUMMARY".to_owned() },
+        recorded: None,
+        shared: &Shared::new(conversation),
+    };
+    let mut requests = Requests(Vec::new());
+    replay(&setup, &mut requests);
+    requests.0
+}
+
+pub fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Option<Vec<(u64, Value)>> {
+    let mut command = Command::new("python3");
+    command.arg(oracle).arg(policy).arg(file).args(["--window-chars", window]);
+    let output = command.stderr(Stdio::inherit()).output().ok()?;
+    assert!(output.status.success(), "the oracle failed on {}", file.display());
+    let lines = output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    let record = |line: &[u8]| {
+        let record: Value = serde_json::from_slice(line).expect("a line of the oracle");
+        (record["estimate"].as_u64().expect("an estimate"), record["context"].clone())
+    };
+    Some(lines.map(record).collect())
+}
+
+pub const POLICIES: [(&str, &str); 4] = [
+    ("lcc-s06", "s06-c6a27ef"),
+    ("lcc-s06-preserve", "s06-c171f8a"),
+    ("lcc-s08", "s08-1baf1ac"),
+    ("lcc-s08-late", "s08-b6b5f33"),
+];
+
+/// The reference calls a request refused that is over so many characters; as a trigger that is a threshold of the layer.
+pub fn refused_over(window: u64) -> [String; 2] {
+    ["reactive.when=always".to_owned(), format!("reactive.threshold={window}")]
+}
+
+#[test]
+fn every_request_equals_the_oracles() {
+    let Some(folder) = transcripts::folder_for_long_runs("anthropic-messages-derived") else { return };
+    let oracle = folder.join("../../reference/lcc.py");
+    let mut compared = 0;
+    for file in transcripts::files(&folder, ".blocks.jsonl") {
+        let bytes = std::fs::read(&file).expect("a transcript");
+        let reading = (format::by_name("messages").expect("the format").read)(&bytes, &ReadOptions::default());
+        for (preset, version) in POLICIES {
+            for window in [0, 8_000, 20_000, 45_000] {
+                let settings = refused_over(window);
+                let settings: Vec<&str> = settings.iter().map(String::as_str).filter(|_| window > 0).collect();
+                if window > 0 && !preset.starts_with("lcc-s08") {
+                    continue;
+                }
+                let place = format!("{preset}, {}, window {window}", file.display());
+                let theirs = theirs(&oracle, version, &file, &window.to_string()).expect("python3 runs the oracle");
+                let ours = ours(&reading.conversations[0], preset, &settings);
+                assert_eq!(ours.len(), theirs.len(), "{place}: calls");
+                for (call, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+                    assert_eq!(ours.1, theirs.1, "{place}: the messages of call {call}");
+                    assert_eq!(ours.0, theirs.0, "{place}: the estimate of call {call}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} requests equal those of the oracle");
+    assert!(compared > 1_000);
+}

@@ -1,0 +1,291 @@
+//! The slow, obvious replay: everything that a replay keeps up to date step by step, computed again from nothing at every
+//! request.
+
+use recompact::engine::context::FaultKind;
+use recompact::engine::context::{Change, ChangeKind, Context, Sent};
+use recompact::engine::journal::{File, Journal, Request, SentBlock};
+use recompact::engine::replay::Observer;
+use recompact::tokens::meter::{Measure, Meter, Rates, python_text};
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, Role, Thinking};
+use recompact::transcript::format::{self, ReadOptions};
+use recompact::util::text;
+use serde_json::Value;
+
+use crate::support::trial::{Trial, trials};
+use crate::support::{generate, transcripts};
+
+#[test]
+fn the_fast_replay_equals_the_slow_one() {
+    let trials = trials();
+    generate::check(12, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            check(trial, &conversation);
+        }
+    });
+}
+
+#[test]
+fn every_measure_adds_up() {
+    let mut trials = trials();
+    for trial in &mut trials {
+        let fitted = Measure::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
+        trial.also = Measure::ALL.iter().map(|(measure, _)| *measure).chain([fitted]).collect();
+        trial.counter = Meter::of(Measure::Cl100k);
+        trial.overhead = 7;
+    }
+    generate::check(4, |steps| {
+        let conversation = generate::conversation(&steps[..steps.len().min(6)], Thinking::All);
+        let chars: u64 = conversation.blocks.iter().map(|block| Measure::Chars.block(block, false)).sum();
+        // Counting tokens takes its time.
+        for trial in trials.iter().filter(|_| chars < 5_000) {
+            check(trial, &conversation);
+        }
+    });
+}
+
+#[test]
+fn it_does_for_recorded_conversations() {
+    let Some(folder) = transcripts::folder_for_long_runs("anthropic-messages-derived") else { return };
+    for file in transcripts::files(&folder, "seg1.blocks.jsonl") {
+        let bytes = std::fs::read(&file).expect("a transcript");
+        let reading = (format::by_name("messages").expect("the format").read)(&bytes, &ReadOptions::default());
+        for trial in trials().iter().step_by(3) {
+            check(trial, &reading.conversations[0]);
+        }
+    }
+}
+
+fn check(trial: &Trial, conversation: &Conversation) -> Journal {
+    let mut slow = Slow { trial, conversation, read: 0, history: Vec::new(), view: Vec::new(), sent: Vec::new() };
+    trial.replay(conversation, &mut slow)
+}
+
+/// Looks on, and computes everything again.
+struct Slow<'a> {
+    trial: &'a Trial,
+    conversation: &'a Conversation,
+    /// Messages of the conversation that have entered.
+    read: usize,
+    /// The blocks of each message of the stored history, by the journal's log of changes.
+    history: Vec<Vec<BlockId>>,
+    /// Those of the view.
+    view: Vec<Vec<BlockId>>,
+    /// The blocks of the request, by what the journal says differs from the one before.
+    sent: Vec<SentBlock>,
+}
+
+impl Observer for Slow<'_> {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let place = format!("{}, call {}", self.trial.policy.name, request.call);
+        let blocks: Vec<_> = context.messages().iter().map(|sent| sent.blocks.clone()).collect();
+        assert_eq!(self.by_the_log(request), blocks, "{place}: the log of changes");
+        self.sent.truncate(request.tail.kept);
+        self.sent.extend(&request.tail.then);
+        assert_eq!(self.sent, in_a_row(context), "{place}: the tail");
+
+        let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
+        let size = |measure| slow_size(measure, context, &wires);
+        let measures = self.trial.policy.measures().into_iter().chain(self.trial.also.iter().copied());
+        for measure in measures {
+            assert_eq!(context.size(measure), size(measure), "{place}: {measure}");
+        }
+        let tokens = self.trial.counter.apply(size(self.trial.counter.measure)) + self.trial.overhead;
+        assert_eq!(request.tokens, tokens, "{place}: tokens");
+        match self.trial.policy.meter {
+            None => assert_eq!(request.estimate, tokens, "{place}: estimate"),
+            Some(meter) if meter.recorded => {}
+            Some(meter) => assert_eq!(request.estimate, meter.apply(size(meter.measure)), "{place}: estimate"),
+        }
+        assert_eq!((request.messages, request.failed), (wires.len(), tokens > self.trial.window), "{place}");
+        assert!(request.overflowed || !request.failed, "{place}");
+
+        let mut faults: Vec<_> = request.faults.iter().map(|fault| (fault.message, fault.block, fault.kind)).collect();
+        faults.sort_unstable();
+        assert_eq!(faults, slow_faults(context), "{place}: faults");
+    }
+
+    fn file(&mut self, file: &File, text: &str) {
+        assert_eq!(file.bytes, text.len() as u64, "{}: {}", self.trial.policy.name, file.path);
+    }
+
+    fn wants_archives(&self) -> bool {
+        true
+    }
+}
+
+/// The blocks of all messages.
+fn in_a_row(context: &Context) -> Vec<SentBlock> {
+    let of = |sent: &Sent| {
+        let opens = |place| (place == 0).then_some(sent.role);
+        sent.blocks.iter().enumerate().map(|(place, id)| SentBlock { block: *id, opens: opens(place) }).collect::<Vec<_>>()
+    };
+    context.messages().iter().flat_map(of).collect()
+}
+
+impl Slow<'_> {
+    /// The request before, what entered since, and the changes that the journal tells of.
+    fn by_the_log(&mut self, request: &Request) -> Vec<Vec<BlockId>> {
+        let thinking = self.trial.thinking.unwrap_or(self.conversation.thinking);
+        let stays = |id: &BlockId| thinking != Thinking::None || self.conversation.block(*id).kind != Kind::Thinking;
+        let end = self.conversation.calls[request.call].response;
+        for message in &self.conversation.messages[self.read..end] {
+            let blocks: Vec<_> = message.blocks.iter().copied().filter(stays).collect();
+            if !blocks.is_empty() {
+                self.history.push(blocks.clone());
+                self.view.push(blocks);
+            }
+        }
+        self.read = end;
+        // Positions count from the front and what enters comes last, so it does not matter when a change was made.
+        for change in &request.changes {
+            replay_change(&mut self.history, change, self.conversation);
+        }
+        if !self.trial.policy.layers.iter().any(|layer| layer.enabled && layer.for_request_only()) {
+            assert!(request.view.is_empty() && !request.view_anew);
+            return self.history.clone();
+        }
+        if request.view_anew {
+            self.view.clone_from(&self.history);
+        }
+        for change in &request.view {
+            replay_change(&mut self.view, change, self.conversation);
+        }
+        self.view.clone()
+    }
+}
+
+fn replay_change(messages: &mut Vec<Vec<BlockId>>, change: &Change, conversation: &Conversation) {
+    let at = change.at;
+    match change.kind {
+        ChangeKind::Rewrite => {
+            let (old, new) = (change.removed[0], change.added[0]);
+            assert_eq!((change.removed.len(), change.added.len()), (1, 1));
+            let block = messages[at].iter_mut().find(|block| **block == old);
+            *block.expect("the rewritten block was there") = new;
+        }
+        ChangeKind::Drop | ChangeKind::Fold => {
+            let mut removed = &change.removed[..];
+            while let Some(next) = removed.first() {
+                let block = messages[at].iter().position(|block| block == next).expect("a removed block was there");
+                messages[at].remove(block);
+                if messages[at].is_empty() {
+                    messages.remove(at);
+                }
+                removed = &removed[1..];
+            }
+            messages.splice(at..at, folded_into(&change.added, conversation));
+        }
+        ChangeKind::Attach => {
+            assert!(change.removed.is_empty());
+            messages.insert(at, change.added.clone());
+        }
+    }
+}
+
+/// The messages that the blocks of a fold make: recorded ones as they were recorded, others of one block each.
+fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<BlockId>> {
+    let recorded: Vec<_> = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages()).collect();
+    let mut messages = Vec::new();
+    while let Some(first) = added.first() {
+        let length = recorded.iter().find(|message| message.blocks.first() == Some(first)).map_or(1, |m| m.blocks.len());
+        messages.push(added[..length].to_vec());
+        added = &added[length..];
+    }
+    messages
+}
+
+/// The size of a request, written out whole, or its texts one by one.
+fn slow_size(measure: Measure, context: &Context, wires: &[Value]) -> u64 {
+    let all = || Value::Array(wires.to_vec());
+    let chars = |text: String| text.chars().count() as u64;
+    match measure {
+        Measure::PyRepr => chars(python_text::repr(&all())),
+        // Python counts half a surrogate pair as one character; written to a file it takes an escape of six.
+        Measure::Json => chars(python_text::dumps(&all(), false)) - 5 * halves(&all().to_string()),
+        Measure::JsonAscii => chars(python_text::dumps(&all(), true)),
+        Measure::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
+        measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
+    }
+}
+
+fn halves(text: &str) -> u64 {
+    text.chars().filter(|c| text::lone_surrogate(*c).is_some()).count() as u64
+}
+
+fn read(measure: Measure, context: &Context, id: BlockId) -> u64 {
+    let block = context.block(id);
+    let name = match block.kind {
+        Kind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
+        _ => "",
+    };
+    if let Measure::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
+        let rate = match block.kind {
+            Kind::ToolResult(_) => result,
+            Kind::ToolUse(_) => tool_use,
+            Kind::Thinking => thinking,
+            _ => text,
+        };
+        return (name.chars().count() + block.text().chars().count()) as u64 * u64::from(rate);
+    }
+    measure.text(name) + measure.text(&block.text())
+}
+
+/// What an API would refuse: every rule for every block, by looking through the whole request.
+fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
+    let all = blocks_in_turns(context);
+    let uses = |pair| move |other: &&Placed| other.kind == Kind::ToolUse(pair);
+    let mut faults = Vec::new();
+    for (index, this) in all.iter().enumerate() {
+        let before = &all[..index];
+        let fault = match (this.role, this.kind) {
+            (_, Kind::Text) if context.block(this.id).text().is_empty() => Some(FaultKind::EmptyContent),
+            (Role::Assistant, Kind::ToolUse(pair)) => {
+                let is_answer = |other: &Placed| other.turn == this.turn + 1 && other.kind == Kind::ToolResult(pair);
+                match before.iter().filter(uses(pair)).count() {
+                    0 if !all.iter().any(is_answer) => Some(FaultKind::UnansweredUse),
+                    0 => None,
+                    _ => Some(FaultKind::DuplicateId),
+                }
+            }
+            (Role::User, Kind::ToolResult(pair)) => {
+                let uses: Vec<_> = before.iter().filter(uses(pair)).collect();
+                let mut turn = before.iter().filter(|other| other.turn == this.turn);
+                match uses[..] {
+                    [] => Some(FaultKind::OrphanResult),
+                    _ if turn.clone().any(|other| other.kind == this.kind) => Some(FaultKind::DuplicateId),
+                    [only] if only.turn + 1 != this.turn => Some(FaultKind::MisplacedResult),
+                    [_] if turn.any(|other| !matches!(other.kind, Kind::ToolResult(_))) => Some(FaultKind::MisplacedResult),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if index == 0 && this.role == Role::Assistant {
+            faults.push((0, this.id, FaultKind::FirstNotUser));
+        }
+        faults.extend(fault.map(|kind| (this.message, this.id, kind)));
+    }
+    faults.sort_unstable();
+    faults
+}
+
+struct Placed {
+    role: Role,
+    /// Messages of one role in a row are one turn.
+    turn: usize,
+    message: usize,
+    id: BlockId,
+    kind: Kind,
+}
+
+fn blocks_in_turns(context: &Context) -> Vec<Placed> {
+    let messages = context.messages();
+    let turn_of = |message: usize| messages[..=message].windows(2).filter(|two| two[0].role != two[1].role).count();
+    let placed = |(message, sent): (usize, &Sent)| {
+        let (role, turn) = (sent.role, turn_of(message));
+        let place = move |id: &BlockId| Placed { role, turn, message, id: *id, kind: context.block(*id).kind };
+        sent.blocks.iter().map(place).collect::<Vec<_>>()
+    };
+    messages.iter().enumerate().flat_map(placed).collect()
+}

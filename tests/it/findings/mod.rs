@@ -1,0 +1,3 @@
+//! Findings of replays.
+
+pub mod page;

@@ -1,0 +1,45 @@
+//! What is found in a replay, written down a line each, for cases.
+
+use recompact::engine::replay::NoObserver;
+use recompact::findings::{Finding, Replay, look};
+use recompact::metrics::retention::look_up;
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation};
+
+use crate::support::trial::Trial;
+
+/// The findings of one kind, a line each: `error, call 2, line 3: what`. Lines are those of the conversation's blocks.
+pub fn of(conversation: &Conversation, trial: &Trial, id: &str) -> String {
+    let found = all(conversation, trial).into_iter().filter(|finding| finding.id == id);
+    let line = |finding: Finding| {
+        let call = finding.call.map_or(String::new(), |call| format!(", call {call}"));
+        let line = finding.line.map_or(String::new(), |line| format!(", line {line}"));
+        format!("{}{call}{line}: {}\n", finding.level.name(), finding.message)
+    };
+    let page: String = found.map(line).collect();
+    if page.is_empty() { "nothing\n".to_owned() } else { page }
+}
+
+/// Everything that is found, with tokens by the trial's counter, and not priced.
+pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
+    let journal = trial.replay(conversation, &mut NoObserver);
+    let sizes = Sizes::new(conversation, [trial.counter.measure]);
+    let counted = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
+    let references = recompact::facts::references::References::new(conversation, counted);
+    let kept = look_up(conversation, &references, &journal, &counted);
+    let written = |block: BlockId| match block.index() < conversation.blocks.len() {
+        true => counted(block),
+        false => trial.counter.apply(trial.counter.measure.block(journal.block(conversation, block), false)),
+    };
+    let replay = Replay {
+        conversation,
+        policy: &trial.policy,
+        journal: &journal,
+        references: &references,
+        kept: &kept,
+        cost: None,
+        window: trial.window,
+        tokens: &written,
+    };
+    look("case", &replay)
+}

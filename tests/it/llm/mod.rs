@@ -1,0 +1,3 @@
+//! Clients of language models, against servers and programs that fail.
+
+pub mod faults;

@@ -1,0 +1,124 @@
+//! What ccusage says recorded Claude Code sessions cost: every token of every kind, and the money to a millionth of a dollar.
+//!
+//! Its figures for the sessions of this repository and for recordings that are not in it are kept in `ccusage_figures.jsonl`
+//! (ccusage 20.0.24, offline). Where `RECOMPACT_CCUSAGE` names the program, as in CI, it is asked again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use recompact::metrics::prices::{Bill, Ledger, Prices};
+use recompact::transcript::format::{Branches, ReadOptions};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::fixtures;
+use crate::support::transcripts;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Figures {
+    /// Without its ending; sessions of this repository begin with `fixtures/`.
+    file: String,
+    input: u64,
+    cache_read: u64,
+    cache_write: u64,
+    output: u64,
+    usd: f64,
+}
+
+impl Figures {
+    fn of(file: &str, bill: &Bill) -> Self {
+        let Bill { input, cache_read, cache_write_5m, cache_write_1h, output, usd, .. } = *bill;
+        let (cache_write, usd) = (cache_write_5m + cache_write_1h, usd.expect("a known model"));
+        Self { file: file.to_owned(), input, cache_read, cache_write, output, usd }
+    }
+
+    #[track_caller]
+    fn assert_equal(&self, other: &Self) {
+        assert!((self.usd - other.usd).abs() < 1e-6, "{self:?} {other:?}");
+        assert_eq!(*self, Self { usd: self.usd, ..other.clone() });
+    }
+}
+
+/// The sessions that are at hand, and what is recorded of each.
+fn sessions() -> Vec<(PathBuf, Figures)> {
+    let recordings = transcripts::folder("claude-code");
+    let figures = include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"));
+    let placed = figures.filter_map(|figures: Figures| {
+        let path = match figures.file.strip_prefix("fixtures/") {
+            Some(name) => fixtures().join("claude-code").join(format!("{name}.jsonl")),
+            None => recordings.as_ref()?.join(format!("{}.jsonl", figures.file)),
+        };
+        Some((path, figures))
+    });
+    placed.collect()
+}
+
+/// Every call of every branch, once.
+fn ours(path: &Path, file: &str) -> Figures {
+    let bytes = fs::read(path).expect("a session of the table");
+    let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
+    let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All });
+    let prices = Prices::built_in();
+    let mut ledger = Ledger::new(&prices, None);
+    let mut sum = Bill::default();
+    for conversation in &reading.conversations {
+        ledger.bills(conversation).values().for_each(|bill| sum.add(bill));
+    }
+    Figures::of(file, &sum)
+}
+
+/// One session in a folder of its own: over many, ccusage leaves out what it has seen before.
+fn theirs(program: &str, path: &Path, file: &str) -> Figures {
+    let folder = TempDir::new().expect("a temporary folder");
+    let project = folder.path().join("projects/p");
+    fs::create_dir_all(&project).expect("a folder in it");
+    fs::copy(path, project.join("session.jsonl")).expect("a copy of the session");
+    let mut command = Command::new(program);
+    command.args(["claude", "session", "--offline", "--json"]).env("CLAUDE_CONFIG_DIR", folder.path());
+    let output = command.output().expect("ccusage starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let totals = &said["totals"];
+    let number = |key: &str| totals[key].as_u64().unwrap_or_else(|| panic!("{file}: no {key} in {totals}"));
+    Figures {
+        file: file.to_owned(),
+        input: number("inputTokens"),
+        cache_read: number("cacheReadTokens"),
+        cache_write: number("cacheCreationTokens"),
+        output: number("outputTokens"),
+        usd: totals["totalCost"].as_f64().expect("a cost"),
+    }
+}
+
+#[test]
+fn recorded_sessions_cost_what_ccusage_says() {
+    for (path, figures) in sessions() {
+        ours(&path, &figures.file).assert_equal(&figures);
+    }
+}
+
+#[test]
+fn ccusage_says_it_now() {
+    let Ok(program) = std::env::var("RECOMPACT_CCUSAGE") else {
+        return println!("skipped: RECOMPACT_CCUSAGE names no program");
+    };
+    let sessions = sessions();
+    for (path, figures) in &sessions {
+        let theirs = theirs(&program, path, &figures.file);
+        println!("{}", serde_json::to_string(&theirs).expect("JSON"));
+        theirs.assert_equal(figures);
+    }
+    println!("{} sessions: equal to the token and to a millionth of a dollar", sessions.len());
+}
+
+/// No recording is left out of the table.
+#[test]
+fn every_recorded_session_has_figures() {
+    let Some(folder) = transcripts::folder("claude-code") else { return };
+    let listed: Vec<PathBuf> = sessions().into_iter().map(|(path, _)| path).collect();
+    for path in transcripts::files(&folder, ".jsonl") {
+        assert!(listed.contains(&path), "{}", path.display());
+    }
+}

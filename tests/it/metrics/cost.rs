@@ -1,0 +1,157 @@
+//! Costs on traces that a person can reckon, in millionths of a dollar.
+
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::metrics::cost::{self, Check, Cost, Tariff};
+use recompact::metrics::prices::Prices;
+use recompact::metrics::prompt_cache::{Before, Setup};
+use recompact::metrics::retention::{Kept, Reread};
+use recompact::transcript::conversation::{BlockId, Call, Conversation, Usage};
+use recompact::transcript::format::{self, ReadOptions};
+
+use crate::support::trace::{clear, growing, layer, two_results};
+use crate::support::trial::{Trial, preset_with};
+
+/// Sonnet 4.5 costs 3 for a million tokens of input, 15 for output; to read from the cache .30, to write to it 3.75 and 6.
+/// GPT-5.5: 5, 30, .50, and to write is free. GPT-5.6 Sol: 5, 30, .50, 6.25. Gemini 2.5 Pro: 1.25, 10, .125, free.
+const SONNET: &str = "claude-sonnet-4-5";
+
+/// Tokens of system prompt and tools.
+const OVERHEAD: u64 = 1_000;
+
+/// Under a policy, with 1,000 tokens of system prompt and tools, none of them cached before.
+fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
+    simulated(&Trial { overhead: OVERHEAD, ..Trial::of(policy) }, conversation, model, work)
+}
+
+/// A trial, priced as a model; nothing was cached before.
+pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
+    let journal = trial.replay(conversation, &mut NoObserver);
+    let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
+    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
+    let before = Before { warm: 0, stable: trial.overhead };
+    let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
+    work(Setup { conversation, policy, journal, terms, before, size: &size }, &tariff)
+}
+
+/// Every response has 100 tokens.
+fn cost_of(conversation: &Conversation, policy: Policy, model: &str, kept: &Kept) -> Cost {
+    let outputs = vec![100; conversation.calls.len()];
+    with(conversation, policy, model, |cache, tariff| cost::cost(&cost::Setup { cache, tariff, outputs: &outputs, kept }))
+}
+
+/// Read, written, output, summarizer: in millionths of a dollar.
+fn parts(cost: &Cost) -> [f64; 4] {
+    let usd = cost.usd.expect("a known price");
+    [usd.read, usd.written, usd.output, usd.summarizer].map(|part| (part * 1e9).round() / 1e3)
+}
+
+#[test]
+fn parts_are_tokens_times_prices() {
+    let keep_all = || preset_with("keep-all", &[]);
+    // Requests of 5,000, 7,000 and 8,500; the second and third read 12,000 and write 8,500 together with the first.
+    let cases = [
+        (SONNET, [12_000.0 * 0.3, 8_500.0 * 3.75, 300.0 * 15.0]),
+        ("gpt-5.6-sol", [12_000.0 * 0.5, 8_500.0 * 6.25, 300.0 * 30.0]),
+        // In steps of 128: 4,992 and 6,912.
+        ("gpt-5.5", [11_904.0 * 0.5, 8_596.0 * 5.0, 300.0 * 30.0]),
+        ("gemini-2.5-pro", [12_000.0 * 0.125, 8_500.0 * 1.25, 300.0 * 10.0]),
+        ("deepseek-v4-pro", [12_000.0 * 0.145, 8_500.0 * 1.74, 300.0 * 3.48]),
+    ];
+    for (model, [read, written, output]) in cases {
+        let cost = cost_of(&growing(2), keep_all(), model, &Kept::default());
+        let expected = [read, written, output, 0.0].map(|part: f64| (part * 1e3).round() / 1e3);
+        assert_eq!(parts(&cost), expected, "{model}");
+    }
+}
+
+#[test]
+fn without_a_price_there_are_ratios() {
+    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "nobody-1", &Kept::default());
+    assert_eq!(cost.usd, None);
+    // Input 1, cache read .1, cache write 1.25, output 5.
+    assert_eq!((cost.tokens.total() * 1e3).round(), (12_000.0 * 0.1 + 8_500.0 * 1.25 + 300.0 * 5.0) * 1e3);
+    assert_eq!(cost.tokens.uncached, 20_500.0 + 1_500.0);
+    let sonnet = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Kept::default());
+    assert!((sonnet.tokens.total() - sonnet.usd.expect("a known price").total() * 1e6 / 3.0).abs() < 1e-6);
+}
+
+#[test]
+fn a_break_has_paid_when_what_was_freed_has() {
+    // Requests of 2,997, 7,000 and 4,013: 3,990 were freed, and a placeholder of 10 is written for 3.75 in place of .30.
+    let cost = cost_of(&two_results(), clear(), SONNET, &Kept::default());
+    assert_eq!(parts(&cost), [5_997.0 * 0.3, 8_013.0 * 3.75, 300.0 * 15.0, 0.0].map(|part: f64| (part * 1e3).round() / 1e3));
+    let [broken] = cost.breaks[..] else { panic!("one break") };
+    assert_eq!((broken.call, broken.what.rebilled, broken.what.freed, broken.followed), (2, 10, 3_990, 1));
+    // (3.75 − .30) × 10 over .30 × 3,990: Anthropic's 11.5 Σ ÷ s calls.
+    let expected = 11.5 * 10.0 / 3_990.0;
+    assert!((broken.break_even.expect("something was freed") - expected).abs() < 1e-9);
+    assert!((broken.usd.expect("a known price") - 34.5e-6).abs() < 1e-12);
+}
+
+#[test]
+fn a_summarizer_that_rides_the_prefix_reads_it() {
+    let summarize =
+        |rides: &str| layer(&format!("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0\n{rides}"));
+    // At the second call 6,000 characters are over 5,500: the summary of SUMMARY's 7 stands in their place.
+    let apart = cost_of(&two_results(), summarize(""), SONNET, &Kept::default());
+    assert_eq!(parts(&apart)[3], 6_000.0 * 3.0 + 7.0 * 15.0);
+    let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Kept::default());
+    // With system prompt and tools it is 7,000, of which the first request had cached 2,997.
+    assert_eq!(parts(&rides)[3], ((2_997.0 * 0.3 + 4_003.0 * 3.75 + 7.0 * 15.0) * 1e3_f64).round() / 1e3);
+}
+
+#[test]
+fn what_is_fetched_again_is_written_asked_for_and_read_past() {
+    let kept = Kept { rereads: vec![Reread { call: 2, tokens: 400 }], ..Kept::default() };
+    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &kept);
+    // The result is written, a hundred tokens ask for it, and the request of 8,500 is read once more.
+    let rereads = cost.usd.expect("a known price").rereads;
+    assert!((rereads * 1e6 - (400.0 * 3.75 + 100.0 * 15.0 + 8_500.0 * 0.3)).abs() < 1e-6);
+    assert_eq!(parts(&cost), parts(&cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Kept::default())));
+}
+
+/// The same conversation with what the provider billed for its calls: read, written, output.
+fn billed(mut conversation: Conversation, usages: [[u64; 3]; 3]) -> Conversation {
+    for (call, [cache_read, cache_write_5m, output]) in conversation.calls.iter_mut().zip(usages) {
+        let usage = Usage { cache_read, cache_write_5m, output, ..Usage::default() };
+        *call = Call { usage: Some(usage), ..call.clone() };
+    }
+    conversation
+}
+
+fn checked(conversation: &Conversation) -> Check {
+    with(conversation, preset_with("recorded", &[]), SONNET, |cache, tariff| cost::check(&cache, tariff))
+}
+
+#[test]
+fn the_self_check_holds_the_simulation_against_the_bill() {
+    let alike = checked(&billed(growing(2), [[0, 5_000, 100], [5_000, 2_000, 100], [7_000, 1_500, 100]]));
+    assert_eq!((alike.calls, alike.alike, alike.residual()), (3, 3, 0.0));
+    // The provider missed the prefix of the third call: 8,500 written for 3.75, where 7,000 should have been read for .30.
+    let missed = checked(&billed(growing(2), [[0, 5_000, 100], [5_000, 2_000, 100], [0, 8_500, 100]]));
+    let worst = missed.worst.expect("calls differ");
+    assert_eq!((missed.calls, missed.alike), (3, 2));
+    assert_eq!((worst.call, worst.recorded_read, worst.simulated_read), (2, 0, 7_000));
+    assert_eq!(worst.why, "the prefix was not read, and the record tells of no reason");
+    let (recorded, simulated) = (15_500.0 * 3.75 + 5_000.0 * 0.3 + 4_500.0, 8_500.0 * 3.75 + 12_000.0 * 0.3 + 4_500.0);
+    assert!((missed.residual() - (simulated / recorded - 1.0)).abs() < 1e-9);
+}
+
+#[test]
+fn a_usage_that_cannot_be_is_none() {
+    let usage = |input| Usage { input, ..Usage::default() };
+    assert_eq!([1_000_000, u64::MAX].map(|input| usage(input).is_possible()), [true, false]);
+    let text = |role: &str, rest: &str| {
+        format!(
+            r#"{{"type":"{role}","uuid":"{role}","sessionId":"s","message":{{"role":"{role}","content":[{{"type":"text","text":"x"}}]{rest}}}}}"#
+        )
+    };
+    let absurd = format!(
+        r#","id":"m","model":"{SONNET}","usage":{{"input_tokens":{0},"cache_read_input_tokens":{0},"output_tokens":{0}}}"#,
+        u64::MAX
+    );
+    let lines = format!("{}\n{}\n", text("user", ""), text("assistant", &absurd));
+    let reading = (format::by_name("claude-code").expect("a format").read)(lines.as_bytes(), &ReadOptions::default());
+    assert_eq!(reading.conversations[0].calls.iter().map(|call| call.usage).collect::<Vec<_>>(), [None]);
+}

@@ -1,0 +1,102 @@
+//! What holds of costs for every policy and every conversation.
+
+use recompact::metrics::cost::{Cost, Setup, cost};
+use recompact::metrics::prompt_cache::{Served, serve};
+use recompact::metrics::retention::Kept;
+use recompact::transcript::conversation::{Conversation, Thinking};
+
+use crate::metrics::cost::simulated;
+use crate::support::generate;
+use crate::support::trial::{Trial, trials};
+
+/// With marks, without, and one whose prices nobody knows: input 1, cache read .1, cache write 1.25, output 5.
+const MODELS: [&str; 3] = ["claude-sonnet-4-5", "gpt-5.5", UNKNOWN];
+const UNKNOWN: &str = "nobody-1";
+
+/// The same trials with a system prompt.
+fn with_overhead() -> Vec<Trial> {
+    trials().into_iter().map(|trial| Trial { overhead: 1_000, ..trial }).collect()
+}
+
+/// What became of every request, and what all cost, with 100 tokens a response.
+fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<Served>, Cost) {
+    let outputs = vec![100; conversation.calls.len()];
+    simulated(trial, conversation, model, |cache, tariff| {
+        (serve(&cache), cost(&Setup { cache, tariff, outputs: &outputs, kept: &Kept::default() }))
+    })
+}
+
+#[test]
+fn a_request_reads_no_more_than_it_sends() {
+    let trials = with_overhead();
+    generate::check(6, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for (trial, model) in trials.iter().flat_map(|trial| MODELS.map(|model| (trial, model))) {
+            let name = format!("{}, {model}", trial.policy.name);
+            let (served, _) = both(trial, &conversation, model);
+            assert_eq!(served.len(), conversation.calls.len(), "{name}");
+            for of_call in &served {
+                assert!(of_call.read_at_ends <= of_call.read && of_call.read <= of_call.tokens, "{name}: {of_call:?}");
+                assert!(model == MODELS[0] || of_call.read_at_ends == of_call.read, "{name}: {of_call:?}");
+                assert!(of_call.broken.is_none_or(|broken| broken.rebilled <= of_call.tokens), "{name}: {of_call:?}");
+            }
+            if trial.policy.layers.is_empty() {
+                assert!(served.iter().all(|of_call| of_call.broken.is_none()), "{name}");
+            }
+        }
+    });
+}
+
+#[test]
+fn every_token_is_paid_once() {
+    let trials = with_overhead();
+    generate::check(6, |steps| {
+        let conversation = generate::conversation(steps, Thinking::Turn);
+        for trial in &trials {
+            let (served, cost) = both(trial, &conversation, UNKNOWN);
+            let sum = |of: fn(&Served) -> f64| served.iter().map(of).sum::<f64>();
+            let output = 500.0 * served.len() as f64;
+            let uncached = sum(|of_call| of_call.tokens as f64) + output;
+            let has_summaries = cost.tokens.summarizer > 0.0;
+            assert!(
+                cost.tokens.uncached == uncached || has_summaries && cost.tokens.uncached > uncached,
+                "{}",
+                trial.policy.name
+            );
+            let parts = [
+                (cost.tokens.read, sum(|of_call| of_call.read as f64 * 0.1)),
+                (
+                    cost.tokens.written,
+                    sum(|of_call| (of_call.tokens - of_call.read) as f64 * if of_call.is_cached { 1.25 } else { 1.0 }),
+                ),
+                (cost.tokens.output, output),
+                (cost.tokens.at_ends, 0.0),
+                (cost.tokens.rereads, 0.0),
+            ];
+            for (place, (part, expected)) in parts.into_iter().enumerate() {
+                assert!(
+                    (part - expected).abs() <= 1e-9 * expected.max(1.0),
+                    "{}, part {place}: {part} {expected}",
+                    trial.policy.name
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn the_first_calls_cost_the_same_whatever_follows() {
+    let trials = with_overhead();
+    generate::check(5, |steps| {
+        let whole = generate::conversation(steps, Thinking::Turn);
+        for calls in [steps.len() / 2, steps.len() - 1] {
+            let cut = generate::conversation(&steps[..calls], Thinking::Turn);
+            for (trial, model) in trials.iter().flat_map(|trial| MODELS.map(|model| (trial, model))) {
+                let [(of_whole, more), (of_cut, less)] = [&whole, &cut].map(|conversation| both(trial, conversation, model));
+                let name = format!("{}, {model}, {calls} of {} calls", trial.policy.name, steps.len());
+                assert_eq!(of_whole[..calls], of_cut, "{name}");
+                assert!(less.tokens.total() < more.tokens.total(), "{name}");
+            }
+        }
+    });
+}

@@ -1,0 +1,182 @@
+//! The prompt cache on traces that a person can reckon.
+
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::metrics::prompt_cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
+use recompact::transcript::conversation::{BlockId, Conversation};
+
+use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
+use crate::support::trace::{clear, conversation, growing, layer, two_results};
+use crate::support::trial::{Trial, preset_with};
+
+/// Tokens of system prompt and tools.
+const OVERHEAD: u64 = 1_000;
+
+fn keep_all() -> Policy {
+    preset_with("keep-all", &[])
+}
+
+fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: Before) -> Vec<Served> {
+    let trial = Trial { overhead: OVERHEAD, ..Trial::of(policy) };
+    let journal = trial.replay(conversation, &mut NoObserver);
+    let provider = Provider::by_name(provider).expect(provider);
+    let terms = vec![Terms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
+    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
+    let setup = Setup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
+    serve(&setup)
+}
+
+/// Requests, and what each read: with the best marks, and with marks at the ends of requests.
+fn reads(served: &[Served]) -> Vec<[u64; 3]> {
+    served.iter().map(|of_call| [of_call.tokens, of_call.read, of_call.read_at_ends]).collect()
+}
+
+/// Nothing was there before; what is stable of the overhead is half of it.
+const COLD: Before = Before { warm: 0, stable: 500 };
+
+#[test]
+fn every_provider_reads_the_prefix_in_its_own_way() {
+    // A minute, six, twenty and forty minutes between the second response and the third request.
+    let cases = [
+        ("anthropic", 1_024, [7_000, 0, 0, 0]),
+        ("anthropic", 6_000, [7_000, 0, 0, 0]),
+        ("anthropic", 7_001, [0, 0, 0, 0]),
+        ("openai", 1_024, [6_912, 6_912, 0, 0]),
+        ("openai-5.6", 1_024, [7_000, 7_000, 7_000, 0]),
+        ("gemini", 2_048, [7_000, 0, 0, 0]),
+        ("other", 1_024, [7_000, 0, 0, 0]),
+    ];
+    for (provider, min_tokens, third) in cases {
+        for (minutes, third) in [1, 6, 20, 40].into_iter().zip(third) {
+            let second = match provider {
+                _ if min_tokens > 5_000 => 0,
+                "openai" => 4_992, // 39 × 128
+                _ => 5_000,
+            };
+            let served = served(&growing(1 + minutes), keep_all(), provider, min_tokens, COLD);
+            let expected = [[5_000, 0, 0], [7_000, second, second], [8_500, third, third]];
+            assert_eq!(reads(&served), expected, "{provider}, {min_tokens}, {minutes} minutes");
+            assert_eq!(
+                served.iter().map(|of_call| of_call.is_cached).collect::<Vec<_>>(),
+                [5_000, 7_000, 8_500].map(|n| n >= min_tokens)
+            );
+            assert!(served.iter().all(|of_call| of_call.broken.is_none()));
+        }
+    }
+    assert_eq!(PROVIDERS.len(), 5, "a provider without a case");
+}
+
+#[test]
+fn the_hour_that_was_paid_for_is_an_hour() {
+    let anthropic = Provider::by_name("anthropic").expect("a provider");
+    assert_eq!([false, true].map(|long| anthropic.lifetime(long)), [5.0, 60.0]);
+}
+
+#[test]
+fn what_was_cached_before_is_read_by_the_first_request() {
+    let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, Before { warm, stable: 900 }))[0];
+    assert_eq!([1_500, 900].map(first), [[5_000, 1_500, 1_500], [5_000, 0, 0]]);
+}
+
+#[test]
+fn an_edit_is_paid_with_everything_behind_it() {
+    let served = served(&two_results(), clear(), "anthropic", 1_024, COLD);
+    // The third request is 3,990 shorter; its prefix ends with the tool_use before the cleared result, and no request ended
+    // there: the nearest that did is the first, of 2,997.
+    assert_eq!(reads(&served), [[2_997, 0, 0], [7_000, 2_997, 2_997], [4_013, 3_000, 2_997]]);
+    let broken = served[2].broken.expect("the prefix was alive");
+    // What had been sent before and is written again is the placeholder; the second tool_use and its result are new.
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 10, 3_990));
+    assert_eq!(served[2].ready, 7_000);
+}
+
+#[test]
+fn an_edit_of_a_dead_prefix_breaks_nothing() {
+    let late = conversation(&[(0, Text(1_997)), (0, Use), (1, Answer(4_000)), (1, Use), (9, Answer(1_000)), (9, Text(100))]);
+    let served = served(&late, clear(), "anthropic", 1_024, COLD);
+    assert_eq!(reads(&served)[2], [4_013, 0, 0]);
+    assert!(served[2].expired && served[2].broken.is_none());
+}
+
+#[test]
+fn what_was_too_short_to_be_cached_does_not_break() {
+    let served = served(&two_results(), clear(), "anthropic", 7_001, COLD);
+    assert!(!served[1].is_cached && served[2].ready == 0 && served[2].broken.is_none());
+}
+
+#[test]
+fn what_a_summary_stands_for_did_not_enter() {
+    let summarize = layer("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0");
+    let served = served(&two_results(), summarize, "anthropic", 500, COLD);
+    // A summary of 20 is all that is left: the last response and its result, of 4,003, went into it.
+    assert_eq!(reads(&served)[1], [1_020, 1_000, 500]);
+    let broken = served[1].broken.expect("the prefix was alive");
+    assert_eq!((broken.rebilled, broken.freed), (20, 2_997 - 1_020));
+}
+
+#[test]
+fn thinking_that_leaves_was_not_freed_by_an_edit() {
+    let turns =
+        [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Thought(600, 50)), (2, Text(100)), (2, Text(10))];
+    let at_turns = layer("do = \"clear\"\nwhen = \"user-turn\"\nkeep_recent = 0\nplaceholder = \"0123456789\"");
+    let served = served(&conversation(&turns), at_turns, "anthropic", 1_024, COLD);
+    assert_eq!(served.iter().map(|of_call| of_call.tokens).collect::<Vec<_>>(), [2_997, 7_700, 3_160]);
+    let broken = served[2].broken.expect("the prefix was alive");
+    assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 10, 3_990));
+}
+
+#[test]
+fn an_edit_on_the_server_breaks_nothing() {
+    let on_server = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"server\"");
+    let served = served(&two_results(), on_server, "anthropic", 1_024, COLD);
+    // All but the newest exchange is read: 1,000 + 1,997 + 3 + 10.
+    assert_eq!(reads(&served)[2], [4_013, 3_010, 3_010]);
+    assert!(served[2].broken.is_none());
+}
+
+#[test]
+fn thinking_that_leaves_breaks_the_prefix_with_some() {
+    let turns = [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Text(100)), (2, Text(40)), (2, Text(10))];
+    // Of the third request, 700 shorter for the thinking that left, 2,997 stand before it and 7,000 were sent before.
+    for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_997, 7_000), ("openai", 2_944, 2_944)] {
+        let served = served(&conversation(&turns), keep_all(), provider, 1_024, COLD);
+        let expected = [[2_997, 0, 0], [7_700, second, second], [7_140, third, third]];
+        assert_eq!(reads(&served), expected, "{provider}");
+        assert!(served.iter().all(|of_call| of_call.broken.is_none()), "no layer did it");
+    }
+}
+
+#[test]
+fn a_request_cleared_anew_each_time_is_the_same_prefix() {
+    let anew = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"request\"");
+    let long: Vec<_> =
+        (0..12).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
+    let [state, anew] = [clear(), anew].map(|policy| served(&conversation(&long), policy, "anthropic", 1_024, COLD));
+    assert_eq!(reads(&anew), reads(&state));
+}
+
+#[test]
+fn marks_at_the_ends_are_not_found_from_far() {
+    // 24 results; then all but the last five are cleared at once: the first break lies far before the end.
+    let long: Vec<_> =
+        (0..25).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
+    let batch = layer("do = \"clear\"\nkeep_recent = 5\nplaceholder = \"0123456789\"\nclear_at_least = 18_000");
+    let served = served(&conversation(&long), batch, "anthropic", 1_024, Before { warm: 0, stable: 1_000 });
+    let cleared: Vec<_> = served.iter().filter(|of_call| of_call.broken.is_some()).collect();
+    // Below the minimum of 1,024 nothing is read: the 1,000 of system prompt and tools are too short.
+    assert_eq!(cleared.iter().map(|of_call| [of_call.read, of_call.read_at_ends]).collect::<Vec<_>>(), [[3_003, 0]]);
+}
+
+#[test]
+fn a_model_has_a_cache_of_its_own() {
+    let conversation = growing(2);
+    let trial = Trial { overhead: OVERHEAD, ..Trial::of(keep_all()) };
+    let journal = trial.replay(&conversation, &mut NoObserver);
+    let provider = Provider::by_name("anthropic").expect("a provider");
+    let terms = [0, 1, 0].map(|model| Terms { provider, min_tokens: 1_024, long: false, model });
+    let size = |id: BlockId| trial.counter.measure.block(conversation.block(id), false);
+    let setup =
+        Setup { conversation: &conversation, policy: &trial.policy, journal: &journal, terms: &terms, before: COLD, size: &size };
+    // The third request finds what the first had written.
+    assert_eq!(reads(&serve(&setup)), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
+}

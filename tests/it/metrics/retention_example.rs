@@ -1,0 +1,174 @@
+//! The worked example, in numbers a person can follow: what an agent saw, what it used, and what a policy that shows only the
+//! newest result, or the newest three, would have had in sight.
+//!
+//! | entered | | tokens |
+//! |---|---|---|
+//! | before call 1 | the user: *Fix the timeout in src/net/pool.rs; never touch vendor/legacy.* | 20 |
+//! | of call 1 | `src/net/pool.rs`, with `const MAX_IDLE_MS: u64 = 30_000;` | 600 |
+//! | of call 2 | a test run: `pool::evict_idle FAILED` | 900 |
+//! | of call 3 | `tests/pool_it.rs` | 500 |
+//!
+//! Call 4 edits the line of the file, call 5 runs the one test, call 6 says that the rule was kept.
+
+use recompact::engine::journal::Journal;
+use recompact::engine::policy::Policy;
+use recompact::engine::replay::NoObserver;
+use recompact::facts::extract::FactKind;
+use recompact::facts::references::References;
+use recompact::metrics::retention::{Grain, Kept, Outcome, Share, bounds, look_up, wishes};
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation};
+
+use crate::support::notation;
+use crate::support::trial::{Trial, preset_with};
+
+/// What each fact weighs, for round numbers: 10 together.
+const WEIGHTS: [(FactKind, &str, f64); 5] = [
+    (FactKind::Path, "net/pool.rs", 1.0),
+    (FactKind::Identifier, "MAX_IDLE_MS", 2.0),
+    (FactKind::Line, "const MAX_IDLE_MS: u64 = 30_000;", 3.0),
+    (FactKind::Identifier, "evict_idle", 2.0),
+    (FactKind::Path, "vendor/legacy", 2.0),
+];
+/// A token is four characters here.
+const CHARS: usize = 4;
+
+/// A text with so many tokens.
+fn padded(text: &str, tokens: usize) -> String {
+    assert!(text.len() <= tokens * CHARS, "`{text}` has more");
+    format!("{text}{{.*{}}}", tokens * CHARS - text.len())
+}
+
+/// Six calls.
+fn session() -> Conversation {
+    let user = padded("Fix the timeout in src/net/pool.rs; never touch vendor/legacy. Thank you", 20);
+    let pool = padded("const MAX_IDLE_MS: u64 = 30_000;\n", 600).replace('\n', "\\n");
+    let test = padded("pool::evict_idle FAILED", 900);
+    let pool_it = padded("fn idle() {}", 500);
+    let line = "const MAX_IDLE_MS: u64 = 30_000;";
+    let text = format!(
+        "user: {user}
+assistant: [Read#1 file_path=src/net/pool.rs]
+result#1: {pool}
+assistant: [Bash#2 cargo nextest]
+result#2: {test}
+assistant: [Read#3 file_path=tests/pool_it.rs]
+result#3: {pool_it}
+assistant: [Edit#4 file_path=src/net/pool.rs; old_string={line}; new_string=const LONGER]
+result#4: ok
+assistant: [Bash#5 cargo nextest evict_idle]
+result#5: passed
+assistant: vendor/legacy is untouched"
+    );
+    notation::parse(&text).unwrap_or_else(|what| panic!("{what}"))
+}
+
+/// Only the newest results are sent; of each other one, so many characters.
+fn mask(keep: usize, placeholder: usize) -> Trial {
+    let placeholder = format!("{:.<placeholder$}", "[cleared]");
+    let toml = format!(
+        "name = \"mask\"\n[[layer]]\nid = \"mask\"\ndo = \"clear\"\nkeep_recent = {keep}\nmin_chars = 0\nplaceholder = \"{placeholder}\""
+    );
+    of(Policy::parse(&toml, "mask", &[]).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn of(policy: Policy) -> Trial {
+    Trial { counter: "chars/4".parse().expect("a meter"), ..Trial::of(policy) }
+}
+
+/// A policy's replay of the session, and what it kept.
+struct Told {
+    conversation: Conversation,
+    references: References,
+    journal: Journal,
+    kept: Kept,
+}
+
+fn told(trial: &Trial) -> Told {
+    let conversation = session();
+    let mut references = References::new(&conversation, tokens(&conversation));
+    for used in &references.uses {
+        let fact = &mut references.facts[used.fact as usize];
+        let row = WEIGHTS.iter().find(|row| (row.0, row.1) == (fact.kind, &fact.text));
+        fact.weight = row.unwrap_or_else(|| panic!("{fact:?} is none of the five")).2;
+    }
+    assert_eq!(references.uses.len(), WEIGHTS.len());
+    let journal = trial.replay(&conversation, &mut NoObserver);
+    let kept = look_up(&conversation, &references, &journal, &tokens(&conversation));
+    Told { conversation, references, journal, kept }
+}
+
+fn tokens(conversation: &Conversation) -> impl Fn(BlockId) -> u64 {
+    let counter = of(preset_with("keep-all", &[])).counter;
+    let sizes = Sizes::new(conversation, [counter.measure]);
+    move |block| counter.apply(sizes.size(block, counter.measure))
+}
+
+/// Hits, soft and hard misses.
+fn shares(share: &Share) -> [f64; 3] {
+    [share.hit, share.soft, share.hard].map(|part| part / share.weight)
+}
+
+/// What each fact's use became.
+fn outcome(told: &Told, text: &str) -> Outcome {
+    let is_it = |fact: u32| told.references.facts[fact as usize].text == text;
+    let at = told.references.uses.iter().position(|used| is_it(used.fact)).expect(text);
+    told.kept.outcomes[at]
+}
+
+const HIT: Outcome = Outcome::Hit { in_summary: false };
+
+#[test]
+fn sizes_are_those_of_the_table() {
+    let conversation = session();
+    let entered = [0, 2, 4, 6].map(|message| conversation.messages[message].blocks[0]);
+    assert_eq!(entered.map(tokens(&conversation)), [20, 600, 900, 500]);
+}
+
+/// At call 4 only result 3 is there. The path stands in the user's message; the line and its name do not, but the path says
+/// where they are. At call 5 the output of the test run is gone, and no one can look it up. At call 6 the message is there.
+#[test]
+fn one_result_in_sight() {
+    let told = told(&mask(1, 9));
+    assert_eq!(outcome(&told, "net/pool.rs"), HIT);
+    assert_eq!(outcome(&told, "MAX_IDLE_MS"), Outcome::Soft);
+    assert_eq!(outcome(&told, "const MAX_IDLE_MS: u64 = 30_000;"), Outcome::Soft);
+    assert_eq!(outcome(&told, "evict_idle"), Outcome::Hard { stale: false });
+    assert_eq!(outcome(&told, "vendor/legacy"), HIT);
+    assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
+    // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.
+    assert_eq!(told.kept.reread_tokens(), 600 + 35 / CHARS as u64);
+    assert_eq!((told.kept.rules_held, told.kept.rules), (6, 6));
+}
+
+/// Results 1 to 3 are there at call 4, 2 to 4 at call 5.
+#[test]
+fn three_results_in_sight() {
+    let told = told(&mask(3, 9));
+    assert_eq!(shares(&told.kept.all), [1.0, 0.0, 0.0]);
+    assert_eq!(told.kept.reread_tokens(), 0);
+}
+
+#[test]
+fn all_and_nothing_in_sight() {
+    assert_eq!(shares(&told(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0]);
+    assert_eq!(shares(&told(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 1.0]);
+}
+
+/// With placeholders of 149 characters one result in sight makes 620 tokens at call 4: 20 and 500, and 100 for two
+/// placeholders and three calls of 35, 31 and 36 characters. Someone who knows what comes keeps the message and the file in
+/// them, and not the test run: 1 + 2 + 3 + 2 of 10. No one can do better. So the policy had three eighths of what was
+/// possible.
+#[test]
+fn what_could_have_been_kept_in_as_many_tokens() {
+    let told = told(&mask(1, 149));
+    assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
+    assert_eq!(told.journal.requests[3].tokens, 620);
+    let tokens = tokens(&told.conversation);
+    let wishes = wishes(&told.conversation, &told.references, Grain::Blocks, &tokens);
+    let bounds = bounds(&wishes, &told.journal, true);
+    assert_eq!(bounds.weight / told.kept.all.weight, 0.8);
+    let upper = bounds.upper.expect("a bound");
+    assert!((upper - 8.0).abs() < 1e-6, "{upper}");
+    assert_eq!(told.kept.all.hit / bounds.weight, 0.375);
+}

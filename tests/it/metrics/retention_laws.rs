@@ -1,0 +1,186 @@
+//! What holds of the information kept, for every policy and every conversation.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::replay::Observer;
+use recompact::facts::extract::{self, FactKind};
+use recompact::metrics::retention::Outcome;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind};
+use recompact::transcript::tool_access;
+
+use crate::metrics::retention_page::looked_up;
+use crate::support::planted;
+use crate::support::trial::{Trial, preset_with, trials};
+
+fn policy(layer: &str) -> Trial {
+    let toml = format!("name = \"p\"\n[[layer]]\nid = \"l\"\n{layer}");
+    Trial::of(recompact::engine::policy::Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn clear(keep: usize) -> Trial {
+    policy(&format!("do = \"clear\"\nkeep_recent = {keep}\nmin_chars = 0\nplaceholder = \"-\""))
+}
+
+#[test]
+fn keep_all_keeps_all_and_drop_all_nothing() {
+    let (uses, with_uses) = (Cell::new(0), Cell::new(0));
+    planted::check(150, |conversation| {
+        let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
+        assert!(kept.outcomes.iter().all(|outcome| *outcome == Outcome::Hit { in_summary: false }));
+        assert_eq!((kept.rules, kept.reread_tokens(), kept.missed.len()), (kept.rules_held, 0, 0));
+        let (_, kept) = looked_up(conversation, &Trial::of(preset_with("drop-all", &[])));
+        assert!(kept.outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Hit { .. })));
+        uses.set(uses.get() + references.uses.len());
+        with_uses.set(with_uses.get() + usize::from(!references.uses.is_empty()));
+    });
+    assert!(uses.get() > 500 && with_uses.get() > 100, "{uses:?} uses in {with_uses:?} of 150 say nothing");
+}
+
+#[test]
+fn shares_are_one_together() {
+    let trials = trials();
+    planted::check(12, |conversation| {
+        for trial in &trials {
+            let (_, kept) = looked_up(conversation, trial);
+            let sides = [&kept.by_gap[..], &kept.by_kind, &kept.by_provenance, &kept.by_generation];
+            for share in sides.into_iter().flatten().chain([&kept.all]) {
+                let parts = share.hit + share.soft + share.hard;
+                assert!((parts - share.weight).abs() < 1e-9, "{}: {share:?}", trial.policy.name);
+                assert!(share.hit_summary <= share.hit);
+            }
+            for side in sides {
+                let uses: u64 = side.iter().map(|share| share.uses).sum();
+                assert_eq!(uses, kept.all.uses, "{}", trial.policy.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn who_keeps_more_hits_more() {
+    let drop = |keep: usize| policy(&format!("do = \"drop\"\nkeep_first = 0\nmax_messages = {keep}"));
+    let chains = [(0..6).map(clear).collect::<Vec<_>>(), (2..9).map(drop).collect()];
+    planted::check(40, |conversation| {
+        for chain in &chains {
+            let outcomes: Vec<_> = chain.iter().map(|trial| looked_up(conversation, trial).1.outcomes).collect();
+            for (less, more) in outcomes.iter().zip(&outcomes[1..]) {
+                let is_hit = |outcome: &Outcome| matches!(outcome, Outcome::Hit { .. });
+                assert!(less.iter().zip(more).all(|(less, more)| !is_hit(less) || is_hit(more)));
+            }
+        }
+    });
+}
+
+/// For each request the keys of all facts in it: read again, block by block.
+struct Slow(Vec<(usize, HashSet<u64>)>);
+
+impl Observer for Slow {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let mut keys = HashSet::new();
+        for id in context.messages().iter().flat_map(|sent| &sent.blocks) {
+            extract::in_block(context.block(*id), &mut |sighting| {
+                keys.insert(sighting.key);
+            });
+        }
+        self.0.push((request.call, keys));
+    }
+}
+
+#[test]
+fn counting_gives_what_reading_every_request_gives() {
+    let trials = trials();
+    planted::check(15, |conversation: &Conversation| {
+        for trial in &trials {
+            let mut slow = Slow(Vec::new());
+            trial.replay(conversation, &mut slow);
+            let (references, kept) = looked_up(conversation, trial);
+            for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
+                let fact = &references.facts[used.fact as usize];
+                if fact.kind.is_bound() || fact.kind == FactKind::Hash {
+                    continue;
+                }
+                let request = slow.0.iter().find(|(call, _)| *call == used.call as usize);
+                let holds = request.is_some_and(|(_, keys)| keys.contains(&extract::key(fact.kind, &fact.text)));
+                let hit = matches!(outcome, Outcome::Hit { .. });
+                assert_eq!(hit, holds, "{}, call {}: {}", trial.policy.name, used.call + 1, fact.text);
+            }
+        }
+    });
+}
+
+/// The paths and URLs by which a block's content can be had again: what its tool call read, or wrote.
+fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
+    let (pair, of_result) = match conversation.block(id).kind {
+        Kind::ToolResult(pair) if !conversation.block(id).is_error() => (pair, true),
+        Kind::ToolUse(pair) => (pair, false),
+        _ => return Vec::new(),
+    };
+    let Some(used) = conversation.pair(pair).used else { return Vec::new() };
+    let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
+    keys(if of_result { &access.reads } else { &access.writes })
+}
+
+fn keys(paths: &[Cow<str>]) -> Vec<u64> {
+    let mut keys = Vec::new();
+    for path in paths {
+        extract::in_text(path, &mut |seen| {
+            let is_handle = matches!(seen.kind, FactKind::Path | FactKind::File | FactKind::Url);
+            keys.extend((seen.said && is_handle).then_some(seen.key));
+        });
+    }
+    keys
+}
+
+/// Whether one of the calls `after..before` wrote a file.
+fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bool {
+    let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
+    responses.into_iter().any(|id| match conversation.block(*id).kind {
+        Kind::ToolUse(pair) => {
+            let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
+            keys(&access.writes).contains(&file)
+        }
+        _ => false,
+    })
+}
+
+/// Policies that write files know more handles than the conversation: cases test those.
+#[test]
+fn what_is_missed_softly_can_be_had_again() {
+    let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
+    let soft = Cell::new(0);
+    planted::check(40, |conversation| {
+        for trial in &trials {
+            let mut slow = Slow(Vec::new());
+            if !trial.replay(conversation, &mut slow).files.is_empty() {
+                continue;
+            }
+            let (references, kept) = looked_up(conversation, trial);
+            for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
+                let (fact, call) = (&references.facts[used.fact as usize], used.call as usize);
+                let Some((_, request)) = slow.0.iter().find(|(of, _)| *of == call) else { continue };
+                if fact.kind.is_bound() || matches!(outcome, Outcome::Hit { .. }) {
+                    continue;
+                }
+                let entered = conversation.messages[..conversation.calls[call].response].iter().enumerate();
+                let mut sources = entered.flat_map(|(at, message)| message.blocks.iter().map(move |id| (at, *id)));
+                let can = sources.any(|(at, id)| {
+                    let after = conversation.calls.partition_point(|call| call.response <= at);
+                    let is_fresh = |file: &u64| !is_written(conversation, *file, after..call);
+                    let mut holds = false;
+                    extract::in_block(conversation.block(id), &mut |seen| {
+                        holds |= seen.key == extract::key(fact.kind, &fact.text)
+                    });
+                    holds && handles(conversation, id).iter().any(|file| request.contains(file) && is_fresh(file))
+                });
+                soft.set(soft.get() + usize::from(can));
+                assert_eq!(*outcome == Outcome::Soft, can, "{}, call {}: {}", trial.policy.name, call + 1, fact.text);
+            }
+        }
+    });
+    assert!(soft.get() > 100, "{soft:?} soft misses say nothing");
+}

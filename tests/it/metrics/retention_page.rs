@@ -1,0 +1,66 @@
+//! What became of the uses of earlier facts, written down a line each, for cases.
+
+use recompact::engine::replay::NoObserver;
+use recompact::facts::references::{Provenance, References, Use};
+use recompact::metrics::retention::{GENERATIONS, Kept, Outcome, Summarised, look_up};
+use recompact::tokens::block_sizes::Sizes;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind};
+
+use crate::support::notation::shown;
+use crate::support::trial::Trial;
+
+pub fn of(conversation: &Conversation, trial: &Trial) -> String {
+    let (references, kept) = looked_up(conversation, trial);
+    let mut page = String::new();
+    for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
+        let missed = kept.missed.iter().find(|missed| missed.fact == used.fact).and_then(|missed| missed.lost);
+        let by = match missed.filter(|_| matches!(outcome, Outcome::Hard { .. })) {
+            Some((layer, call)) => format!(", taken by {} before call {}", trial.policy.layers[layer].id, call + 1),
+            None => String::new(),
+        };
+        page += &format!("{}: {}{by}\n", use_line(conversation, &references, used), name(*outcome));
+    }
+    for (name, share) in GENERATIONS.iter().zip(&kept.by_generation).skip(1).filter(|(_, share)| share.uses > 0) {
+        page += &format!("summaries between: {name}, uses: {}\n", share.uses);
+    }
+    if kept.rules > 0 {
+        page += &format!("rules: {} of {}\n", kept.rules_held, kept.rules);
+    }
+    let Summarised { rules, rules_held, .. } = kept.summarised;
+    if rules > 0 {
+        page += &format!("rules that went into summaries: {rules_held} of {rules}\n");
+    }
+    if kept.reread_tokens() > 0 {
+        page += &format!("to read again: {} characters\n", kept.reread_tokens());
+    }
+    page
+}
+
+/// The references of a conversation, and what became of them. Tokens are the trial's.
+pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Kept) {
+    let sizes = Sizes::new(conversation, [trial.counter.measure]);
+    let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
+    let references = References::new(conversation, tokens);
+    let journal = trial.replay(conversation, &mut NoObserver);
+    let kept = look_up(conversation, &references, &journal, &tokens);
+    (references, kept)
+}
+
+fn use_line(conversation: &Conversation, references: &References, used: &Use) -> String {
+    let (fact, origin) = (&references.facts[used.fact as usize], conversation.block(used.origin));
+    let from = match origin.kind {
+        Kind::ToolResult(pair) => format!("result#{}", conversation.pair(pair).id),
+        _ => Provenance::of(origin).name().to_owned(),
+    };
+    format!("call {}, {} {}, {} calls back, from {from}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)
+}
+
+fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Hit { in_summary: false } => "hit",
+        Outcome::Hit { in_summary: true } => "hit in a summary",
+        Outcome::Soft => "soft miss",
+        Outcome::Hard { stale: false } => "hard miss",
+        Outcome::Hard { stale: true } => "hard miss, stale",
+    }
+}

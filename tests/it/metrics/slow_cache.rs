@@ -1,0 +1,117 @@
+//! The slow, obvious cache: every request is held against every earlier one that is still alive.
+
+use recompact::engine::context::Context;
+use recompact::engine::journal::Request;
+use recompact::engine::replay::Observer;
+use recompact::metrics::prompt_cache::{Before, Provider, Served, Setup, Terms, serve};
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
+
+use crate::support::generate;
+use crate::support::trial::trials;
+
+#[test]
+fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
+    let trials = trials();
+    generate::check(12, |steps| {
+        let mut conversation = generate::conversation(steps, Thinking::Turn);
+        set_clock(&mut conversation);
+        for trial in &trials {
+            let mut slow = Slow { conversation: &conversation, sent: Vec::new() };
+            let journal = trial.replay(&conversation, &mut slow);
+            let provider = Provider::by_name("other").expect("a provider");
+            let terms: Vec<_> = (0..conversation.calls.len())
+                .map(|call| Terms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
+                .collect();
+            let size = |id: BlockId| Measure::Chars.block(journal.block(&conversation, id), false);
+            let setup = Setup {
+                conversation: &conversation,
+                policy: &trial.policy,
+                journal: &journal,
+                terms: &terms,
+                before: Before::default(),
+                size: &size,
+            };
+            let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());
+            for (place, served) in serve(&setup).into_iter().enumerate().skip(1) {
+                let Served { read, .. } = served;
+                let expected = slow.read(place, &terms, journal.overhead);
+                let name = &trial.policy.name;
+                assert!(read <= served.tokens);
+                if on_server {
+                    assert!(read >= expected, "{name}, request {place}: {read}, at least {expected}");
+                } else {
+                    assert_eq!(read, expected, "{name}, request {place}");
+                }
+            }
+        }
+    });
+}
+
+/// Most calls follow each other within the lifetime of five minutes; every fifth pause is longer, every eleventh much longer.
+fn set_clock(conversation: &mut Conversation) {
+    let mut now = 0;
+    for (place, message) in conversation.messages.iter_mut().enumerate() {
+        now += MINUTE
+            * if place % 22 == 21 {
+                9
+            } else if place % 10 == 9 {
+                4
+            } else {
+                1
+            };
+        message.time = Some(now);
+    }
+    for call in &mut conversation.calls {
+        call.time = conversation.messages[call.response].time;
+    }
+}
+
+/// A block of a request: whose message it opens, what it holds, and its size. Thinking holds nothing and opens nothing.
+type Sent = (Option<Role>, Option<String>, u64);
+
+struct Slow<'a> {
+    conversation: &'a Conversation,
+    sent: Vec<(usize, Vec<Sent>)>,
+}
+
+impl Observer for Slow<'_> {
+    fn request(&mut self, request: &Request, context: &Context) {
+        let mut blocks = Vec::new();
+        for message in context.messages() {
+            let mut opens = Some(message.role);
+            for id in &message.blocks {
+                let block = context.block(*id);
+                let size = Measure::Chars.block(block, false);
+                let holds = if context.is_made(*id) { block.wire.to_string() } else { id.index().to_string() };
+                match block.kind {
+                    Kind::Thinking => blocks.push((None, None, size)),
+                    _ => blocks.push((opens.take(), Some(holds), size)),
+                }
+            }
+        }
+        self.sent.push((request.call, blocks));
+    }
+}
+
+impl Slow<'_> {
+    fn read(&self, place: usize, terms: &[Terms], overhead: u64) -> u64 {
+        let (call, request) = &self.sent[place];
+        let oldest = self.conversation.asked(*call).expect("a clock") - 5 * MINUTE;
+        let alive = self.sent[..place].iter().filter(|(earlier, _)| {
+            terms[*earlier].model == terms[*call].model && self.conversation.calls[*earlier].time >= Some(oldest)
+        });
+        alive.map(|(_, earlier)| overhead + common(request, earlier)).max().unwrap_or_default()
+    }
+}
+
+/// The size of the blocks of a request that another one begins with, and of the thinking among them.
+fn common(request: &[Sent], earlier: &[Sent]) -> u64 {
+    let mut theirs = earlier.iter().filter(|(_, holds, _)| holds.is_some());
+    let same = |(opens, holds, _): &&Sent| {
+        holds.is_none() || theirs.next().is_some_and(|(other, held, _)| (other, held) == (opens, holds))
+    };
+    let mut alike: Vec<_> = request.iter().take_while(same).collect();
+    while alike.pop_if(|(_, holds, _)| holds.is_none()).is_some() {}
+    alike.iter().map(|(.., size)| size).sum()
+}

@@ -1,0 +1,346 @@
+//! The page, in a browser: what is drawn, what it answers to, and that it stays by itself.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use recompact::report::{Style, by_name};
+use recompact::results::saved::Results;
+use tempfile::TempDir;
+
+use crate::report::chromium::Browser;
+use crate::report::html_results::{hostile, names, results, share, swept};
+
+fn page(results: &Results) -> String {
+    let report = by_name("html").expect("a report of ours");
+    String::from_utf8((report.render)(results, &Style::default())).expect("UTF-8")
+}
+
+/// The page in a file, and a browser that shows it; `None` where there is no browser.
+fn shown(results: &Results, width: u32, scheme: &str) -> Option<(Browser, TempDir, PathBuf)> {
+    let mut browser = Browser::start()?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, page(results)).expect("a folder to write to");
+    browser.window(width, 900, scheme);
+    browser.open(&path);
+    Some((browser, folder, path))
+}
+
+/// Waits until the chosen conversation is there.
+const CHOSEN: &str = "new Promise(done => { const wait = () => document.querySelector('#conversation').dataset.t === \
+                      document.querySelector('#choose').value ? done() : setTimeout(wait, 5); wait(); })";
+
+#[track_caller]
+fn is_quiet(browser: &mut Browser, path: &std::path::Path) {
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let own = format!("file://{}", path.display());
+    let others: Vec<_> =
+        browser.requests().into_iter().filter(|url| *url != own && url != "about:blank" && !url.starts_with("blob:")).collect();
+    assert_eq!(others, Vec::<String>::new());
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes_and_no_raw_controls() {
+    let bytes = page(&hostile());
+    assert!(bytes == page(&hostile()));
+    let raw = bytes.chars().find(|c| recompact::report::escape::is_unseen(*c) && *c != '\n');
+    assert_eq!(raw, None);
+    assert_eq!(bytes.matches("<script").count(), 4, "the data, two packed conversations, and the script of the page");
+    let nothing = page(&Results::default());
+    if let Some(folder) = std::env::var_os("RECOMPACT_PAGES") {
+        for (name, text) in [("hostile.html", &bytes), ("swept.html", &page(&swept()))] {
+            std::fs::write(PathBuf::from(&folder).join(name), text).expect("a folder to write to");
+        }
+    }
+    assert!(nothing.contains("0 policies on 0 transcripts"));
+}
+
+#[test]
+fn what_is_in_the_results_is_drawn() {
+    let results = results(6, 3, 200);
+    let Some((mut browser, _folder, path)) = shown(&results, 1280, "light") else { return };
+    let browser = &mut browser;
+    // The front: a point a policy, a bound above four of them, two whiskers each.
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 6.0);
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .headroom').length"), 4.0);
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .whisker').length"), 12.0);
+    let place =
+        |name: &str, axis: &str| format!("document.querySelector('.dot[data-name=\"{name}\"]').getBoundingClientRect().{axis}");
+    for pair in names(6).windows(2) {
+        let [dear, cheap] = [0, 1].map(|at| place(&pair[at], "x"));
+        assert!(browser.number(&dear) > browser.number(&cheap), "{pair:?}: less kept costs less");
+        let [high, low] = [0, 1].map(|at| place(&pair[at], "y"));
+        assert!(browser.number(&high) < browser.number(&low), "{pair:?}: more kept is higher");
+    }
+    // The axis of shares goes from 0 to 100 %: the point of a policy stands where its share says.
+    let expected = share(2, 6).sqrt();
+    let at = browser.number("1 - parseFloat(document.querySelector('.dot[data-name=\"policy-2\"]').getAttribute('y')) / 100");
+    let ticks =
+        browser.text("[...document.querySelectorAll('.scatter .tick[x=\"-9\"]')].map(tick => tick.textContent).join(' ')");
+    let ends: Vec<f64> =
+        ticks.split(' ').map(|tick| tick.trim_end_matches('%').parse::<f64>().expect("a share") / 100.0).collect();
+    let (low, high) = (ends[0], ends[ends.len() - 1]);
+    assert!((low + at * (high - low) - expected).abs() < 0.002, "{at} of {ticks} is not {expected}");
+
+    // Tokens per call of the longest conversation: a line a policy, the window, the recorded compaction, ticks at edits.
+    assert_eq!(browser.number("document.querySelectorAll('#conversation .over-time .series polyline').length"), 6.0);
+    assert_eq!(browser.number("document.querySelectorAll('#conversation line.window, #conversation line.recorded').length"), 2.0);
+    assert!(browser.text("document.querySelector('#conversation .told').textContent").contains("150,000"));
+    assert_eq!(browser.number("document.querySelectorAll('#conversation .lane').length"), 5.0);
+    let ticks = browser.text("document.querySelector('#conversation .lane path.tick').getAttribute('d')");
+    assert_eq!(ticks.matches('M').count(), 4, "edits before calls 41, 81, 121 and 161");
+    let points = browser.number("document.querySelector('#conversation .series polyline').points.length");
+    assert_eq!(points, 160.0, "200 calls in 160 steps");
+    // Kept by gap and generation; the parts of the cost; differences from the baseline in two columns.
+    assert_eq!(browser.number("document.querySelectorAll('.gap .series .mark').length"), 18.0);
+    assert_eq!(browser.number("document.querySelectorAll('.generation .series .mark').length"), 12.0);
+    assert_eq!(browser.number("document.querySelectorAll('#parts .part').length"), 24.0);
+    let widths = "[...document.querySelectorAll('#parts .strip:not(.foot)')].map(strip => [...strip.querySelectorAll('.part')].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0))";
+    assert_eq!(browser.eval(&format!("{widths}.every((width, at, all) => at === 0 || width < all[at - 1])")), true);
+    assert_eq!(browser.number("document.querySelectorAll('.whiskers .whisker').length"), 10.0);
+    let zero = "document.querySelector('.whiskers .zero').getBoundingClientRect().x";
+    let mark = "document.querySelector('.whiskers .mark').getBoundingClientRect().x";
+    assert!(browser.number(mark) < browser.number(zero), "less costs less");
+    // Tables: a body a policy, a bound below four of them; misses with what stood around them.
+    assert_eq!(browser.number("document.querySelectorAll('#comparison tbody').length"), 6.0);
+    assert_eq!(browser.number("document.querySelectorAll('#comparison tr.bound').length"), 4.0);
+    assert_eq!(browser.text("document.querySelector('#misses mark').textContent"), "src/pool.rs");
+    let names = "[...document.querySelectorAll('h1, h2, h3')].map(head => +head.tagName[1])";
+    assert_eq!(browser.eval(&format!("{names}.every((level, at, all) => level <= (at ? all[at - 1] : 0) + 1)")), true);
+    is_quiet(browser, &path);
+}
+
+#[test]
+fn it_answers_to_mouse_and_keys() {
+    let results = results(6, 3, 200);
+    let Some((mut browser, _folder, path)) = shown(&results, 1280, "light") else { return };
+    let browser = &mut browser;
+    let tip = "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText";
+    // Pointing tells parameters and values; a click pins in plots and tables, another one unpins.
+    browser.point(".dot[data-name='policy-2']", false);
+    let told = browser.text(tip);
+    assert!(told.contains("policy-2") && told.contains("keep_recent 5") && told.contains("kept.hit"), "{told}");
+    browser.point(".dot[data-name='policy-2']", true);
+    let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
+    assert_eq!(browser.text(pinned), "front policies differences conversations kept costs misses tables definitions");
+    assert_eq!(browser.text("document.querySelector('.dot[data-name=\"policy-2\"]').getAttribute('aria-pressed')"), "true");
+    assert_eq!(browser.text("document.querySelector('#pins').innerText.trim()"), "policy-2 ×");
+    browser.point("#pins button", true);
+    assert_eq!(browser.number("document.querySelectorAll('.pinned').length"), 0.0);
+    // By keys: the points are one stop; arrows go on, Enter pins.
+    browser.eval("document.querySelector('#front .plot').scrollIntoView(); document.querySelector('#theme').focus()");
+    browser.press("Tab");
+    assert_eq!(browser.text("document.activeElement.dataset.name"), "drop-all", "the first one from the left");
+    browser.press("ArrowRight");
+    assert_eq!(browser.text("document.activeElement.dataset.name"), "policy-4");
+    assert!(browser.text(tip).contains("policy-4"));
+    browser.press("Enter");
+    assert!(browser.text("document.querySelector('#live').textContent").contains("policy-4 pinned"));
+    browser.press("Escape");
+    assert_eq!(browser.text(tip), "");
+
+    // A cursor over the calls.
+    browser.point("#conversation .over-time", false);
+    let told = browser.text(tip);
+    assert!(told.contains("Call") && told.contains("policy-1") && told.contains("keep-all"), "{told}");
+    let edits = "document.querySelector('#conversation [data-name=\"policy-1\"]').dataset";
+    assert_eq!(browser.text(&format!("{edits}.layers")), "micro");
+    assert!(browser.text(&format!("{edits}.events")).ends_with(":1:39000:0"), "a step, one edit, its tokens, its layer");
+    browser.eval("document.querySelector('#conversation .over-time').focus()");
+    browser.press("ArrowRight");
+    assert!(browser.text("document.querySelector('#live').textContent").contains("Call"));
+    browser.eval("document.activeElement.blur()");
+    // A key of the legend hides a line, in this conversation and in the next one.
+    let lines = "document.querySelectorAll('#conversation .over-time .series:not(.off)').length";
+    browser.point("#conversations .key[data-k='1']", true);
+    assert_eq!(browser.number(lines), 5.0);
+    let drawn = "document.querySelector('#conversation polyline').getAttribute('points')";
+    let first = browser.text(drawn);
+    browser.point("#after", true);
+    browser.eval(CHOSEN);
+    assert_ne!(browser.text(drawn), first, "150 calls in place of 200");
+    assert_eq!((browser.number(lines), browser.text("document.querySelector('#choose').value")), (5.0, "1".to_owned()));
+    browser.eval("choose.value = '0'; choose.dispatchEvent(new Event('change'))");
+    browser.eval(CHOSEN);
+    assert_eq!(browser.text(drawn), first);
+
+    // Sorting keeps bounds below their policy; groups of columns can be folded.
+    let order =
+        "[...document.querySelectorAll('#comparison tbody')].map(body => body.rows[0].cells[0].innerText.trim()).join(' ')";
+    browser.point("#comparison thead tr:nth-child(2) th:nth-child(3) .sort", true);
+    assert_eq!(browser.text(order), "keep-all policy-1 policy-2 policy-3 policy-4 drop-all", "sent, the most first");
+    browser.point("#comparison thead tr:nth-child(2) th:nth-child(3) .sort", true);
+    assert_eq!(browser.text(order), "drop-all policy-4 policy-3 policy-2 policy-1 keep-all");
+    assert_eq!(browser.number("document.querySelectorAll('#comparison [aria-sort=ascending]').length"), 1.0);
+    assert!(
+        browser
+            .eval("document.querySelector('#comparison tbody:nth-of-type(2)').rows[1].classList.contains('bound')")
+            .as_bool()
+            .unwrap_or(false)
+    );
+    let columns =
+        "[...document.querySelectorAll('#comparison thead tr:nth-child(2) th')].filter(head => head.offsetWidth).length";
+    let all = browser.number(columns);
+    browser.point(".group[data-g='3']", true);
+    assert!(browser.number(columns) < all);
+
+    // The theme.
+    let background = "getComputedStyle(document.body).backgroundColor";
+    let light = browser.text(background);
+    browser.point("#theme", true);
+    assert_ne!(browser.text(background), light);
+    assert_eq!(browser.text("document.querySelector('#theme').getAttribute('aria-pressed')"), "true");
+
+    // What is saved.
+    browser.eval("window.blobs = []; const make = URL.createObjectURL; URL.createObjectURL = blob => { blobs.push(blob); return make.call(URL, blob); }; 0");
+    let saved = |browser: &mut Browser, count: usize| {
+        browser.eval(&format!(
+            "new Promise(done => {{ const wait = () => blobs.length >= {count} ? done() : setTimeout(wait, 10); wait(); }})"
+        ));
+        browser.text(&format!("blobs[{}].text()", count - 1))
+    };
+    browser.eval("document.querySelector('#save-json').click()");
+    let json = saved(browser, 1);
+    assert!(Results::from_json(&json).expect("the saved form") == results);
+    browser.eval("document.querySelector('#save-csv').click()");
+    let csv = by_name("csv").expect("a report of ours");
+    let expected = String::from_utf8((csv.render)(&results, &Style::default())).expect("UTF-8");
+    assert_eq!(saved(browser, 2), expected);
+    browser.eval("document.querySelector('#policies .csv').click()");
+    let table = saved(browser, 3);
+    assert_eq!(table.lines().count(), 11, "a head, six policies, four bounds");
+    assert!(table.starts_with("policy,counts.calls,tokens.~baseline,"), "{table}");
+    is_quiet(browser, &path);
+}
+
+#[test]
+fn a_sweep_is_drawn_with_its_front_and_recommendation() {
+    let Some((mut browser, _folder, path)) = shown(&swept(), 1280, "dark") else { return };
+    let browser = &mut browser;
+    // 55 configurations that are no policies of the summary, and its seven policies.
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .dot.tried').length"), 55.0);
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 62.0);
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .ring').length"), 1.0);
+    assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
+    // What to take, with its settings, on what it was chosen, and the neighbour that is cheaper.
+    let best = browser.text("document.querySelector('.best').innerText");
+    for told in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
+        assert!(best.contains(told), "{told} is not in {best}");
+    }
+    assert!(browser.text("document.querySelector('#front figcaption').textContent").contains("kept.hard <= 0.5"));
+    // The means of an objective at three values of a parameter.
+    assert_eq!(browser.number("document.querySelectorAll('#parameters .means .mark').length"), 3.0);
+    assert!(browser.text("document.querySelector('#parameters h4').textContent").contains("80.0%"));
+    // A pin holds in every part that names policies, for those on the front.
+    browser.point(".dot[data-name='policy-4']", true);
+    let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
+    assert_eq!(browser.text(pinned), " front policies differences conversations kept costs tables definitions");
+    browser.point(".dot[data-name='micro-33']", false);
+    let told = browser.text("document.querySelector('#tip').innerText");
+    assert!(told.contains("micro-33") && told.contains("micro.keep_recent") && told.contains("33000"), "{told}");
+    is_quiet(browser, &path);
+}
+
+/// Whoever chooses among many chooses luck too, so what is of the sessions held out is not drawn as if it were of the others.
+#[test]
+fn a_front_is_drawn_where_it_was_chosen() {
+    let mut results = swept();
+    results.sweep.as_mut().expect("a sweep").held_out = 2;
+    let page = page(&results);
+    assert!(page.contains("Chosen on 3 sessions. On the 2 sessions held out"));
+    assert!(page.contains("60 configurations on 5 sessions"));
+    let front = page.split(r#"<section id="front""#).nth(1).and_then(|rest| rest.split("</section>").next()).expect("a front");
+    assert_eq!(front.matches(r#"role="button""#).count(), 60, "keep-all and drop-all were replayed on those held out only");
+    assert_eq!(front.matches(r#"class="whisker"#).count(), 0);
+}
+
+#[test]
+fn hostile_texts_change_nothing() {
+    let Some((mut browser, _folder, path)) = shown(&hostile(), 1280, "light") else { return };
+    let browser = &mut browser;
+    browser.eval("document.querySelectorAll('details').forEach(part => { part.open = true; })");
+    browser.point(".dot", true);
+    browser.point("#conversation .over-time", false);
+    for _ in 0..3 {
+        browser.eval("document.querySelector('#after').click()");
+        browser.eval(CHOSEN);
+    }
+    assert_eq!(browser.eval("window.ran ?? null"), serde_json::Value::Null);
+    assert_eq!(browser.number("document.querySelectorAll('img, b, [onerror], [onload], iframe').length"), 0.0);
+    assert_eq!(browser.number("document.scripts.length"), 4.0);
+    let raw = r"/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/.test(document.body.innerText + document.title)";
+    assert_eq!(browser.eval(raw), false);
+    let overflow = "document.documentElement.scrollWidth - innerWidth";
+    assert!(browser.number(overflow) <= 0.0);
+    browser.window(390, 800, "light");
+    assert!(browser.number(overflow) <= 0.0);
+    is_quiet(browser, &path);
+}
+
+#[test]
+fn nothing_is_wider_than_the_window() {
+    for (width, scheme) in [(1280, "light"), (390, "dark")] {
+        let Some((mut browser, _folder, path)) = shown(&swept(), width, scheme) else { return };
+        let browser = &mut browser;
+        browser.eval("document.querySelectorAll('details').forEach(part => { part.open = true; })");
+        assert!(browser.number("document.documentElement.scrollWidth - innerWidth") <= 0.0, "{width}");
+        // What hangs out of the window is in a box that scrolls by itself.
+        let outside = "[...document.body.querySelectorAll('*')].filter(of => of.getBoundingClientRect().right > innerWidth + 1 && !of.closest('.scroll, nav, pre, .heard')).map(of => of.outerHTML.slice(0, 120))";
+        assert_eq!(browser.eval(outside), serde_json::json!([]), "{width}");
+        is_quiet(browser, &path);
+    }
+}
+
+#[test]
+fn two_hundred_policies_on_a_hundred_transcripts_load_in_a_second() {
+    let results = results(200, 100, 60);
+    let begin = Instant::now();
+    let bytes = page(&results);
+    println!(
+        "200 policies × 100 transcripts: {:.1} MB, drawn in {:.1} s",
+        bytes.len() as f64 / 1e6,
+        begin.elapsed().as_secs_f64()
+    );
+    assert!(bytes.len() < 15_000_000, "{} bytes", bytes.len());
+    let Some((mut browser, folder, _)) = shown(&Results::default(), 1280, "light") else { return };
+    let path = folder.path().join("large.html");
+    std::fs::write(&path, &bytes).expect("a folder to write to");
+    // A second is what the page may take where nothing else runs: beside other tests it is theirs that is measured. Virtual machines
+    // are now and then half as fast as they were, so a plain table is loaded beside it, and the second is as long as that tells.
+    let alone = std::env::var_os("RECOMPACT_ALONE").is_some();
+    let table = folder.path().join("table.html");
+    std::fs::write(&table, plain_table()).expect("a folder to write to");
+    let (mut best, mut tables, mut limit) = ([f64::INFINITY; 2], Vec::new(), 0.0);
+    for attempt in 0..10 {
+        // What the table takes is known after a few.
+        if attempt >= if alone { 4 } else { 1 } && best.iter().all(|time| *time < limit) {
+            break;
+        }
+        browser.open(&table);
+        tables.push(browser.number(LOADED));
+        tables.sort_by(f64::total_cmp);
+        limit = if alone { 1_000.0 * (tables[(tables.len() - 1).min(1)] / PLAIN_TABLE).max(1.0) } else { 5_000.0 };
+        let wall = browser.open(&path);
+        let loaded = browser.number(LOADED);
+        let painted = browser.number("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0");
+        println!(
+            "loaded after {loaded:.0} ms, first paint after {painted:.0} ms, {wall:.0} ms by the clock; limit {limit:.0} ms"
+        );
+        best = [best[0].min(loaded), best[1].min(painted)];
+    }
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 200.0);
+    assert_eq!(browser.number("document.querySelectorAll('#conversation .series').length"), 16.0);
+    assert!(best.iter().all(|time| *time < limit), "{best:?} of {limit:.0} ms; the plain table took {tables:?}");
+}
+
+/// Milliseconds until a page is loaded.
+const LOADED: &str = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd";
+
+/// Those of [`plain_table`], the second best of some (the best is now and then no measurement), while the page of 200 policies took 800 to 950.
+const PLAIN_TABLE: f64 = 400.0;
+
+/// Nothing but cells: 30,000 of them.
+fn plain_table() -> String {
+    let row = format!("<tr>{}</tr>", "<td>1,234.5</td>".repeat(30));
+    format!("<!doctype html><title>table</title><table>{}</table>", row.repeat(1_000))
+}

@@ -1,0 +1,7 @@
+//! Reports, and the HTML page in a browser.
+
+pub mod chromium;
+pub mod ci;
+pub mod html;
+pub mod html_results;
+pub mod reports;

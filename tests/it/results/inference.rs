@@ -1,0 +1,252 @@
+//! Intervals and p-values, held against what they promise: on invented studies in which the truth is known.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use recompact::results::saved::{Better, Column, Combine, ComparisonRow, Id, Results, Row, Unit, VERSION, summarise};
+use recompact::results::stats::{COVERAGE, FEWEST, certainty};
+
+use crate::support::program::run;
+
+const SENT: Id = Id::Borrowed("sent");
+const WHOLE: Id = Id::Borrowed("whole");
+
+fn columns() -> Vec<Column> {
+    let saved = Combine::Saving { over: SENT, under: WHOLE };
+    vec![
+        Column::counted("sent", Unit::Tokens, Better::Lower, Combine::Sum, "Sent."),
+        Column::counted("whole", Unit::Tokens, Better::Neither, Combine::Sum, "Sent by keep-all."),
+        Column::counted("saved", Unit::Share, Better::Higher, saved, "1 − sent ÷ whole."),
+        Column::counted("peak", Unit::Tokens, Better::Lower, Combine::Max, "The largest."),
+        Column::counted("mean", Unit::Share, Better::Higher, Combine::Mean, "Saved, every session alike."),
+    ]
+}
+
+/// One session of one policy: what was sent of the whole.
+fn row(session: usize, policy: &str, sent: f64, whole: f64) -> Row {
+    let values = [sent, whole, 1.0 - sent / whole, sent, 1.0 - sent / whole].map(Some);
+    Row {
+        transcript: format!("{session}.jsonl"),
+        conversation: "main".into(),
+        policy: policy.into(),
+        bound_of: None,
+        values: columns().into_iter().map(|column| column.id).zip(values).collect(),
+    }
+}
+
+fn results(rows: Vec<Row>) -> Results {
+    Results { version: VERSION, summary: summarise(&columns(), &rows), columns: columns(), rows, ..Results::default() }
+}
+
+/// What is found of a policy against `a`, in `saved`.
+fn judged(rows: Vec<Row>, asked: &[&str], seed: u64) -> Results {
+    let mut results = results(rows);
+    certainty(&mut results, "a", asked, seed);
+    results
+}
+
+/// A number with mean 0 and variance 1, by Box and Muller.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let [one, other]: [f64; 2] = [random.random(), random.random()];
+    (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+}
+
+/// How sessions differ in size, as the standard deviation of its logarithm, sizes being log-normal: as recorded ones do (tokens
+/// of 20 Claude Code sessions vary by .94 of their mean) …
+const AS_RECORDED: f64 = 0.8;
+/// … and much more.
+const HEAVY: f64 = 1.3;
+
+/// The longer a session, the more is saved of it.
+fn saved_of(whole: f64) -> f64 {
+    whole / (whole + 1.0)
+}
+
+/// What is saved of all sessions there could be, as a share of their size.
+fn saved_of_all(spread: f64) -> f64 {
+    let grid = (-8_000..=8_000).map(|step| f64::from(step) / 1_000.0);
+    let [saved, whole] = grid.fold([0.0; 2], |[saved, sum], at| {
+        let whole = (spread * at).exp();
+        let weight = whole * (-at * at / 2.0).exp();
+        [saved + weight * saved_of(whole), sum + weight]
+    });
+    saved / whole
+}
+
+/// Two policies that are as good as each other, and each session a little better or worse under either of them.
+fn alike(sessions: usize, spread: f64, random: &mut ChaCha8Rng) -> Vec<[[f64; 2]; 2]> {
+    let one = |_| {
+        let whole = (spread * normal(random)).exp();
+        [(); 2].map(|()| [whole * (1.0 - saved_of(whole) - 0.1 * normal(random)), whole])
+    };
+    (0..sessions).map(one).collect()
+}
+
+fn study(sessions: usize, seed: u64) -> Vec<Row> {
+    let rows = |(number, two): (usize, [[f64; 2]; 2])| {
+        ["a", "b"].into_iter().zip(two).map(move |(policy, [sent, whole])| row(number, policy, sent, whole))
+    };
+    alike(sessions, AS_RECORDED, &mut ChaCha8Rng::seed_from_u64(seed)).into_iter().enumerate().flat_map(rows).collect()
+}
+
+/// Studies that are judged at once, each a column of its own: what is drawn is drawn but once.
+const AT_ONCE: u64 = 50;
+
+fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
+    let id = |number: u64, part: &str| Id::Owned(format!("{number}.{part}"));
+    let saved = |number| Combine::Saving { over: id(number, "sent"), under: id(number, "whole") };
+    let column = |number| Column { id: id(number, "saved"), combine: saved(number), ..columns()[2].clone() };
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut rows: Vec<Row> = (0..sessions).flat_map(|number| ["a", "b"].map(|policy| row(number, policy, 0.0, 1.0))).collect();
+    for number in 0..AT_ONCE {
+        let of_sessions = alike(sessions, spread, &mut random).into_iter().flatten();
+        for (row, [sent, whole]) in rows.iter_mut().zip(of_sessions) {
+            row.values.set(id(number, "sent"), Some(sent));
+            row.values.set(id(number, "whole"), Some(whole));
+        }
+    }
+    let columns: Vec<Column> = (0..AT_ONCE).map(column).collect();
+    let mut results = Results { summary: summarise(&columns, &rows), columns, rows, ..Results::default() };
+    certainty(&mut results, "a", &["b"], seed);
+    results
+}
+
+/// Checks how often, of so many studies of two policies that are alike, they differ at the level of .05, the interval of their
+/// difference holds 0, and the interval of a total holds that of all sessions there could be.
+fn check(spread: f64, sizes: &[usize], studies: u64) {
+    let truth = saved_of_all(spread);
+    let is_in = |value: f64, ends: [f64; 2]| ends[0] <= value && value <= ends[1];
+    println!("log-sd of sizes {spread}, {studies} studies each:");
+    println!("  sessions   p up to .05   interval of the difference   interval of the total");
+    for sessions in sizes {
+        let counted = |seed| {
+            let results = studies_at_once(*sessions, spread, seed);
+            let count = |is: &dyn Fn(&ComparisonRow) -> bool| results.comparisons.iter().filter(|row| is(row)).count();
+            let of_a = |row: &ComparisonRow| *results.summary[0].intervals.entry(&row.column).expect("an interval");
+            [
+                count(&|row| row.p.is_some_and(|p| p <= 0.05)),
+                count(&|row| row.interval.is_some_and(|ends| is_in(0.0, ends))),
+                count(&|row| is_in(truth, of_a(row))),
+            ]
+        };
+        let counts: Vec<[usize; 3]> = (0..studies / AT_ONCE).into_par_iter().map(counted).collect();
+        let [found, none, total] = [0, 1, 2].map(|at| counts.iter().map(|of| of[at]).sum::<usize>() as f64 / studies as f64);
+        println!("  {sessions:>8} {:>11.1} % {:>26.1} % {:>21.1} %", found * 100.0, none * 100.0, total * 100.0);
+        let error = (0.05 * 0.95 / studies as f64).sqrt();
+        // Few sessions have few p-values: of 6 the smallest are 1/32 and 2/32.
+        let nominal = if *sessions < 8 { 1.0 / 32.0 } else { 0.05 };
+        assert!((found - nominal).abs() <= 3.0 * error, "{sessions} sessions: {found}");
+        let told = COVERAGE.iter().find(|(of, ..)| of == sessions && spread == AS_RECORDED);
+        for (found, told) in told.into_iter().flat_map(|told| [(total, told.1), (none, told.2)]) {
+            let error = (told * (1.0 - told) / studies as f64).sqrt();
+            assert!((found - told).abs() <= 4.0 * error, "{sessions} sessions: {found}, and reports say {told}");
+        }
+    }
+}
+
+#[test]
+fn policies_that_are_alike_seldom_differ() {
+    check(AS_RECORDED, &[12, 40], 500);
+}
+
+#[test]
+fn they_seldom_do_in_many_studies() {
+    if std::env::var_os("RECOMPACT_LONG").or(std::env::var_os("CI")).is_none() {
+        println!("skipped: a long run; set RECOMPACT_LONG=1 for it");
+        return;
+    }
+    check(AS_RECORDED, &[6, 10, 20, 40, 100], 2_000);
+    check(HEAVY, &[12, 40], 1_000);
+}
+
+/// Every session saves about .2 more under `c`.
+fn three_policies(sessions: usize) -> Vec<Row> {
+    let mut rows = study(sessions, 3);
+    let others: Vec<Row> = (0..sessions)
+        .map(|number| {
+            let of_a = &rows[2 * number].values;
+            let (sent, whole) = (of_a.get("sent").expect("a value"), of_a.get("whole").expect("a value"));
+            row(number, "c", sent - 0.2 * whole, whole)
+        })
+        .collect();
+    rows.extend(others);
+    rows
+}
+
+#[test]
+fn a_policy_that_is_better_is_found_so() {
+    let results = judged(three_policies(12), &["b", "c"], 1);
+    let row = |policy: &str| results.comparisons.iter().find(|row| row.policy == policy && row.column == "saved").expect(policy);
+    let (b, c) = (row("b"), row("c"));
+    assert_eq!((c.sessions, c.p, c.p_holm), (12, Some(2.0 / 4_096.0), Some(4.0 / 4_096.0)));
+    assert!((c.difference - 0.2).abs() < 1e-9);
+    assert!(b.p > Some(0.05) && b.interval.is_some_and(|[low, high]| low < 0.0 && high > 0.0), "{b:?}");
+    let statistics = results.statistics.expect("enough sessions");
+    assert_eq!((statistics.sessions, statistics.seed), (12, 1));
+    assert!(results.comparisons.iter().all(|row| row.against == "a" && ["saved", "mean"].contains(&&*row.column)));
+}
+
+#[test]
+fn the_order_of_policies_and_their_scale_change_nothing() {
+    let rows = three_policies(15);
+    let found = judged(rows.clone(), &["b", "c"], 1);
+    let mut sorted = rows.clone();
+    sorted.sort_by(|one, other| other.policy.cmp(&one.policy));
+    let other = judged(sorted, &["c", "b"], 1);
+    for row in &found.comparisons {
+        assert!(other.comparisons.contains(row), "{row:?}");
+    }
+    for summary in &found.summary {
+        assert!(other.summary.contains(summary), "{}", summary.policy);
+    }
+    // Powers of two change no digit.
+    let mut scaled = rows;
+    for row in &mut scaled {
+        for id in ["sent", "whole"] {
+            row.values.set(id, row.values.get(id).map(|value| value * 1_024.0));
+        }
+    }
+    let scaled = judged(scaled, &["b", "c"], 1);
+    assert_eq!(scaled.comparisons, found.comparisons);
+    assert_ne!(judged(three_policies(15), &["b", "c"], 2).comparisons, found.comparisons, "another seed, other draws");
+}
+
+#[test]
+fn what_is_alike_everywhere_is_no_difference() {
+    let twice = |number: usize| ["a", "b"].map(|policy| row(number, policy, 0.1 * number as f64, 0.3 * number as f64 + 1.0));
+    let results = judged((0..20).flat_map(twice).collect(), &["b"], 1);
+    for row in &results.comparisons {
+        assert_eq!((row.difference, row.interval, row.p, row.p_holm), (0.0, Some([0.0; 2]), Some(1.0), Some(1.0)), "{row:?}");
+    }
+}
+
+/// Sessions, not conversations, are counted; a column that only few sessions have is not judged; a largest value never is.
+#[test]
+fn few_sessions_say_nothing() {
+    assert_eq!(judged(study(FEWEST - 1, 1), &["b"], 1), results(study(FEWEST - 1, 1)));
+    let mut rows = study(8, 1);
+    for row in rows.iter_mut().filter(|row| row.transcript.as_str() > "2.jsonl") {
+        row.values.set("mean", None);
+    }
+    let results = judged(rows, &["b"], 1);
+    let row = |column: &str| results.comparisons.iter().find(|row| row.column == column);
+    let mean = row("mean").expect("a difference");
+    assert_eq!((mean.sessions, mean.interval, mean.p, mean.p_holm), (3, None, None, None));
+    assert!(row("saved").is_some_and(|row| row.p_holm.is_some()) && row("peak").is_none());
+    assert!(results.summary.iter().all(|summary| summary.intervals.ids().eq(["saved"])));
+
+    let of_one_session = |mut rows: Vec<Row>| {
+        for row in &mut rows {
+            row.transcript = format!("s/subagents/{}", row.transcript);
+        }
+        rows
+    };
+    assert_eq!(judged(of_one_session(study(8, 1)), &["b"], 1).statistics, None);
+}
+
+#[test]
+fn a_seed_may_be_given() {
+    let replay = ["replay", "messages", "-p", "lcc-s06", "-o", "json"];
+    assert_eq!(run(replay).printed(), run(replay.iter().chain(&["--seed", "7"])).printed(), "too few sessions to draw from");
+    assert_eq!(run(replay.iter().chain(&["--seed", "x"])).code, 2);
+}

@@ -1,0 +1,3 @@
+//! Intervals and tests of significance.
+
+pub mod inference;

@@ -1,0 +1,9 @@
+//! What tests share: generators, notations, recordings, and a way to run the program.
+
+pub mod generate;
+pub mod notation;
+pub mod planted;
+pub mod program;
+pub mod trace;
+pub mod transcripts;
+pub mod trial;

@@ -1,0 +1,208 @@
+//! Tokens by recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recompact::analysis::inspect::Inspection;
+use recompact::analysis::study::Counter;
+use recompact::engine::replay::{NoObserver, Setup, replay};
+use recompact::engine::replay_cache::Shared;
+use recompact::engine::summarizer::by_name;
+use recompact::metrics::prices::{Ledger, Prices};
+use recompact::tokens::block_sizes::overhead;
+use recompact::tokens::calibration::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
+use recompact::tokens::meter::Measure;
+use recompact::transcript::conversation::Conversation;
+
+use crate::support::program::fixtures;
+use crate::support::transcripts::{files, folder_for_long_runs, read};
+use crate::support::trial::preset_with;
+
+struct Session {
+    name: String,
+    conversation: Conversation,
+    deltas: Vec<Delta>,
+}
+
+fn sessions(format: &str) -> Vec<Session> {
+    let Some(folder) = folder_for_long_runs(format) else { return Vec::new() };
+    let mut all = Vec::new();
+    for path in files(&folder, ".jsonl") {
+        for conversation in read(&path, format).conversations {
+            let name = format!("{} {}", path.file_stem().unwrap_or_default().to_string_lossy(), conversation.name);
+            let deltas = deltas(&conversation);
+            all.push(Session { name, conversation, deltas });
+        }
+    }
+    all
+}
+
+fn say(name: &str, spread: Spread, deltas: usize) {
+    let Spread { ratio, error, p10, p90 } = spread;
+    println!("{name:44} estimated ÷ recorded {ratio:.3}, median error {error:.3}, p10–p90 {p10:.2}–{p90:.2}, {deltas} deltas");
+}
+
+/// What a measure divided by four, or as it is, tells of deltas.
+fn by_measure(session: &Session, measure: Measure, by: f64) -> Vec<f64> {
+    let of = |delta: &Delta| {
+        let blocks = messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
+        blocks.map(|id| measure.block(session.conversation.block(*id), false)).sum::<u64>() as f64 / by
+    };
+    session.deltas.iter().map(of).collect()
+}
+
+fn recorded<'a>(session: &'a Session, estimates: Vec<f64>) -> impl Iterator<Item = (f64, u64)> + 'a {
+    estimates.into_iter().zip(session.deltas.iter().map(|delta| delta.tokens))
+}
+
+#[test]
+fn calibration_holds_on_the_other_half_of_recorded_sessions() {
+    let sessions: Vec<_> = sessions("claude-code");
+    let long: Vec<&Session> = sessions.iter().filter(|session| session.deltas.len() >= FEWEST).collect();
+    if long.is_empty() {
+        return;
+    }
+    let mut pooled: BTreeMap<&str, Vec<(f64, u64)>> = BTreeMap::new();
+    for session in &long {
+        let fitted = Fit::of(&session.deltas).expect("enough deltas");
+        say(&session.name, fitted.spread, session.deltas.len());
+        println!("    {:?} {:?}", model(&session.conversation).unwrap_or("–"), fitted.rates);
+        assert!(fitted.spread.error < 0.35, "{}", session.name);
+        pooled.entry("recorded").or_default().extend(recorded(session, held_out(&session.deltas)));
+        pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, Measure::Chars, 4.0)));
+        pooled.entry("o200k").or_default().extend(recorded(session, by_measure(session, Measure::O200k, 1.0)));
+    }
+    println!("{} sessions together:", long.len());
+    let mut errors = BTreeMap::new();
+    for (name, pairs) in pooled {
+        let deltas = pairs.len();
+        let spread = Spread::of(pairs).expect("deltas");
+        say(name, spread, deltas);
+        errors.insert(name, spread.error);
+    }
+    assert!(errors["recorded"] < 0.15 && errors["recorded"] < errors["o200k"] && errors["o200k"] < errors["chars/4"]);
+}
+
+/// Prints what the constants of the families are, and holds them to it.
+#[test]
+fn families_have_the_rates_of_all_recorded_sessions_together() {
+    let sessions: Vec<_> = sessions("claude-code");
+    if sessions.is_empty() {
+        return;
+    }
+    let all = |wanted: &dyn Fn(usize) -> bool| -> Vec<Delta> {
+        sessions.iter().enumerate().filter(|(at, _)| wanted(*at)).flat_map(|(_, session)| session.deltas.clone()).collect()
+    };
+    let family = FAMILIES[0];
+    let rates = fit(&all(&|_| true)).expect("deltas");
+    let by_others = |at: usize| {
+        let rates = fit(&all(&|other| other != at)).expect("deltas");
+        let session = &sessions[at];
+        recorded(session, session.deltas.iter().map(|delta| estimate(&rates, delta)).collect()).collect::<Vec<_>>()
+    };
+    let spread = Spread::of((0..sessions.len()).flat_map(by_others)).expect("deltas");
+    println!("{}: {rates:?}", family.name);
+    say("each session by the others", spread, all(&|_| true).len());
+    let mut models: BTreeMap<&str, Vec<Delta>> = BTreeMap::new();
+    for session in &sessions {
+        for delta in &session.deltas {
+            let model = session.conversation.calls[delta.call].model.as_deref().unwrap_or("–");
+            models.entry(model).or_default().push(delta.clone());
+        }
+    }
+    for (model, deltas) in models {
+        println!("    {model}: {:?} of {} deltas", fit(&deltas), deltas.len());
+    }
+    assert_eq!(family.rates, rates);
+    let rounded = |value: f64| (value * 1e3).round() / 1e3;
+    let known = [family.spread.ratio, family.spread.error, family.spread.p10, family.spread.p90];
+    assert_eq!(known, [spread.ratio, spread.error, spread.p10, spread.p90].map(rounded));
+}
+
+/// Replays the record by its own usage and gives how many requests there were, how many had exactly the recorded usage, and
+/// how many had to: those since the first, or since everything was replaced, with nothing unknown in between.
+fn exact(conversation: &Conversation) -> [usize; 3] {
+    let counting = Counter::Recorded.of(conversation);
+    let policy = preset_with("recorded", &[]);
+    let sizes = counting.sizes(conversation, policy.measures());
+    let setup = Setup {
+        conversation,
+        sizes: &sizes,
+        policy: &policy,
+        counter: counting.meter,
+        window: u64::MAX,
+        overhead: overhead(conversation, &sizes, counting.meter),
+        thinking: conversation.thinking,
+        summarizer: &*by_name("extract").expect("a summarizer"),
+        recorded: None,
+        shared: &Shared::new(conversation),
+    };
+    let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
+    let (mut known, mut counts) = (false, [0; 3]);
+    let mut far = Vec::new();
+    for request in replay(&setup, &mut NoObserver).requests {
+        let usage = conversation.calls[request.call].usage.map_or(0, |usage| usage.request());
+        let first = request.call == 0 && usage > 0;
+        let is_replaced = conversation.calls[..=request.call].last().is_some_and(|call| {
+            let before = request.call.checked_sub(1).map_or(0, |before| conversation.calls[before].response);
+            conversation.compactions.iter().any(|compaction| compaction.at > before && compaction.at <= call.response)
+        });
+        known = first || (known && !is_replaced && told.contains(&request.call));
+        let is_exact = request.tokens == usage;
+        assert!(is_exact || !known, "{}: call {}: {} for {usage}", conversation.name, request.call, request.tokens);
+        if usage > 0 {
+            far.push(request.tokens as f64 / usage as f64 - 1.0);
+        }
+        for (count, one) in counts.iter_mut().zip([usage > 0, is_exact && usage > 0, known]) {
+            *count += usize::from(one);
+        }
+    }
+    far.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let middle = far.get(far.len() / 2).copied().unwrap_or(0.0);
+    let worst = far.last().copied().unwrap_or(0.0);
+    println!("    {}: {} requests, median {middle:+.4} off, worst {worst:+.3}", conversation.name, far.len());
+    counts
+}
+
+#[test]
+fn an_unedited_history_has_the_recorded_usage() {
+    for name in ["repair.jsonl", "kept-tail.jsonl"] {
+        for conversation in read(&fixtures().join("claude-code").join(name), "claude-code").conversations {
+            let [requests, exact, known] = exact(&conversation);
+            println!("{name} {}: {requests} requests, {exact} exact, {known} known to be", conversation.name);
+            assert!(known > 0, "{name}");
+        }
+    }
+}
+
+/// A meter's estimate of what entered is the difference of two whole lists of messages.
+#[test]
+fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
+    let path = fixtures().join("claude-code/repair.jsonl");
+    let reading = read(&path, "claude-code");
+    let conversation = &reading.conversations[0];
+    let whole = |measure: Measure, messages: usize| {
+        let sum = conversation.messages[..messages].iter().map(|message| {
+            let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
+            measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
+        });
+        measure.list(messages, sum.sum())
+    };
+    let inspection = Inspection::all("repair.jsonl", &reading, Counter::Own, Ledger::new(&Prices::built_in(), None)).remove(0);
+    let meters = [("chars/4", Measure::Chars), ("py-repr/4", Measure::PyRepr), ("js-json/4", Measure::JsJson)];
+    for (name, measure) in meters {
+        let check = inspection.meters.iter().find(|check| check.meter == name).expect("a meter");
+        let deltas = deltas(conversation);
+        let expected = deltas.iter().map(|delta| {
+            let [before, after] = [delta.call - 1, delta.call].map(|call| whole(measure, conversation.calls[call].response));
+            (((after - before) / 4) as f64, delta.tokens)
+        });
+        assert_eq!(check.pairs, expected.collect::<Vec<_>>(), "{name}");
+    }
+}
+
+#[test]
+fn recorded_sessions_have_the_recorded_usage() {
+    let counts: Vec<_> = sessions("claude-code").iter().map(|session| exact(&session.conversation)).collect();
+    let [requests, exact, known] = [0, 1, 2].map(|of| counts.iter().map(|count| count[of]).sum::<usize>());
+    println!("{requests} requests with usage, {exact} exact, {known} known to be");
+}

@@ -1,0 +1,50 @@
+//! Sizes as Python and JavaScript gave them: `fixtures/golden/meters.py` made the file.
+
+use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::javascript::stringify_len;
+use recompact::tokens::meter::python::{dumps_len, repr_len};
+use recompact::transcript::format::jsonl;
+use serde_json::Value;
+
+use crate::tokens::message_sizes::size;
+
+const WRITTEN: [(Measure, &str); 4] =
+    [(Measure::PyRepr, "py_repr"), (Measure::Json, "json"), (Measure::JsonAscii, "json_ascii"), (Measure::JsJson, "js_json")];
+const READ: [(Measure, &str); 3] = [(Measure::Chars, "chars"), (Measure::Bytes, "bytes"), (Measure::Utf16, "utf16")];
+
+fn cases() -> Vec<Value> {
+    let mut notes = Vec::new();
+    let goldens = include_bytes!("../../../fixtures/golden/meters.jsonl");
+    let cases = jsonl::lines(goldens).flat_map(|(number, line)| jsonl::values(number, line, &mut notes)).collect();
+    assert_eq!(notes, []);
+    cases
+}
+
+#[test]
+fn values_are_as_long_as_python_and_javascript_write_them() {
+    for case in cases() {
+        let Some(value) = case.get("value") else { continue };
+        let sizes = [repr_len(value), dumps_len(value, false), dumps_len(value, true), stringify_len(value)];
+        assert_eq!(sizes.map(Some), WRITTEN.map(|(_, name)| case[name].as_u64()), "{value}");
+    }
+}
+
+#[test]
+fn texts_are_as_long_as_python_and_javascript_count_them() {
+    for case in cases() {
+        let Some(text) = case.get("value").and_then(Value::as_str) else { continue };
+        for (measure, name) in WRITTEN.into_iter().chain(READ) {
+            assert_eq!(Some(measure.text(text)), case[name].as_u64(), "{measure} of {text:?}");
+        }
+    }
+}
+
+#[test]
+fn messages_are_as_long_as_their_blocks_make_them() {
+    for case in cases() {
+        let Some(messages) = case.get("messages").and_then(Value::as_array) else { continue };
+        for (measure, name) in WRITTEN {
+            assert_eq!(Some(size(measure, messages)), case[name].as_u64(), "{measure} of {messages:?}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Our sizes of recorded messages beside those of Python itself. Runs where RECOMPACT_LONG=1 or CI is set, python3 is
+//! installed and the shared transcripts are there; says why it was skipped else.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use recompact::tokens::meter::Measure;
+use recompact::transcript::format::jsonl;
+use recompact::util::text::restore_escapes;
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use crate::tokens::message_sizes::size;
+
+use crate::support::transcripts;
+
+/// One message a line → the three sizes of a list of it.
+const PYTHON: &str = "
+import json, sys
+for line in sys.stdin.buffer:
+    m = [json.loads(line)]
+    print(len(str(m)), len(json.dumps(m)), len(json.dumps(m, ensure_ascii=False)))
+";
+
+/// Role and content of every message under a folder, in files whose names end so.
+fn messages(folder: &Path, ending: &str) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for file in WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
+        if !file.file_name().to_string_lossy().ends_with(ending) {
+            continue;
+        }
+        let bytes = std::fs::read(file.path()).expect("a readable transcript");
+        let mut notes = Vec::new();
+        for (number, line) in jsonl::lines(&bytes) {
+            for record in jsonl::values::<Value>(number, line, &mut notes) {
+                let message = record.get("message").unwrap_or(&record);
+                if matches!(message["role"].as_str(), Some("user" | "assistant")) && !message["content"].is_null() {
+                    messages.push(json!({"role": message["role"], "content": message["content"]}));
+                }
+            }
+        }
+    }
+    messages
+}
+
+fn python_sizes(messages: &[Value]) -> Option<Vec<[u64; 3]>> {
+    let mut python = Command::new("python3").args(["-c", PYTHON]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    let mut input = python.stdin.take()?;
+    let lines: String = messages.iter().map(|message| restore_escapes(message.to_string()) + "\n").collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = python.wait_with_output().ok()?;
+    writer.join().ok()?.ok()?;
+    let numbers = |line: &str| {
+        let mut numbers = line.split(' ').map(|n| n.parse().expect("a number"));
+        [(); 3].map(|()| numbers.next().expect("three numbers"))
+    };
+    Some(String::from_utf8_lossy(&output.stdout).lines().map(numbers).collect())
+}
+
+#[test]
+fn recorded_messages_are_as_long_as_python_says() {
+    let Some(folder) = transcripts::folder_for_long_runs("") else { return };
+    let mut all = messages(&folder.join("anthropic-messages-derived"), ".blocks.jsonl");
+    all.extend(messages(&folder.join("claude-code"), ".jsonl"));
+    let Some(expected) = python_sizes(&all) else { return println!("skipped: python3 does not run") };
+    assert_eq!(expected.len(), all.len());
+    for (message, expected) in all.iter().zip(&expected) {
+        let ours =
+            [Measure::PyRepr, Measure::JsonAscii, Measure::Json].map(|measure| size(measure, std::slice::from_ref(message)));
+        assert_eq!(ours, *expected, "{message}");
+    }
+    println!("{} messages compared", all.len());
+}

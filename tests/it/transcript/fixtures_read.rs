@@ -1,0 +1,124 @@
+//! The invented transcripts, read through the program: what is in each, and what every policy makes of them.
+
+use serde_json::Value;
+
+use crate::support::program::{fixtures, rows, run};
+use recompact::engine::policy::PRESETS;
+
+/// Transcript, conversation; responses, tool_uses, tool_results (stand-ins are none); compactions recorded.
+const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
+    ("claude-code/kept-tail.jsonl", "main", [22, 26, 26], &["summary"]),
+    ("claude-code/repair/subagents/agent-afc7507.jsonl", "agent-afc7507", [5, 6, 6], &[]),
+    ("claude-code/repair.jsonl", "main", [93, 126, 125], &["clear", "summary"]),
+    ("codex/repair.jsonl", "main", [93, 126, 125], &["summary"]),
+    ("messages/repair.blocks.jsonl", "main", [94, 126, 126], &[]),
+    ("messages/repair.sdkrepr.jsonl", "main", [94, 126, 126], &[]),
+    ("openai-chat/repair.jsonl", "main", [93, 125, 125], &[]),
+    ("openai-chat/tasks.json", "0", [5, 3, 3], &[]),
+    ("openai-chat/tasks.json", "1", [4, 2, 2], &[]),
+    ("openai-chat/tasks.json", "2", [6, 4, 4], &[]),
+    ("openai-chat/tasks.json", "3", [6, 4, 4], &[]),
+    ("openai-chat/tasks.json", "4", [6, 3, 3], &[]),
+    ("openai-chat/tasks.json", "5", [7, 4, 4], &[]),
+];
+
+const FOLDERS: [&str; 4] = ["claude-code", "codex", "messages", "openai-chat"];
+
+/// The names of the presets, as arguments.
+fn all_presets() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().flat_map(|preset| ["-p", preset.name])
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn every_fixture_has_its_counts() {
+    let inspected = run(["inspect", "-o", "json"].into_iter().chain(FOLDERS)).json();
+    let inspected = inspected.as_array().expect("a list");
+    assert_eq!(inspected.len(), EXPECTED.len());
+    for (found, (transcript, conversation, counts, compactions)) in inspected.iter().zip(EXPECTED) {
+        assert_eq!((&found["transcript"], &found["conversation"]), (&(*transcript).into(), &(*conversation).into()));
+        assert_eq!(&found["format"], transcript.split('/').next().expect("a folder"));
+        assert_eq!(["calls", "tool_uses", "tool_results"].map(|count| &found[count]), *counts, "{transcript}");
+        let kinds = found["recorded_compactions"].as_array().expect("a list").iter().map(|compaction| &compaction["kind"]);
+        assert_eq!(kinds.collect::<Vec<_>>(), *compactions, "{transcript}");
+    }
+}
+
+/// The same conversation as objects and as printed Python objects.
+#[test]
+fn twins_have_the_same_tokens() {
+    let twins = ["messages/repair.blocks.jsonl", "messages/repair.sdkrepr.jsonl"];
+    let inspected = run(["inspect", "-o", "json"].into_iter().chain(twins)).json();
+    for same in ["calls", "messages", "turns", "tool_uses", "tool_results", "tokens", "growth", "largest_results"] {
+        assert_eq!(inspected[0][same], inspected[1][same], "{same}");
+    }
+    let replayed = run(["replay", "-o", "json"].into_iter().chain(twins).chain(all_presets())).json();
+    for (place, policy, values) in rows(&replayed).filter(|(place, ..)| place.starts_with(twins[0])) {
+        let twin = rows(&replayed).find(|(other, same, _)| other.starts_with(twins[1]) && *same == policy);
+        assert_eq!(twin.map(|(.., values)| values), Some(values), "{place}, {policy}");
+    }
+}
+
+#[test]
+fn every_policy_replays_every_fixture() {
+    let replayed = run(["replay", ".", "-o", "json", "--quiet"].into_iter().chain(all_presets())).json();
+    let conversations: std::collections::BTreeSet<_> = rows(&replayed).map(|(place, ..)| place).collect();
+    assert_eq!(rows(&replayed).count(), conversations.len() * PRESETS.len());
+    assert_eq!(conversations.len(), EXPECTED.len() + 7, "and the awkward ones that hold a conversation");
+    for (place, policy, values) in rows(&replayed) {
+        let value = |column: &str| number(&values[column]);
+        let saved = 1.0 - value("tokens.sent") / value("tokens.baseline");
+        assert!((value("tokens.saved") - saved).abs() < 1e-9, "{place}, {policy}");
+        assert!(
+            value("tokens.peak") >= value("tokens.final") && value("tokens.sent") >= value("tokens.peak"),
+            "{place}, {policy}"
+        );
+        if policy == "keep-all" {
+            assert_eq!(values["tokens.saved"], 0.0, "{place}");
+            assert_eq!(["persisted.files", "archived.files", "summaries"].map(value), [0.0; 3], "{place}");
+            assert_eq!(value("broken.requests") > 0.0, place.starts_with("awkward/orphans"), "{place}");
+        }
+        if let Some((.., counts, _)) = EXPECTED.iter().find(|(transcript, name, ..)| place == format!("{transcript} {name}")) {
+            assert_eq!(values["calls"], counts[0], "{place}, {policy}");
+        }
+    }
+}
+
+/// s08 cuts between calls and their results; its last version does not.
+#[test]
+fn a_cut_that_minds_no_pairs_is_named() {
+    let replayed = run(["replay", "messages/repair.blocks.jsonl", "-p", "lcc-s08", "-p", "lcc-s08-late", "-o", "json"]).json();
+    let broken = |name: &str| {
+        let row = rows(&replayed).find(|(_, policy, _)| *policy == name);
+        row.map(|(.., values)| number(&values["broken.requests"])).expect("a row")
+    };
+    assert_eq!((broken("lcc-s08"), broken("lcc-s08-late")), (22.0, 0.0));
+    let layers = replayed["layers"].as_array().expect("layers");
+    let snip = layers.iter().find(|row| row["policy"] == "lcc-s08" && row["layer"] == "snip").expect("a row of the layer");
+    assert_eq!(snip["note"], "broke 22 requests: orphan tool_result");
+}
+
+/// The recorded compactions, made again: what was sent then is what was sent.
+#[test]
+fn the_record_says_what_its_own_compactions_saved() {
+    for (transcript, ..) in EXPECTED.iter().filter(|(.., compactions)| compactions.contains(&"summary")) {
+        let replayed = run(["replay", transcript, "-p", "recorded", "-o", "json"]).json();
+        let saved =
+            rows(&replayed).find(|(_, policy, _)| *policy == "recorded").map(|(.., values)| number(&values["tokens.saved"]));
+        assert!(saved > Some(0.0), "{transcript}: {saved:?}");
+    }
+}
+
+#[test]
+fn no_result_holds_a_path_of_the_machine() {
+    let folder = fixtures();
+    let machine = folder.parent().expect("a folder").to_str().expect("a plain path");
+    for output in ["json", "csv", "markdown", "table"] {
+        let printed = run(["replay", "claude-code", "-p", "lcc-s08", "-o", output]).printed();
+        assert!(!printed.contains(machine), "{output}");
+        assert!(!run(["inspect", "claude-code", "-o", output]).printed().contains(machine), "{output}");
+    }
+}

@@ -1,0 +1,84 @@
+//! The reader `messages` over recorded files, which stand outside the project; skipped where they are absent.
+
+use std::fs;
+use std::path::Path;
+
+use recompact::transcript::conversation::{Block, Conversation, Kind, Origin};
+use recompact::transcript::format::{self, ReadOptions, Reading};
+
+use crate::support::transcripts;
+
+fn read(path: &Path) -> Conversation {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let format = format::sniff(&bytes).unwrap_or_else(|| panic!("{}: of no known format", path.display()));
+    assert_eq!(format.name, "messages", "{}", path.display());
+    let Reading { mut conversations, notes } = (format.read)(&bytes, &ReadOptions::default());
+    assert_eq!((conversations.len(), notes), (1, vec![]), "{}", path.display());
+    conversations.remove(0)
+}
+
+#[test]
+fn recorded_files_have_their_known_counts() {
+    let Some(folder) = transcripts::folder("") else { return };
+    // Messages; tool_use and tool_result blocks (as many of the one as of the other).
+    let known = [
+        ("cli-23-72de-seg0", 217, 129),
+        ("cli-23-72de-seg1", 20, 9),
+        ("spotter-258c-seg0", 207, 124),
+        ("spotter-258c-seg1", 100, 62),
+    ];
+    for (name, messages, tools) in known {
+        for form in ["blocks", "sdkrepr"] {
+            let read = read(&folder.join(format!("anthropic-messages-derived/{name}.{form}.jsonl")));
+            let counts = (read.messages.len(), read.records, read.tool_uses(), read.tool_results(), read.pairs.len());
+            assert_eq!(counts, (messages, messages, tools, tools, tools), "{name}.{form}");
+        }
+    }
+}
+
+#[test]
+fn printed_objects_equal_their_twins() {
+    let Some(folder) = transcripts::folder("") else { return };
+    for name in ["cli-23-72de-seg0", "cli-23-72de-seg1", "spotter-258c-seg0", "spotter-258c-seg1"] {
+        let twin = |form| read(&folder.join(format!("anthropic-messages-derived/{name}.{form}.jsonl")));
+        let (printed, objects) = (twin("sdkrepr"), twin("blocks"));
+        assert_eq!(printed.messages, objects.messages, "{name}");
+        assert_eq!(printed.calls, objects.calls, "{name}");
+        assert_eq!(printed.pairs, objects.pairs, "{name}");
+        assert_eq!(printed.blocks.len(), objects.blocks.len(), "{name}");
+        for (printed, object) in printed.blocks.iter().zip(&objects.blocks) {
+            assert_eq!(comparable(printed), comparable(object), "{name}, line {}", object.line);
+        }
+    }
+}
+
+/// What a block is, and its very characters, without the one field that the printed files lost: the `caller` of a
+/// tool_use, which they print as `None`.
+fn comparable(block: &Block) -> (Kind, Origin, u32, String) {
+    let mut wire = block.wire.clone();
+    if let (Kind::ToolUse(_), Some(fields)) = (block.kind, wire.as_object_mut()) {
+        fields.shift_remove("caller");
+    }
+    (block.kind, block.origin, block.line, wire.to_string())
+}
+
+#[test]
+fn other_formats_are_not_taken_for_messages() {
+    let Some(folder) = transcripts::folder("") else { return };
+    let messages = format::by_name("messages").expect("a known format");
+    let mut folders = vec![folder.clone()];
+    let mut others = 0;
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("a readable folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.starts_with(folder.join("anthropic-messages-derived")) {
+                let bytes = fs::read(&path).expect("a readable file");
+                assert!(!(messages.sniff)(&bytes), "{} was taken for messages", path.display());
+                others += 1;
+            }
+        }
+    }
+    println!("{others} other files");
+}

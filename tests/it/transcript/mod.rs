@@ -1,0 +1,7 @@
+//! The readers of transcript formats.
+
+pub mod claude_code_files;
+pub mod codex_files;
+pub mod fixtures_read;
+pub mod messages_files;
+pub mod openai_files;

@@ -1,0 +1,63 @@
+//! Chat completions as recorded.
+
+use recompact::transcript::conversation::Conversation;
+use recompact::transcript::format;
+
+use crate::support::transcripts::{assert_api_valid, folder, read};
+
+/// Conversations, messages as recorded, calls, results.
+const EXPECTED: [(&str, [usize; 4]); 10] = [
+    ("openai-chat-derived/mise-b8-f187.jsonl", [1, 279, 174, 174]),
+    ("openai-chat/tau-gpt-4o-airline.json", [200, 5308, 1164, 1164]),
+    ("mini-swe-agent/github_issue.traj.json", [1, 22, 0, 0]),
+    ("openhands-llm-log/fncall-llm-message.json", [1, 14, 6, 6]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015025.972.json", [1, 2, 0, 0]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015029.090.json", [1, 4, 1, 1]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015033.222.json", [1, 6, 2, 2]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015036.544.json", [1, 8, 3, 3]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015040.416.json", [1, 10, 4, 4]),
+    ("openhands-llm-log/llm-logs__litellm_proxy__anthropic__claude-sonnet-4-20250514-1757015046.707.json", [1, 12, 5, 5]),
+];
+
+#[test]
+fn chats_have_the_counts_of_the_catalogue() {
+    let Some(folder) = folder("") else { return };
+    for (file, expected) in EXPECTED {
+        let reading = read(&folder.join(file), "openai-chat");
+        reading.conversations.iter().for_each(assert_api_valid);
+        let sum = |count: fn(&Conversation) -> usize| reading.conversations.iter().map(count).sum::<usize>();
+        let counts = [
+            reading.conversations.len(),
+            sum(|conversation| conversation.records),
+            sum(Conversation::tool_uses),
+            sum(Conversation::tool_results),
+        ];
+        assert_eq!(counts, expected, "{file}");
+    }
+}
+
+#[test]
+fn every_trial_of_a_benchmark_has_a_name() {
+    let Some(folder) = folder("openai-chat") else { return };
+    let reading = read(&folder.join("tau-gpt-4o-airline.json"), "openai-chat");
+    let mut names: Vec<_> = reading.conversations.iter().map(|conversation| conversation.name.as_str()).collect();
+    assert!(names.contains(&"12") && names.contains(&"12-trial1"));
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 200);
+}
+
+#[test]
+fn recordings_of_other_formats_are_not_claimed() {
+    for name in ["anthropic-messages-derived", "claude-code", "codex", "gemini-cli", "pi", "swe-agent-traj"] {
+        let Some(folder) = folder(name) else { return };
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                let found = format::sniff(&std::fs::read(&path).expect("a readable file")).map(|format| format.name);
+                assert_ne!(found, Some("openai-chat"), "{}", path.display());
+                assert_eq!(found == Some("codex"), name == "codex", "{}", path.display());
+            }
+        }
+    }
+}
