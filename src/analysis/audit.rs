@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use crate::transcript::conversation::Conversation;
 
+use crate::findings::rules::secret;
 use crate::findings::{Case, FINDINGS, Finding, Level};
 use crate::results::saved::ResultNote;
 use crate::transcript::format::Reading;
@@ -222,7 +223,7 @@ fn secret(path: &str, seen: &Seen) -> Finding {
     let places = seen.places.iter().take(PLACES).map(|place| serde_json::to_value(place).unwrap_or_default());
     data.insert("places".to_owned(), places.collect());
     Finding {
-        id: "secret".to_owned(),
+        id: secret::ID.to_owned(),
         level: Level::Warning,
         path: path.to_owned(),
         line: Some(first.line),

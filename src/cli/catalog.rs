@@ -4,7 +4,7 @@ use clap::Args;
 use recompact::engine::layer::{ACTS, ActKind, COMMON_SETTINGS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
-use recompact::findings::{FINDINGS, Kind as FindingKind};
+use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
 use recompact::metrics::metric::MEASURES;

@@ -175,7 +175,7 @@ fn compactions(audit: &Audit, shown: usize) -> Sheet {
 
 /// Kinds of findings by level.
 fn counts(audit: &Audit) -> Sheet {
-    let row = |kind: &crate::findings::Kind| {
+    let row = |kind: &crate::findings::FindingKind| {
         let count = |level: Level| audit.findings.iter().filter(|found| found.id == kind.id && found.level == level).count();
         let counts = Level::ALL.map(count);
         (counts.iter().sum::<usize>() > 0).then(|| {

@@ -1,6 +1,6 @@
 //! The columns a rule may be about: those of the measures, and how many findings there are of each kind.
 
-use crate::findings::{self, FINDINGS, Finding, Kind, Level};
+use crate::findings::{self, FINDINGS, Finding, FindingKind, Level};
 use crate::metrics::column::{Better, Column, Combine, Unit};
 use crate::metrics::metric;
 use crate::util::text::one_of;
@@ -35,7 +35,7 @@ pub fn ids() -> Vec<String> {
     columns.map(|column| column.id.to_string()).chain(kinds).collect()
 }
 
-fn of_findings(kind: &Kind) -> Column {
+fn of_findings(kind: &FindingKind) -> Column {
     let about = format!("errors and warnings of this kind: {}", kind.about().trim_end_matches('.'));
     let column = Column::counted("", Unit::Count, Better::Lower, Combine::Sum, "");
     Column { id: format!("{FINDING}{}", kind.id).into(), about: about.into(), ..column }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::findings::{Case, FINDINGS, Finding, Kind, Level};
+use crate::findings::{Case, FINDINGS, Finding, FindingKind, Level};
 use crate::report::json::write_rows;
 
 use super::escape;
@@ -51,7 +51,7 @@ fn driver(rules: Vec<Value>) -> Value {
     driver
 }
 
-fn rule(kind: &Kind) -> Value {
+fn rule(kind: &FindingKind) -> Value {
     let (about, paragraphs) = (kind.about(), kind.paragraphs());
     let full = paragraphs.get(1).unwrap_or(&about);
     json!({

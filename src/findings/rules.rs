@@ -1,0 +1,152 @@
+//! The rules: one file for each kind of finding, which begins with its page, and one row of [`FINDINGS`].
+
+mod archive_growth;
+mod blind_summary;
+mod boundary_gap;
+mod dangling_pointer;
+mod fold_input_cut;
+mod fold_input_overflow;
+pub mod gap;
+mod generation;
+mod giant_item;
+mod inflated;
+mod irrecoverable;
+mod last_request_survival;
+mod meter_error;
+mod needs_later;
+mod never_fired;
+mod overwrite;
+mod pairs;
+mod prefix_break;
+mod reread;
+pub mod secret;
+pub mod spilled;
+mod thrash;
+mod too_late;
+mod unseen_folded;
+mod unseen_masked;
+mod user_text_survival;
+
+use super::finding::{Finding, Level};
+use super::timeline::{Found, Replay};
+
+/// A kind of finding.
+pub struct FindingKind {
+    /// What reports and gates call it.
+    pub id: &'static str,
+    /// The level it is usually of.
+    pub level: Level,
+    /// Its source, which begins with its page: what it means, why it hurts, what to change, the evidence.
+    pub source: &'static str,
+    /// None for those that are found in files, not in replays.
+    pub look: Option<fn(&Replay) -> Vec<Found>>,
+}
+
+impl FindingKind {
+    /// Its page as Markdown: the `//!` lines as they stand.
+    pub fn page(&self) -> String {
+        let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
+        lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    }
+
+    /// The paragraphs of its page, each in one line.
+    pub fn paragraphs(&self) -> Vec<String> {
+        self.page().split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// One line: what is wrong.
+    pub fn about(&self) -> String {
+        let first = self.paragraphs().into_iter().next().unwrap_or_default();
+        first.split_once(": ").map_or(first.clone(), |(_, about)| about.to_owned())
+    }
+}
+
+macro_rules! rules {
+    ($($module:ident $level:ident),* $(,)? ; $($in_files:ident $file_level:ident),* $(,)?) => {
+        /// Every kind of finding, in the order in which they are looked for.
+        pub const FINDINGS: &[FindingKind] = &[
+            $(FindingKind {
+                id: stringify!($module),
+                level: Level::$level,
+                source: include_str!(concat!("rules/", stringify!($module), ".rs")),
+                look: Some($module::look),
+            },)*
+            $(FindingKind {
+                id: $in_files::ID,
+                level: Level::$file_level,
+                source: include_str!(concat!("rules/", stringify!($in_files), ".rs")),
+                look: None,
+            },)*
+        ];
+    };
+}
+
+rules![
+    pairs Error,
+    prefix_break Warning,
+    thrash Warning,
+    inflated Warning,
+    never_fired Note,
+    too_late Warning,
+    boundary_gap Warning,
+    giant_item Warning,
+    overwrite Error,
+    unseen_masked Warning,
+    unseen_folded Warning,
+    reread Warning,
+    dangling_pointer Warning,
+    needs_later Warning,
+    user_text_survival Warning,
+    last_request_survival Warning,
+    generation Note,
+    fold_input_overflow Error,
+    fold_input_cut Warning,
+    blind_summary Warning,
+    irrecoverable Warning,
+    archive_growth Warning,
+    meter_error Warning;
+    // Found in files, by an audit.
+    spilled Error,
+    gap Error,
+    secret Warning,
+];
+
+/// The kind with this id.
+pub fn by_id(id: &str) -> Option<&'static FindingKind> {
+    FINDINGS.iter().find(|kind| kind.id == id)
+}
+
+/// Everything that is found in one replay of a transcript, by kind, then call. Of a conversation of several files `path` is what is said
+/// of all of it; the rest is at its file.
+pub fn look(path: &str, replay: &Replay) -> Vec<Finding> {
+    let of = |kind: &'static FindingKind| {
+        let mut found = kind.look.map(|look| look(replay)).unwrap_or_default();
+        found.sort_by_key(|found| found.call);
+        found.into_iter().map(|Found { level, line, call, message, data }| {
+            let place = line.map(|line| replay.conversation.place(line));
+            Finding {
+                id: kind.id.to_owned(),
+                level,
+                path: place.and_then(|(file, _)| file).unwrap_or(path).to_owned(),
+                line: place.map(|(_, line)| line),
+                call: call.map(|call| call + 1),
+                message,
+                data,
+                conversation: Some(replay.conversation.name.clone()),
+                policy: Some(replay.policy.name.clone()),
+            }
+        })
+    };
+    FINDINGS.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let ids: std::collections::BTreeSet<_> = FINDINGS.iter().map(|kind| kind.id).collect();
+        assert_eq!(ids.len(), FINDINGS.len());
+    }
+}

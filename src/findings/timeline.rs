@@ -1,0 +1,15 @@
+//! What rules look at: a replay request by request, and what its layers did between them.
+
+pub mod folds;
+pub mod message_text;
+pub mod misshapen;
+pub mod prefix;
+pub mod replay;
+pub mod sent;
+pub mod trigger;
+pub mod unseen;
+pub mod user_text;
+pub mod visible;
+
+pub use replay::{Found, Replay};
+pub use sent::Sent;

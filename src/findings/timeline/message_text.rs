@@ -1,0 +1,33 @@
+//! How messages name what they are about.
+
+use crate::findings::timeline::Replay;
+use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::tool_access;
+use crate::util::text;
+
+/// Most characters of a transcript's text that a message repeats.
+const SHOWN: usize = 60;
+
+/// The beginning of a text, on one line, in quotes.
+pub fn quoted(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = text::head(&line, SHOWN);
+    format!("\"{shown}{}\"", if shown.len() < line.len() { "…" } else { "" })
+}
+
+/// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is
+/// shown, of other texts the beginning.
+pub fn asked(replay: &Replay, result: BlockId) -> String {
+    let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
+    let pair = replay.conversation.pair(pair);
+    let input = pair.used.and_then(|used| replay.conversation.block(used).field("input"));
+    let Some(input) = input else { return pair.name.clone() };
+    if let Some(path) = tool_access::named(input) {
+        let shown = text::tail(path, SHOWN);
+        return format!("{} {}{shown}", pair.name, if shown.len() < path.len() { "…" } else { "" });
+    }
+    let first = || input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
+    let what = first().or(input.as_str()).unwrap_or_default().trim();
+    let shown = text::head(what.lines().next().unwrap_or_default(), SHOWN);
+    format!("{} {shown}{}", pair.name, if shown.len() < what.len() { "…" } else { "" }).trim_end().to_owned()
+}
