@@ -12,9 +12,9 @@ use recompact::report::escape;
 use recompact::transcript::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
 use recompact::util::text::many;
 
-use super::Failure;
-use super::interrupt;
-use super::progress::Progress;
+use crate::cli::error::Failure;
+use crate::cli::interrupt;
+use crate::cli::progress::Progress;
 use crate::cli::source::{self, Input, hash_of};
 
 const MOST_THREADS: usize = 256;

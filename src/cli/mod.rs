@@ -1,31 +1,23 @@
-//! The subcommands, a file each: their arguments and their `run`.
+//! The command line: it parses arguments, calls the library, and prints.
+//!
+//! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
+//! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `source` (the one reader of the
+//! disk), `output` (the one writer), and `input`, `progress`, `interrupt`, `resume` (the loop over transcripts).
 
-mod audit;
-mod catalog;
-mod check;
-mod completions;
-mod contexts;
-mod fail_on;
+mod args;
+mod commands;
+mod error;
 mod input;
-mod inspect;
 mod interrupt;
-mod man;
-mod materialize;
-mod models;
 mod output;
-mod present;
-mod priced;
-mod probe;
 mod progress;
-mod replay;
-mod report;
 mod resume;
 mod source;
-mod studied;
-mod sweep;
-mod writers;
 
 use clap::{Parser, Subcommand};
+
+use commands::{audit, catalog, check, completions, inspect, man, probe, replay, report, sweep};
+use error::Failure;
 
 /// Replays recorded agent conversations through context-compaction policies and says what each one saves, writes to disk
 /// and breaks.
@@ -73,46 +65,6 @@ impl Cli {
             Command::Catalog(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
-        }
-    }
-}
-
-/// Why a command failed: wrong use, unreadable input, or nothing could be analysed; or somebody stopped it.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    #[error("{0}")]
-    Usage(String),
-    /// Some input could not be used; what could be was reported.
-    #[error("{}", .0.join("\nrecompact: "))]
-    Input(Vec<String>),
-    /// Everything was analysed and reported, and what was found is as bad as the caller said it must not be.
-    #[error("{0}")]
-    Found(String),
-    /// What was finished was reported.
-    #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_go_on { "; --resume goes on" } else { "" })]
-    Stopped { done: usize, transcripts: usize, can_go_on: bool },
-    #[error(transparent)]
-    File(#[from] recompact::util::toml_span::FileError),
-    #[error(transparent)]
-    Sweep(#[from] recompact::analysis::sweep::SweepError),
-    #[error(transparent)]
-    Output(#[from] crate::cli::output::OutputError),
-}
-
-impl Failure {
-    /// A stopped study of which all was saved.
-    fn that_can_go_on(self, is_saved: bool) -> Self {
-        match self {
-            Failure::Stopped { done, transcripts, .. } => Failure::Stopped { done, transcripts, can_go_on: is_saved },
-            other => other,
-        }
-    }
-
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Failure::Found(_) => 1,
-            Failure::Stopped { .. } => interrupt::INTERRUPTED,
-            _ => 2,
         }
     }
 }

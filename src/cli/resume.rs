@@ -9,8 +9,8 @@ use recompact::util::text::many;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Failure;
-use super::input::Source;
+use crate::cli::error::Failure;
+use crate::cli::input::Source;
 use crate::cli::source::hash_of;
 
 /// Whatever decides the results, by the name of its option.

@@ -1,7 +1,7 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
 use crate::engine::context::{Change, Fault, Made, block_of};
-use crate::engine::summarizer::{Names, Paid, Unshown};
+use crate::engine::layer::{Attempt, FileKind, PutBack};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
 /// What was sent for one recorded call.
@@ -71,14 +71,6 @@ pub enum Happened {
     Skipped { why: &'static str },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileKind {
-    /// A tool result moved to disk.
-    Persisted,
-    /// A copy of the transcript, written before something was lost.
-    Archive,
-}
-
 /// A file the policy would have written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
@@ -94,42 +86,12 @@ pub struct File {
     pub again: bool,
 }
 
-/// One attempt to get a summary.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
-    /// Tokens of the input that the summarizer was given.
-    pub tokens_in: u64,
-    /// Tokens of the prompt that stands beside it.
-    pub prompt: u64,
-    /// What of the span's messages the layer's limit on the input left out; none where it left out nothing.
-    pub unshown: Option<Unshown>,
-    /// Tokens of its answer; 0 where it failed.
-    pub tokens_out: u64,
-    /// The most it might have.
-    pub max_tokens: u64,
-    pub failed: bool,
-    /// What it says, as it went into the context, that its input does not; none where it failed.
-    pub names: Names,
-    /// What the answer took, where a model gave it.
-    pub paid: Option<Paid>,
-}
-
 /// One call of the summarizer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     pub call: usize,
     pub layer: usize,
     pub attempt: Attempt,
-}
-
-/// A summary of the record that was put back where it stood. No layer asked for it, so it is not paid for here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PutBack {
-    /// Index among the conversation's compactions.
-    pub compaction: usize,
-    pub tokens: u64,
-    /// What it says that the span in whose place it stands does not.
-    pub names: Names,
 }
 
 /// When that was, and which layer did it.

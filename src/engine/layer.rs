@@ -8,6 +8,7 @@ pub mod dedupe;
 pub mod drop;
 pub mod persist;
 mod pick;
+mod proposal;
 pub mod recorded;
 pub mod restore;
 pub mod summarize;
@@ -15,17 +16,16 @@ pub mod truncate;
 
 pub use dedupe::path_asked_for;
 pub use pick::{Cursor, Lists, Part, Pick, Place};
+pub use proposal::{Attempt, FileKind, NewFile, Proposal, PutBack};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::context::{Context, Edit};
-use crate::engine::journal::{Attempt, FileKind, PutBack};
+use crate::engine::context::Context;
 use crate::engine::replay_cache::Shared;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
 use crate::tokens::meter::{Measure, Meter};
-use crate::transcript::conversation::BlockId;
 
 /// One step of a policy: what it does, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -298,36 +298,4 @@ pub struct Memory {
     pub done: usize,
     /// Where `dedupe` saw each file or text last.
     pub seen: std::collections::HashMap<String, crate::transcript::conversation::BlockId>,
-}
-
-/// What a layer wants done.
-#[derive(Debug, Default)]
-pub struct Proposal {
-    /// Applied in order; none: the layer has nothing to do.
-    pub edits: Vec<Edit>,
-    pub files: Vec<NewFile>,
-    pub asked: Vec<Attempt>,
-    /// Summaries of the record that are put back.
-    pub put_back: Vec<PutBack>,
-    /// It tried and gave up.
-    pub failed: Option<String>,
-    /// A summarizer had no answer: what follows would tell nothing.
-    pub unanswered: Option<String>,
-}
-
-impl Proposal {
-    /// Whether the layer did, or tried to do, something.
-    pub fn acts(&self) -> bool {
-        !self.edits.is_empty() || !self.asked.is_empty()
-    }
-}
-
-/// A file a layer wants written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewFile {
-    pub kind: FileKind,
-    /// The result that is moved there; none for an archive.
-    pub of: Option<BlockId>,
-    pub path: String,
-    pub text: String,
 }

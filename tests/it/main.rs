@@ -1,6 +1,7 @@
 //! The integration tests, in one binary: a folder for each wing of `src`, and what they share in `support`.
 
 mod analysis;
+mod architecture;
 mod cli;
 mod engine;
 mod findings;

@@ -8,7 +8,7 @@ use recompact::llm::client::Limits;
 use recompact::transcript::format::Reading;
 
 use super::{Outcome, Source, Transcripts};
-use crate::cli::Failure;
+use crate::cli::error::Failure;
 use crate::cli::progress::Progress;
 use crate::cli::source::{self, Input};
 

@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::pick::{Picked, results_from};
 use super::{Lists, Moment, NewFile, Pick, Place, Proposal};
 use crate::engine::context::Context;
-use crate::engine::journal::FileKind;
+use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
 use crate::tokens::meter::{Measure, python};
 use crate::transcript::conversation::Role;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::pick::results_from;
 use super::{Memory, Moment, Place, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
-use crate::engine::journal::PutBack;
+use crate::engine::layer::PutBack;
 use crate::transcript::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
 
 /// It has no settings.

@@ -25,9 +25,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
-use super::{Memory, Moment, Proposal};
+use super::{Attempt, Memory, Moment, Proposal};
 use crate::engine::context::{Edit, NewMessage};
-use crate::engine::journal::Attempt;
 use crate::engine::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
 use crate::llm::prompt::Instructions;
 use crate::tokens::meter::{Measure, python_text};
@@ -168,7 +167,7 @@ impl Summarize {
             let reach =
                 Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
             let ask = Ask {
-                pieces: reach.pieces(now, from..input.end),
+                pieces: reach.pieces(now.context, now.counter, from..input.end),
                 prompt: self.prompt.prompt(),
                 focus: now.focus.filter(|_| self.focus),
                 max_tokens: self.max_tokens,
@@ -181,7 +180,7 @@ impl Summarize {
             let attempt = Attempt {
                 tokens_in,
                 prompt: now.tokens(&ask.prompt.system) + now.tokens(&ask.prompt.user),
-                unshown: reach.unshown(now, from..input.end),
+                unshown: reach.unshown(now.context, from..input.end),
                 tokens_out: 0,
                 max_tokens: self.max_tokens,
                 failed: true,

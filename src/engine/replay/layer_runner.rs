@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::{Now, Observer, Setup, Track, due::due};
 use crate::engine::context::{Cause, Context, MessageSizes};
-use crate::engine::journal::{Event, File, FileKind, Happened, Journal, RecordedSummary, Summary, Unanswered, Weighed};
+use crate::engine::journal::{Event, File, Happened, Journal, RecordedSummary, Summary, Unanswered, Weighed};
+use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::{self, Archive};
 use crate::engine::layer::{Act, Layer, Moment, NewFile, Proposal, When};
 use crate::transcript::conversation::{Block, Origin, Role};

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Piece;
 use crate::engine::context::{Context, Sent};
-use crate::engine::layer::Moment;
-use crate::tokens::meter::Measure;
+use crate::tokens::meter::{Measure, Meter};
 use crate::transcript::conversation::{Block, BlockId, Kind, PairId};
 use crate::util::text;
 
@@ -52,8 +51,7 @@ pub struct Reach {
 impl Reach {
     /// What of these messages is within reach, block by block. A block on the edge is cut in proportion: its share of the
     /// written form is its share of the text.
-    pub fn pieces<'a>(&self, now: &Moment<'a>, span: Range<usize>) -> Vec<Piece<'a>> {
-        let context = now.context;
+    pub fn pieces<'a>(&self, context: &'a Context<'a>, counter: Meter, span: Range<usize>) -> Vec<Piece<'a>> {
         let messages = &context.messages()[span];
         let total = self.total(context, messages);
         let seen = self.seen(total);
@@ -67,7 +65,7 @@ impl Reach {
             let mut start = at + size.saturating_sub(blocks);
             for id in &message.blocks {
                 let end = start + context.block_size(*id, self.form);
-                pieces.extend(cut(now, *id, start..end, &seen));
+                pieces.extend(cut(context, counter, *id, start..end, &seen));
                 start = end;
             }
             at += size + separator;
@@ -76,8 +74,8 @@ impl Reach {
     }
 
     /// What of these messages is out of reach; `None` where there is room for all.
-    pub fn unshown(&self, now: &Moment, span: Range<usize>) -> Option<Unshown> {
-        let (limit, context) = (self.chars?, now.context);
+    pub fn unshown(&self, context: &Context, span: Range<usize>) -> Option<Unshown> {
+        let limit = self.chars?;
         let messages = &context.messages()[span];
         let total = self.total(context, messages);
         let chars = total.checked_sub(limit).filter(|chars| *chars > 0)?;
@@ -111,11 +109,10 @@ impl Reach {
 }
 
 /// The parts of one block that are seen, its place in the written form given.
-fn cut<'a>(now: &Moment<'a>, id: BlockId, place: Range<u64>, seen: &[Range<u64>; 2]) -> Vec<Piece<'a>> {
-    let context = now.context;
+fn cut<'a>(context: &'a Context<'a>, counter: Meter, id: BlockId, place: Range<u64>, seen: &[Range<u64>; 2]) -> Vec<Piece<'a>> {
     let block = context.block(id);
     let size = (place.end - place.start).max(1);
-    let tokens = now.counter.apply(context.block_size(id, now.counter.measure));
+    let tokens = counter.apply(context.block_size(id, counter.measure));
     let (tool, call) = match block.kind {
         Kind::ToolUse(pair) | Kind::ToolResult(pair) => (context.tool_name(pair), call_of(context, pair)),
         _ => ("", None),

@@ -12,7 +12,8 @@
 //! Precision: 4 opened of 8, their history held against the request of a replay that keeps all: 4 right. It counts thinking that
 //! no archive holds, so it tells too few rather than too many.
 
-use crate::engine::journal::{File, FileKind};
+use crate::engine::journal::File;
+use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::FORM;
 use crate::findings::Level;
 use crate::findings::timeline::{Found, Replay};

@@ -10,7 +10,7 @@
 //! Precision: nothing was found in 108 recordings, for no preset's names recur and no archives of theirs were saved. Of copies of
 //! archives that were written over by hand all were told.
 
-use crate::engine::journal::FileKind;
+use crate::engine::layer::FileKind;
 use crate::findings::Level;
 use crate::findings::timeline::{Found, Replay};
 

@@ -1,7 +1,8 @@
 //! What a policy writes to disk.
 
 use super::{Measurement, Replayed, count, sum};
-use crate::engine::journal::{File, FileKind};
+use crate::engine::journal::File;
+use crate::engine::layer::FileKind;
 use crate::metrics::column::{Better, Column, Combine, Unit};
 
 pub const MEASUREMENT: Measurement = Measurement {

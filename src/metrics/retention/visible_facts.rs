@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{FileKind, Journal, Request};
+use crate::engine::journal::{Journal, Request};
+use crate::engine::layer::FileKind;
 use crate::facts::extract;
 use crate::facts::references::{References, Tracked};
 use crate::transcript::conversation::{BlockId, Conversation, Origin};

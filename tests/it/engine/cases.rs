@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use recompact::engine::context::{Cause, Context};
-use recompact::engine::journal::{File, FileKind, Happened, Journal, RecordedSummary, Request, Summary};
+use recompact::engine::journal::{File, Happened, Journal, RecordedSummary, Request, Summary};
 use recompact::engine::layer::ACTS;
+use recompact::engine::layer::FileKind;
 use recompact::engine::policy::{PRESETS, Policy, preset};
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::summarizer::{self, Names};

@@ -2,7 +2,8 @@
 
 use recompact::analysis::study::Study;
 use recompact::engine::context::{Cause, Change, ChangeKind, Context};
-use recompact::engine::journal::{File, FileKind, Happened, Journal, Request};
+use recompact::engine::journal::{File, Happened, Journal, Request};
+use recompact::engine::layer::FileKind;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::summarizer;

@@ -4,7 +4,7 @@ use clap::Args;
 use recompact::metrics::prices::Prices;
 use recompact::util::text::one_of;
 
-use super::Failure;
+use crate::cli::error::Failure;
 use crate::cli::source::hash_of;
 
 #[derive(Args)]

@@ -12,9 +12,9 @@ use recompact::report::gate as report;
 use recompact::util::text::many;
 use recompact::util::toml_span::FileError;
 
-use super::Failure;
-use super::input::at_least_one;
-use super::present::{Present, known};
+use crate::cli::args::output::{Present, known};
+use crate::cli::error::Failure;
+use crate::cli::input::at_least_one;
 use crate::cli::output;
 use crate::cli::source::shown;
 

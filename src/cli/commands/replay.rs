@@ -1,5 +1,8 @@
 //! `recompact replay`: transcripts × policies → one comparison.
 
+mod contexts;
+mod materialize;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,16 +12,16 @@ use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
 
-use super::Failure;
-use super::contexts::Contexts;
-use super::fail_on::FailOn;
-use super::input::Transcripts;
-use super::materialize::Materialize;
-use super::present::Present;
-use super::progress::calls_of;
-use super::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
-use super::studied::Studied;
-use super::writers::Plan;
+use crate::cli::args::fail_on::FailOn;
+use crate::cli::args::output::Present;
+use crate::cli::args::study::Studied;
+use crate::cli::args::summarizers::Plan;
+use crate::cli::error::Failure;
+use crate::cli::input::Transcripts;
+use crate::cli::progress::calls_of;
+use crate::cli::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
+use contexts::Contexts;
+use materialize::Materialize;
 
 /// The policy whose summaries are the recorded ones: it stands beside those that models write.
 const RECORDED: &str = "recorded";

@@ -10,10 +10,10 @@ use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 use recompact::util::text::one_of;
 
-use super::Failure;
-use super::priced::Priced;
-use super::resume::Question;
-use super::writers::{Plan, Writers};
+use crate::cli::args::pricing::Priced;
+use crate::cli::args::summarizers::{Plan, Writers};
+use crate::cli::error::Failure;
+use crate::cli::resume::Question;
 
 #[derive(Args)]
 pub struct Studied {

@@ -7,7 +7,7 @@ use clap::Args;
 use recompact::report::{self, REPORTS, Report, Style, ci};
 use recompact::results::saved::Results;
 
-use super::Failure;
+use crate::cli::error::Failure;
 use crate::cli::output;
 
 #[derive(Args)]

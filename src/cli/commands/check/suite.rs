@@ -9,11 +9,11 @@ use recompact::engine::policy::{Policy, Setting, preset};
 use recompact::transcript::format::Reading;
 
 use super::Check;
-use crate::cli::Failure;
+use crate::cli::args::study::Studied;
+use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::calls_of;
 use crate::cli::source::shown;
-use crate::cli::studied::Studied;
 
 /// The arguments of a study, with their defaults: a suite is no second way to ask for one.
 #[derive(Parser)]

@@ -9,11 +9,11 @@ use recompact::engine::policy::Policy;
 use recompact::llm::client::Address;
 use recompact::report::probe as report;
 
-use super::Failure;
-use super::input::{Source, Transcripts, at_least_one};
-use super::present::Present;
-use super::studied::Studied;
-use super::writers::Plan;
+use crate::cli::args::output::Present;
+use crate::cli::args::study::Studied;
+use crate::cli::args::summarizers::Plan;
+use crate::cli::error::Failure;
+use crate::cli::input::{Source, Transcripts, at_least_one};
 
 #[derive(Args)]
 // Of what a study takes, these decide nothing here.

@@ -3,7 +3,8 @@
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::{Cli, Failure};
+use crate::cli::Cli;
+use crate::cli::error::Failure;
 use crate::cli::output;
 
 #[derive(Args)]

@@ -13,12 +13,12 @@ use recompact::results::condition::Condition;
 use recompact::results::saved::{Results, VERSION};
 use recompact::transcript::format::Reading;
 
-use super::Failure;
-use super::input::{Source, Transcripts, at_least_one};
-use super::present::Present;
-use super::resume::{POLICIES, Question, Resumed, of_policies, unfinished};
-use super::studied::Studied;
+use crate::cli::args::output::Present;
+use crate::cli::args::study::Studied;
+use crate::cli::error::Failure;
+use crate::cli::input::{Source, Transcripts, at_least_one};
 use crate::cli::output;
+use crate::cli::resume::{POLICIES, Question, Resumed, of_policies, unfinished};
 use rounds::Rounds;
 
 /// How many of the worst misses and of the dearest breaks are listed for each policy, as `replay` does.

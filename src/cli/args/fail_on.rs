@@ -4,7 +4,7 @@ use clap::Args;
 use recompact::findings::{Finding, Level};
 use recompact::util::text::many;
 
-use super::Failure;
+use crate::cli::error::Failure;
 
 #[derive(Args)]
 pub struct FailOn {

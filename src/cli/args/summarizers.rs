@@ -9,9 +9,9 @@ use recompact::llm::client::{Address, Limits, Usage};
 use recompact::metrics::prices::Prices;
 use recompact::util::text::many;
 
-use super::Failure;
-use super::models::Models;
-use super::resume::Question;
+use crate::cli::args::models::Models;
+use crate::cli::error::Failure;
+use crate::cli::resume::Question;
 
 #[derive(Args)]
 pub struct Writers {

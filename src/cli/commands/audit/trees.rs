@@ -7,7 +7,7 @@ use recompact::analysis::audit::Tree;
 use recompact::results::saved::ResultNote;
 
 use super::folder::Folder;
-use crate::cli::Failure;
+use crate::cli::error::Failure;
 use crate::cli::source;
 
 /// Where learn-claude-code archives: what transcripts name lies beside it.

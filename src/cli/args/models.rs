@@ -9,9 +9,9 @@ use recompact::llm::client::{Address, Cassette, Connection, FIRST_WAIT, Limits, 
 use recompact::metrics::prices::Prices;
 use serde_json::{Map, Value};
 
-use super::Failure;
-use super::input::at_least_one;
-use super::interrupt;
+use crate::cli::error::Failure;
+use crate::cli::input::at_least_one;
+use crate::cli::interrupt;
 
 #[derive(Args)]
 #[command(next_help_heading = "Models")]

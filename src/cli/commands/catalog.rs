@@ -14,7 +14,7 @@ use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, MeterPage, RECORDED};
 use recompact::transcript::format::FORMATS;
 
-use super::Failure;
+use crate::cli::error::Failure;
 use crate::cli::output;
 
 #[derive(Args)]

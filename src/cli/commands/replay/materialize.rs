@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
-use recompact::engine::journal::{File, FileKind};
+use recompact::engine::journal::File;
+use recompact::engine::layer::FileKind;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::Observer;
 use recompact::transcript::conversation::Conversation;
 
-use super::Failure;
+use crate::cli::error::Failure;
 
 pub struct Materialize {
     path: PathBuf,

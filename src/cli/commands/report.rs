@@ -6,10 +6,10 @@ use clap::Args;
 use recompact::llm::client::Cassette;
 use recompact::results::saved::{Results, VERSION, of_cassette};
 
-use super::Failure;
-use super::input::not_written_over;
-use super::present::Present;
-use super::priced::Priced;
+use crate::cli::args::output::Present;
+use crate::cli::args::pricing::Priced;
+use crate::cli::error::Failure;
+use crate::cli::input::not_written_over;
 
 #[derive(Args)]
 pub struct Report {

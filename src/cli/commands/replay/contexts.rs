@@ -10,7 +10,7 @@ use recompact::transcript::conversation::Conversation;
 use recompact::util::text::restore_escapes;
 use serde_json::{Value, json};
 
-use super::Failure;
+use crate::cli::error::Failure;
 use crate::cli::output::{Draft, OutputError};
 
 /// The file, and the first thing that went wrong with it. It takes its name when it is whole.

@@ -6,10 +6,10 @@ use recompact::analysis::study::Counter;
 use recompact::metrics::prices::Ledger;
 use recompact::report::inspection;
 
-use super::Failure;
-use super::input::{Source, Transcripts};
-use super::present::Present;
-use super::priced::Priced;
+use crate::cli::args::output::Present;
+use crate::cli::args::pricing::Priced;
+use crate::cli::error::Failure;
+use crate::cli::input::{Source, Transcripts};
 
 #[derive(Args)]
 pub struct Inspect {

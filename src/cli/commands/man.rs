@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 
-use super::{Cli, Failure};
+use crate::cli::Cli;
+use crate::cli::error::Failure;
 use crate::cli::output::{self, OutputError};
 
 #[derive(Args)]

@@ -13,10 +13,10 @@ use recompact::report::audit::{render, shown_as};
 use recompact::results::saved::ResultNote;
 use recompact::transcript::format::Reading;
 
-use super::Failure;
-use super::fail_on::FailOn;
-use super::input::{Source, Transcripts};
-use super::present::Present;
+use crate::cli::args::fail_on::FailOn;
+use crate::cli::args::output::Present;
+use crate::cli::error::Failure;
+use crate::cli::input::{Source, Transcripts};
 
 use trees::Trees;
 

@@ -7,7 +7,7 @@ use recompact::analysis::sweep::{Found, Roster, Round, Search, Split};
 use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
-use crate::cli::Failure;
+use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::{Progress, calls_of};
 use crate::cli::resume::{Resumed, Worked, of_policies};

@@ -1,0 +1,8 @@
+//! Arguments that several subcommands share.
+
+pub mod fail_on;
+pub mod models;
+pub mod output;
+pub mod pricing;
+pub mod study;
+pub mod summarizers;

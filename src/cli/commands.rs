@@ -1,0 +1,12 @@
+//! The subcommands: one file each, with its arguments and its `run`.
+
+pub mod audit;
+pub mod catalog;
+pub mod check;
+pub mod completions;
+pub mod inspect;
+pub mod man;
+pub mod probe;
+pub mod replay;
+pub mod report;
+pub mod sweep;
