@@ -50,7 +50,7 @@ pub struct Layer {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub enabled: bool,
     #[serde(flatten)]
-    pub act: Act,
+    pub act: LayerSpec,
 }
 
 /// The settings every layer has, as TOML names them.
@@ -117,7 +117,7 @@ impl Layer {
 
     /// Whether its summarizer's call continues the conversation, and so reads the prefix that the provider has cached.
     pub fn rides_prefix(&self) -> bool {
-        matches!(&self.act, Act::Summarize(summarize) if summarize.rides_prefix)
+        matches!(&self.act, LayerSpec::Summarize(summarize) if summarize.rides_prefix)
     }
 
     /// Whether the provider makes its edits in what it has cached, so that nothing is written into the cache again for them.
@@ -134,7 +134,7 @@ impl Layer {
 /// What a layer does. `do` in TOML.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "kebab-case")]
-pub enum Act {
+pub enum LayerSpec {
     Clear(clear::Clear),
     Persist(persist::Persist),
     Truncate(truncate::Truncate),
@@ -147,20 +147,20 @@ pub enum Act {
 }
 
 /// A kind of layer, for the catalog and for reading policies.
-pub struct ActKind {
+pub struct LayerKind {
     pub name: &'static str,
     /// Its source, which begins with its manual page.
     pub source: &'static str,
-    pub default: fn() -> Act,
+    pub default: fn() -> LayerSpec,
 }
 
 macro_rules! acts {
     ($($name:literal $variant:ident),* $(,)?) => {
         /// Every kind of layer.
-        pub const ACTS: &[ActKind] = &[$(ActKind {
+        pub const ACTS: &[LayerKind] = &[$(LayerKind {
             name: $name,
             source: include_str!(concat!("layer/", $name, ".rs")),
-            default: || Act::$variant(Default::default()),
+            default: || LayerSpec::$variant(Default::default()),
         }),*];
     };
 }
@@ -177,9 +177,9 @@ acts![
     "recorded" Recorded,
 ];
 
-impl Act {
+impl LayerSpec {
     /// A layer of this kind with its default settings.
-    pub fn by_name(name: &str) -> Option<Act> {
+    pub fn by_name(name: &str) -> Option<LayerSpec> {
         ACTS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
     }
 
@@ -192,8 +192,8 @@ impl Act {
     /// What its settings measure, besides the layer's own meter.
     pub fn measures(&self) -> Vec<Measure> {
         match self {
-            Act::Archive(_) => vec![archive::FORM],
-            Act::Summarize(summarize) => vec![summarize.input_form],
+            LayerSpec::Archive(_) => vec![archive::FORM],
+            LayerSpec::Summarize(summarize) => vec![summarize.input_form],
             _ => Vec::new(),
         }
     }
@@ -201,10 +201,10 @@ impl Act {
     /// The rules for which results it may touch, where it has such rules.
     pub fn pick(&self) -> Option<&Pick> {
         match self {
-            Act::Clear(layer) => Some(&layer.pick),
-            Act::Persist(layer) => Some(&layer.pick),
-            Act::Truncate(layer) => Some(&layer.pick),
-            Act::Dedupe(layer) => Some(&layer.pick),
+            LayerSpec::Clear(layer) => Some(&layer.pick),
+            LayerSpec::Persist(layer) => Some(&layer.pick),
+            LayerSpec::Truncate(layer) => Some(&layer.pick),
+            LayerSpec::Dedupe(layer) => Some(&layer.pick),
             _ => None,
         }
     }
@@ -212,7 +212,7 @@ impl Act {
     /// How often an overflow layer may run for one request.
     pub fn max_retries(&self) -> usize {
         match self {
-            Act::Summarize(summarize) => summarize.max_retries,
+            LayerSpec::Summarize(summarize) => summarize.max_retries,
             _ => 1,
         }
     }
@@ -220,42 +220,42 @@ impl Act {
     /// Whether it would do the same again to what it was shown before, however much was appended since.
     pub fn decides_once(&self) -> bool {
         match self {
-            Act::Clear(clear) => !clear.in_batches(),
-            Act::Truncate(_) => true,
-            Act::Drop(drop) => drop.marker.is_none(),
+            LayerSpec::Clear(clear) => !clear.in_batches(),
+            LayerSpec::Truncate(_) => true,
+            LayerSpec::Drop(drop) => drop.marker.is_none(),
             _ => false,
         }
     }
 
     /// Whether it only changes blocks where they stand, and writes nothing elsewhere.
     pub fn rewrites_in_place(&self) -> bool {
-        matches!(self, Act::Clear(_) | Act::Truncate(_) | Act::Dedupe(_))
+        matches!(self, LayerSpec::Clear(_) | LayerSpec::Truncate(_) | LayerSpec::Dedupe(_))
     }
 
     /// Whether what it writes can hold parts of what it takes away, so that blocks are not kept whole or not at all.
     pub fn keeps_parts(&self) -> bool {
-        matches!(self, Act::Persist(_) | Act::Truncate(_) | Act::Summarize(_) | Act::Restore(_) | Act::Recorded(_))
+        matches!(self, LayerSpec::Persist(_) | LayerSpec::Truncate(_) | LayerSpec::Summarize(_) | LayerSpec::Restore(_) | LayerSpec::Recorded(_))
     }
 
     /// What the layer would do now.
-    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
         match self {
-            Act::Clear(layer) => layer.propose(now, memory),
-            Act::Persist(layer) => layer.propose(now),
-            Act::Truncate(layer) => layer.propose(now, memory),
-            Act::Dedupe(layer) => layer.propose(now, memory),
-            Act::Drop(layer) => layer.propose(now),
-            Act::Summarize(layer) => layer.propose(now, memory),
-            Act::Restore(layer) => layer.propose(now),
-            Act::Recorded(_) => recorded::propose(now, memory),
+            LayerSpec::Clear(layer) => layer.propose(now, memory),
+            LayerSpec::Persist(layer) => layer.propose(now),
+            LayerSpec::Truncate(layer) => layer.propose(now, memory),
+            LayerSpec::Dedupe(layer) => layer.propose(now, memory),
+            LayerSpec::Drop(layer) => layer.propose(now),
+            LayerSpec::Summarize(layer) => layer.propose(now, memory),
+            LayerSpec::Restore(layer) => layer.propose(now),
+            LayerSpec::Recorded(_) => recorded::propose(now, memory),
             // Written by the replay, just before the layer it is for.
-            Act::Archive(_) => Proposal::default(),
+            LayerSpec::Archive(_) => Proposal::default(),
         }
     }
 }
 
 /// What a layer may look at when it is due.
-pub struct Moment<'a> {
+pub struct LayerInput<'a> {
     pub context: &'a Context<'a>,
     /// Index of the call that is about to be answered.
     pub call: usize,
@@ -278,7 +278,7 @@ pub struct Moment<'a> {
     pub shared: &'a Shared,
 }
 
-impl Moment<'_> {
+impl LayerInput<'_> {
     /// Tokens of a text by the report's counter.
     pub fn tokens(&self, text: &str) -> u64 {
         self.counter.apply(self.counter.measure.text(text))
@@ -287,7 +287,7 @@ impl Moment<'_> {
 
 /// What a layer remembers from one run to the next.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
+pub struct LayerState {
     /// What lies before was decided and stays so.
     pub cursor: Cursor,
     /// What `clear` leaves until enough can go at once.

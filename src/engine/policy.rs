@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::layer::{Act, Layer, When};
+use crate::engine::layer::{LayerSpec, Layer, When};
 use crate::tokens::meter::{Measure, Meter};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,13 +99,13 @@ impl Policy {
 
     /// Whether it asks for summaries.
     pub fn summarizes(&self) -> bool {
-        self.layers.iter().any(|layer| layer.enabled && matches!(layer.act, Act::Summarize(_)))
+        self.layers.iter().any(|layer| layer.enabled && matches!(layer.act, LayerSpec::Summarize(_)))
     }
 
     /// Whether it makes the recorded compactions, and nothing else.
     pub fn is_recorded(&self) -> bool {
         let mut enabled = self.layers.iter().filter(|layer| layer.enabled).peekable();
-        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.act, Act::Recorded(_)))
+        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.act, LayerSpec::Recorded(_)))
     }
 
     /// Whether some of it goes by the usage that the provider reported.

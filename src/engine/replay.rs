@@ -12,7 +12,7 @@ mod send;
 
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::journal::{File, Journal, Request};
-use crate::engine::layer::{Cursor, Memory, Place, When};
+use crate::engine::layer::{Cursor, LayerState, Place, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::Shared;
 use crate::engine::size::Limits;
@@ -23,7 +23,7 @@ use crate::transcript::conversation::{BlockId, Conversation, Kind, Message, Thin
 
 pub use estimate::{Record, RecordedRequests};
 
-use layer_runner::Clerk;
+use layer_runner::LayerRunner;
 use send::LastMessages;
 
 /// Everything a replay depends on.
@@ -73,13 +73,13 @@ impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
-    let history = Track::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
+    let history = ContextState::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
     let mut run = Run {
         history,
         view: None,
         thinking: Cursor::default(),
         last: LastMessages::default(),
-        clerk: Clerk::new(setup, observer),
+        clerk: LayerRunner::new(setup, observer),
     };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
@@ -89,30 +89,30 @@ pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
 
 struct Run<'a, 'o> {
     /// The stored history.
-    history: Track<'a>,
+    history: ContextState<'a>,
     /// What is sent instead, where layers work for one request only.
-    view: Option<Track<'a>>,
+    view: Option<ContextState<'a>>,
     /// Up to where thinking has left.
     thinking: Cursor,
     last: LastMessages,
-    clerk: Clerk<'a, 'o>,
+    clerk: LayerRunner<'a, 'o>,
 }
 
 /// A context, and what each layer remembers of its work on it.
-struct Track<'a> {
+struct ContextState<'a> {
     context: Context<'a>,
-    memories: Vec<Memory>,
+    memories: Vec<LayerState>,
 }
 
-impl<'a> Track<'a> {
+impl<'a> ContextState<'a> {
     fn new(context: Context<'a>, setup: &Setup) -> Self {
-        Self { context, memories: vec![Memory::default(); setup.policy.layers.len()] }
+        Self { context, memories: vec![LayerState::default(); setup.policy.layers.len()] }
     }
 }
 
 /// What the layers of one call have in common.
 #[derive(Clone, Copy)]
-struct Now<'a> {
+struct CallState<'a> {
     call: usize,
     /// Messages of the conversation that have entered.
     read: usize,
@@ -129,7 +129,7 @@ impl<'a> Run<'a, '_> {
         let setup = self.clerk.setup;
         let conversation = setup.conversation;
         let entered = conversation.entered(call);
-        let mut now = Now { call, read: entered.start, entered: 0, typed: false, focus: None, overflows: false };
+        let mut now = CallState { call, read: entered.start, entered: 0, typed: false, focus: None, overflows: false };
         for message in &conversation.messages[entered] {
             now.read += 1;
             now.entered += 1;
@@ -179,7 +179,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Runs the layers that wait for a tool which this response called.
-    fn run_compact_tool(&mut self, now: &Now<'a>, response: &'a Message) {
+    fn run_compact_tool(&mut self, now: &CallState<'a>, response: &'a Message) {
         let (conversation, layers) = (self.clerk.setup.conversation, &self.clerk.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
             let Kind::ToolUse(pair) = block.kind else { continue };
@@ -187,14 +187,14 @@ impl<'a> Run<'a, '_> {
             let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
             if layers.iter().any(|layer| waits(&layer.when)) {
                 let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
-                self.clerk.run_layers(&mut self.history, &Now { focus, ..*now }, waits);
+                self.clerk.run_layers(&mut self.history, &CallState { focus, ..*now }, waits);
             }
         }
     }
 }
 
 /// The response that the message which just entered answers, if it is the first to do so.
-fn answered<'a>(conversation: &'a Conversation, now: &Now) -> Option<&'a Message> {
+fn answered<'a>(conversation: &'a Conversation, now: &CallState) -> Option<&'a Message> {
     let response = conversation.calls[now.call.checked_sub(1)?].response;
     (now.read == response + 2).then(|| &conversation.messages[response])
 }

@@ -1,7 +1,7 @@
 //! `recompact catalog`: what there is, and the page of each.
 
 use clap::Args;
-use recompact::engine::layer::{ACTS, ActKind, COMMON_SETTINGS};
+use recompact::engine::layer::{ACTS, LayerKind, COMMON_SETTINGS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
@@ -125,7 +125,7 @@ fn page(source: &str) -> String {
 }
 
 /// Its manual page, and all its settings.
-fn layer_page(kind: &ActKind) -> String {
+fn layer_page(kind: &LayerKind) -> String {
     let own = (kind.default)().settings().join(", ");
     let own = if own.is_empty() { "none of its own" } else { &own };
     let settings = filled("Settings:        ", own) + &filled("Of every layer:  ", &COMMON_SETTINGS.join(", "));

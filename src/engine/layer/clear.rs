@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::pick::{Picked, results_from};
-use super::{Memory, Moment, Pick, Place, Proposal};
+use super::{LayerState, LayerInput, Pick, Place, Proposal};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::transcript::conversation::{Block, Kind, Role};
@@ -75,7 +75,7 @@ impl Default for Clear {
 }
 
 impl Clear {
-    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
         let picked = match self.in_batches() {
             true => self.batch(now, memory),
             false => self.pick.results(now.context, &mut memory.cursor),
@@ -92,7 +92,7 @@ impl Clear {
     ///
     /// A run adds what is new to what it knows of the rest, so that waiting costs nothing. Another layer may have made results
     /// smaller meanwhile: all of them are looked at again before they are cleared.
-    fn batch<'a>(&self, now: &Moment<'a>, memory: &mut Memory) -> Vec<Picked<'a>> {
+    fn batch<'a>(&self, now: &LayerInput<'a>, memory: &mut LayerState) -> Vec<Picked<'a>> {
         let context = now.context;
         if memory.cursor.start(context) == Place::default() {
             memory.waiting = Waiting::default();
@@ -113,14 +113,14 @@ impl Clear {
         all
     }
 
-    fn is_enough(&self, now: &Moment, freed: i64) -> bool {
+    fn is_enough(&self, now: &LayerInput, freed: i64) -> bool {
         let whole = now.context.sum(now.counter.measure);
         let [before, after] = [whole, whole.saturating_add_signed(-freed)].map(|size| now.counter.apply(size));
         before.saturating_sub(after) >= self.clear_at_least.resolve(now.limits)
     }
 
     /// What clearing these results frees, by the counter's measure.
-    fn freed(&self, now: &Moment, picked: &[Picked]) -> i64 {
+    fn freed(&self, now: &LayerInput, picked: &[Picked]) -> i64 {
         let (context, measure) = (now.context, now.counter.measure);
         let of_edit = |edit: Edit| {
             let Edit::Rewrite { message, block, field, value } = edit else { return 0 };

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::pick::{Picked, results_from};
-use super::{Memory, Moment, Pick, Place, Proposal};
+use super::{LayerState, LayerInput, Pick, Place, Proposal};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -70,7 +70,7 @@ impl Default for Dedupe {
 }
 
 impl Dedupe {
-    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
         let context = now.context;
         let start = memory.cursor.start(context);
         if start == Place::default() {

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, Proposal};
+use super::{LayerInput, Proposal};
 use crate::engine::context::{Context, Edit, NewMessage, Sent};
 use crate::transcript::conversation::{BlockId, Kind, Origin, PairId, Role};
 use crate::util::template::fill;
@@ -96,7 +96,7 @@ impl Default for Drop {
 }
 
 impl Drop {
-    pub fn propose(&self, now: &Moment) -> Proposal {
+    pub fn propose(&self, now: &LayerInput) -> Proposal {
         let edits = match self.keep {
             Keep::Newest => self.newest(now),
             Keep::Entered if now.entered > 0 => vec![Edit::Drop { messages: 0..now.entered }],
@@ -106,7 +106,7 @@ impl Drop {
         Proposal { edits, ..Proposal::default() }
     }
 
-    fn newest(&self, now: &Moment) -> Vec<Edit> {
+    fn newest(&self, now: &LayerInput) -> Vec<Edit> {
         let counted = if self.protect_turn { turn_start(now.context) } else { now.context.len() };
         if counted <= self.max_messages {
             return Vec::new();
@@ -211,7 +211,7 @@ pub(super) fn turn_start(context: &Context) -> usize {
 
 /// Thins every message before the present turn to what a chat history would hold of it; later messages first, so that the
 /// positions of the earlier ones hold.
-fn dialogue(now: &Moment) -> Vec<Edit> {
+fn dialogue(now: &LayerInput) -> Vec<Edit> {
     let context = now.context;
     let mut final_reply = true;
     let mut edits = Vec::new();

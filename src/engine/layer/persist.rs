@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::pick::{Picked, results_from};
-use super::{Lists, Moment, NewFile, Pick, Place, Proposal};
+use super::{Lists, LayerInput, NewFile, Pick, Place, Proposal};
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
@@ -89,7 +89,7 @@ impl Default for Persist {
 }
 
 impl Persist {
-    pub fn propose(&self, now: &Moment) -> Proposal {
+    pub fn propose(&self, now: &LayerInput) -> Proposal {
         let mut proposal = Proposal::default();
         match self.of {
             Of::Batch => self.batch(now, &mut proposal),
@@ -106,7 +106,7 @@ impl Persist {
         proposal
     }
 
-    fn batch(&self, now: &Moment, proposal: &mut Proposal) {
+    fn batch(&self, now: &LayerInput, proposal: &mut Proposal) {
         let last = match now.context.messages().last() {
             Some(sent) if sent.role == Role::User && !sent.plain => now.context.len() - 1,
             _ => return,
@@ -138,19 +138,19 @@ impl Persist {
     }
 
     /// A marker that is itself over the limit must not go where it says that the content is.
-    fn may_persist(&self, now: &Moment, picked: &Picked) -> bool {
+    fn may_persist(&self, now: &LayerInput, picked: &Picked) -> bool {
         let is_marker = now.context.is_made(picked.id) && self.content(picked).contains(&self.path(now, picked));
         self.pick.may_touch(now.context, picked) && !is_marker
     }
 
-    fn path(&self, now: &Moment, picked: &Picked) -> String {
+    fn path(&self, now: &LayerInput, picked: &Picked) -> String {
         let id = &now.context.conversation().pair(picked.pair).id;
         let id = if self.clean_id { clean(id) } else { id.clone() };
         fill(&self.path, &[("id", &id)])
     }
 
     /// Moves one result to disk and gives the marker that stays.
-    fn persist(&self, now: &Moment, picked: &Picked, proposal: &mut Proposal) -> String {
+    fn persist(&self, now: &LayerInput, picked: &Picked, proposal: &mut Proposal) -> String {
         let content = self.content(picked);
         let path = self.path(now, picked);
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);

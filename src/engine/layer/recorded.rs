@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
-use super::{Memory, Moment, Place, Proposal};
+use super::{LayerState, LayerInput, Place, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::engine::layer::PutBack;
 use crate::transcript::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
@@ -38,7 +38,7 @@ pub(crate) fn is_pointer(line: &str) -> bool {
     line.contains(POINTER) || POINTERS.iter().any(|begin| line.starts_with(begin))
 }
 
-pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
+pub fn propose(now: &LayerInput, memory: &mut LayerState) -> Proposal {
     let compactions = &now.context.conversation().compactions;
     let mut proposal = Proposal::default();
     while let Some(compaction) = compactions.get(memory.done).filter(|compaction| compaction.at <= now.read) {
@@ -62,7 +62,7 @@ pub fn propose(now: &Moment, memory: &mut Memory) -> Proposal {
 
 /// The recorded summary, held against what it replaced: the first text of its own that a compaction left, for what was restored
 /// stands behind it. None where only the provider can read it.
-fn summary(now: &Moment, compaction: usize, span: Range<usize>) -> Option<PutBack> {
+fn summary(now: &LayerInput, compaction: usize, span: Range<usize>) -> Option<PutBack> {
     let (context, conversation) = (now.context, now.context.conversation());
     let edit = &conversation.compactions[compaction].edit;
     let left = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
@@ -77,7 +77,7 @@ fn summary(now: &Moment, compaction: usize, span: Range<usize>) -> Option<PutBac
     Some(PutBack { compaction, tokens: now.tokens(&text), names })
 }
 
-fn clear(now: &Moment, pairs: &[PairId]) -> Vec<Edit> {
+fn clear(now: &LayerInput, pairs: &[PairId]) -> Vec<Edit> {
     let results = results_from(now.context, Place::default()).into_iter();
     let cleared = results.filter(|picked| pairs.contains(&picked.pair)).map(|picked| picked.place.with_content(CLEARED));
     cleared.collect()

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
 use super::summarize::clip;
-use super::{Moment, Place, Proposal};
+use super::{LayerInput, Place, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{Kind, Origin, Role, text_wire};
 use crate::util::template::fill;
@@ -54,7 +54,7 @@ impl Default for Restore {
 }
 
 impl Restore {
-    pub fn propose(&self, now: &Moment) -> Proposal {
+    pub fn propose(&self, now: &LayerInput) -> Proposal {
         let conversation = now.context.conversation();
         let in_sight = results_from(now.context, Place::default()).into_iter();
         let mut known: BTreeSet<_> = in_sight.filter_map(|picked| super::path_asked_for(now.context, picked.pair)).collect();

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
-use super::{Attempt, Memory, Moment, Proposal};
+use super::{Attempt, LayerState, LayerInput, Proposal};
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
 use crate::llm::prompt::Instructions;
@@ -129,7 +129,7 @@ impl Default for Summarize {
 }
 
 impl Summarize {
-    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
         let span = 0..self.span_end(now);
         let mut proposal = Proposal::default();
         if span.len() < self.min_span || (self.breaker > 0 && memory.failures >= self.breaker) {
@@ -150,7 +150,7 @@ impl Summarize {
         proposal
     }
 
-    fn span_end(&self, now: &Moment) -> usize {
+    fn span_end(&self, now: &LayerInput) -> usize {
         match self.keep {
             Keep::Entered => now.entered,
             Keep::Recent => self.cut.tail(now.context, now.context.len().saturating_sub(self.keep_recent)),
@@ -158,7 +158,7 @@ impl Summarize {
     }
 
     /// Asks the summarizer, again with less where it failed.
-    fn summary(&self, now: &Moment, input: std::ops::Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
+    fn summary(&self, now: &LayerInput, input: std::ops::Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
         // After a refused request, retries are further runs of the layer, not further attempts of one run.
         let attempts = if now.overflows { 1 } else { self.max_retries + 1 };
         let mut from = input.start;
@@ -209,7 +209,7 @@ impl Summarize {
     }
 
     /// The summary and its tokens, and what it took.
-    fn answer(&self, now: &Moment, ask: &Ask, tokens_in: u64) -> (Result<(String, u64), Failure>, Option<Paid>) {
+    fn answer(&self, now: &LayerInput, ask: &Ask, tokens_in: u64) -> (Result<(String, u64), Failure>, Option<Paid>) {
         if tokens_in + self.max_tokens > now.limits.window {
             let (tokens, window) = (tokens_in + self.max_tokens, now.limits.window);
             return (Err(Failure::TooLong { tokens, window }), None);
@@ -219,7 +219,7 @@ impl Summarize {
     }
 
     /// What the layer makes of what the summarizer said.
-    fn taken(&self, now: &Moment, ask: &Ask, said: Result<String, Failure>) -> Result<(String, u64), Failure> {
+    fn taken(&self, now: &LayerInput, ask: &Ask, said: Result<String, Failure>) -> Result<(String, u64), Failure> {
         let summary = match (said, &self.empty) {
             (Ok(summary), _) if !summary.is_empty() => summary,
             (Ok(_) | Err(Failure::Empty), Some(instead)) => instead.clone(),
@@ -238,7 +238,7 @@ impl Summarize {
         }
     }
 
-    fn fold(&self, now: &Moment, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
+    fn fold(&self, now: &LayerInput, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
         let json =
             if asks_for(&self.template, "summary_json") { python_text::dumps(&summary.into(), false) } else { String::new() };
         let values = [
@@ -257,7 +257,7 @@ impl Summarize {
         Ok(Edit::Fold { messages: span, into })
     }
 
-    fn frees_enough(&self, now: &Moment, span: std::ops::Range<usize>, text: &str) -> bool {
+    fn frees_enough(&self, now: &LayerInput, span: std::ops::Range<usize>, text: &str) -> bool {
         let (context, counter) = (now.context, now.counter.measure);
         let gone: u64 = context.messages()[span].iter().map(|sent| context.message_size(sent, counter)).sum();
         let put = counter.text(text) + self.ack.as_deref().map_or(0, |ack| counter.text(ack));

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
 use super::pick::Picked;
-use super::{Memory, Moment, Part, Pick, Place, Proposal};
+use super::{LayerState, LayerInput, Part, Pick, Place, Proposal};
 use crate::engine::context::Edit;
 use crate::tokens::meter::Measure;
 use crate::transcript::conversation::{BlockId, Kind};
@@ -59,7 +59,7 @@ impl Default for Truncate {
 }
 
 impl Truncate {
-    pub fn propose(&self, now: &Moment, memory: &mut Memory) -> Proposal {
+    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
         let context = now.context;
         let end = if self.protect_turn { turn_start(context) } else { context.len() };
         let start = memory.cursor.start(context).message;
@@ -73,7 +73,7 @@ impl Truncate {
         proposal
     }
 
-    fn cut(&self, now: &Moment, place: Place, id: BlockId) -> Option<Edit> {
+    fn cut(&self, now: &LayerInput, place: Place, id: BlockId) -> Option<Edit> {
         let block = now.context.block(id);
         let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {

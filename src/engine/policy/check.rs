@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::engine::layer::{Act, Layer, When};
+use crate::engine::layer::{LayerSpec, Layer, When};
 
 /// The first thing that is wrong, and the index of its layer.
 pub fn check(policy: &Policy) -> Result<(), (usize, String)> {
@@ -32,9 +32,9 @@ fn moment(policy: &Policy, layer: &Layer) -> Result<(), String> {
         return Err(format!("`when` names `{unknown}`, and no layer has that id"));
     }
     let what = match (&layer.act, &layer.when) {
-        (Act::Archive(_), When::Before(_)) | (Act::Restore(_), When::After(_)) => return Ok(()),
-        (Act::Archive(_), _) => "an archive is written `when = { before = [\"ID\", …] }`",
-        (Act::Restore(_), _) => "files are restored `when = { after = [\"ID\", …] }`",
+        (LayerSpec::Archive(_), When::Before(_)) | (LayerSpec::Restore(_), When::After(_)) => return Ok(()),
+        (LayerSpec::Archive(_), _) => "an archive is written `when = { before = [\"ID\", …] }`",
+        (LayerSpec::Restore(_), _) => "files are restored `when = { after = [\"ID\", …] }`",
         (_, When::Before(_) | When::After(_)) => "only `archive` runs before a layer and only `restore` after one",
         (act, When::Overflow) if act.max_retries() == 0 => "an overflow layer runs up to `max_retries` times: 1 at the least",
         (_, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` are 1 at the least",
@@ -46,14 +46,14 @@ fn moment(policy: &Policy, layer: &Layer) -> Result<(), String> {
 /// Whether its settings have a meaning together.
 fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
     let by_age = layer.act.pick().is_some_and(|pick| pick.keep_recent > 0 || pick.protect_unseen);
-    if by_age && !matches!(layer.act, Act::Clear(_)) {
+    if by_age && !matches!(layer.act, LayerSpec::Clear(_)) {
         return Err("only `clear` goes by the age of a result (`keep_recent`, `protect_unseen`)".to_owned());
     }
     if layer.edits_on_server() && !layer.act.rewrites_in_place() {
         let what = "a provider edits what it has cached only where it stands: `scope = \"server\"` is for `clear`, `truncate` and `dedupe`";
         return Err(what.to_owned());
     }
-    if let Act::Summarize(summarize) = &layer.act
+    if let LayerSpec::Summarize(summarize) = &layer.act
         && summarize.rides_prefix
         && summarize.input_chars.is_some()
     {
@@ -61,7 +61,7 @@ fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
             "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: leave out `input_chars`".to_owned()
         );
     }
-    if let Act::Summarize(summarize) = &layer.act {
+    if let LayerSpec::Summarize(summarize) = &layer.act {
         summarize.prompt.check()?;
     }
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::Policy;
 use super::check::check;
-use crate::engine::layer::{ACTS, Act, COMMON_SETTINGS};
+use crate::engine::layer::{ACTS, LayerSpec, COMMON_SETTINGS};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::one_of;
 use crate::util::toml_span::{FileError, Places, in_plain_words, line_at};
@@ -136,7 +136,7 @@ fn check_keys(policy: &Table) -> Result<(), Wrong> {
         let Some(layer) = layer.as_table() else { return wrong("id", "`layer` is written `[[layer]]`".to_owned()) };
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
         let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
-        let Some(act) = Act::by_name(name) else {
+        let Some(act) = LayerSpec::by_name(name) else {
             let names: Vec<_> = ACTS.iter().map(|kind| kind.name).collect();
             return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", one_of(name, &names)));
         };
@@ -174,7 +174,7 @@ fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
 /// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::engine::layer::Pick)
 /// instead, which are the same for every kind.
 fn with_defaults(layer: Value) -> Value {
-    let act = layer.get("do").and_then(Value::as_str).and_then(Act::by_name);
+    let act = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);
     match (act.map(Value::try_from), layer) {
         (Some(Ok(Value::Table(mut settings))), Value::Table(written)) => {
             settings.extend(written);
@@ -191,7 +191,7 @@ fn layers(policy: &Table) -> impl Iterator<Item = &Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::layer::Act;
+    use crate::engine::layer::LayerSpec;
 
     const SMALL: &str = "name = \"small\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 3\n";
 
@@ -221,7 +221,7 @@ mod tests {
     fn set_changes_one_value_by_the_layers_id() {
         let setting = "micro.keep_recent=5".parse().expect("a setting");
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
-        let Act::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
+        let LayerSpec::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
         assert_eq!(clear.pick.keep_recent, 5);
     }
 

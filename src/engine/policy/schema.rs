@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Policy;
-use crate::engine::layer::{ACTS, Act, ActKind};
+use crate::engine::layer::{ACTS, LayerSpec, LayerKind};
 use crate::llm::prompt::PROMPTS;
 use crate::util::json_schema;
 
@@ -29,7 +29,7 @@ pub fn schema() -> Value {
 }
 
 /// A layer of one kind: the settings of every layer, and its own. No other key is allowed.
-fn of_kind(kind: &ActKind, layer: &Value) -> Value {
+fn of_kind(kind: &LayerKind, layer: &Value) -> Value {
     let (act, mut properties) = ((kind.default)(), Map::new());
     let own = layer["oneOf"].as_array().into_iter().flatten().find(|own| own["properties"]["do"]["const"] == kind.name);
     let about = kind.source.lines().next().unwrap_or_default().trim_start_matches("//! ");
@@ -56,10 +56,10 @@ fn of_kind(kind: &ActKind, layer: &Value) -> Value {
 }
 
 /// The moments at which a kind of layer can run; whether one must be named.
-fn moments(act: &Act, when: &mut Value) -> Option<&'static str> {
+fn moments(act: &LayerSpec, when: &mut Value) -> Option<&'static str> {
     let only = match act {
-        Act::Archive(_) => Some("before"),
-        Act::Restore(_) => Some("after"),
+        LayerSpec::Archive(_) => Some("before"),
+        LayerSpec::Restore(_) => Some("after"),
         _ => None,
     };
     if let Some(moments) = when["oneOf"].as_array_mut() {
@@ -74,8 +74,8 @@ fn moments(act: &Act, when: &mut Value) -> Option<&'static str> {
 }
 
 /// Settings that have a meaning for some kinds alone, as [`check`](super::check::check) has it.
-fn restrict(act: &Act, properties: &mut Map<String, Value>) {
-    if act.pick().is_some() && !matches!(act, Act::Clear(_)) {
+fn restrict(act: &LayerSpec, properties: &mut Map<String, Value>) {
+    if act.pick().is_some() && !matches!(act, LayerSpec::Clear(_)) {
         properties["keep_recent"]["maximum"] = 0.into();
         properties["protect_unseen"]["const"] = false.into();
     }
@@ -84,7 +84,7 @@ fn restrict(act: &Act, properties: &mut Map<String, Value>) {
     {
         scopes.retain(|scope| scope["const"] != "server");
     }
-    if let Act::Summarize(_) = act {
+    if let LayerSpec::Summarize(_) = act {
         let names: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
         for form in properties["prompt"]["anyOf"].as_array_mut().into_iter().flatten().filter(|form| form["type"] == "string") {
             form["enum"] = json!(names);
@@ -93,8 +93,8 @@ fn restrict(act: &Act, properties: &mut Map<String, Value>) {
 }
 
 /// Settings that have no meaning together.
-fn together(act: &Act, schema: &mut Value) {
-    if let Act::Summarize(_) = act {
+fn together(act: &LayerSpec, schema: &mut Value) {
+    if let LayerSpec::Summarize(_) = act {
         let rides = json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
         schema["not"] = rides;
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });

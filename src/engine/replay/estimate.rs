@@ -1,6 +1,6 @@
 //! What a harness believes its context to be: its own meter, or the provider's last usage and an estimate of what came after.
 
-use super::layer_runner::Clerk;
+use super::layer_runner::LayerRunner;
 use super::{Setup, replay};
 use crate::engine::context::Context;
 use crate::engine::journal::Journal;
@@ -53,7 +53,7 @@ impl RecordedRequests {
     }
 }
 
-impl Clerk<'_, '_> {
+impl LayerRunner<'_, '_> {
     /// The context's size by a meter.
     ///
     /// A meter of recorded usage reads the usage of the last recorded call. That call answered another request where this

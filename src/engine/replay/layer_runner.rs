@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use super::{Now, Observer, Setup, Track, due::due};
+use super::{CallState, Observer, Setup, ContextState, due::due};
 use crate::engine::context::{Cause, Context, MessageSizes};
 use crate::engine::journal::{Event, File, Happened, Journal, RecordedSummary, Summary, Unanswered, Weighed};
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::{self, Archive};
-use crate::engine::layer::{Act, Layer, Moment, NewFile, Proposal, When};
+use crate::engine::layer::{LayerSpec, Layer, LayerInput, NewFile, Proposal, When};
 use crate::transcript::conversation::{Block, Origin, Role};
 use crate::util::template::fill;
 
 /// Runs layers and keeps the books.
-pub(super) struct Clerk<'a, 'o> {
+pub(super) struct LayerRunner<'a, 'o> {
     pub setup: &'a Setup<'a>,
     pub journal: Journal,
     pub observer: &'o mut dyn Observer,
@@ -38,7 +38,7 @@ pub struct LastSent {
     pub appended: MessageSizes,
 }
 
-impl<'a, 'o> Clerk<'a, 'o> {
+impl<'a, 'o> LayerRunner<'a, 'o> {
     pub fn new(setup: &'a Setup<'a>, observer: &'o mut dyn Observer) -> Self {
         Self {
             setup,
@@ -66,7 +66,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     /// Runs the layers that are due before a request and change the stored history, in the policy's order.
-    pub fn before_request(&mut self, history: &mut Track<'a>, now: &Now<'a>) {
+    pub fn before_request(&mut self, history: &mut ContextState<'a>, now: &CallState<'a>) {
         for (index, layer) in self.setup.policy.layers.iter().enumerate() {
             if layer.enabled && layer.runs_before_requests() && !layer.for_request_only() {
                 self.run_if_due(history, index, layer, now);
@@ -75,7 +75,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     /// Runs the layers that wait for this moment.
-    pub fn run_layers(&mut self, track: &mut Track<'a>, now: &Now<'a>, wanted: impl Fn(&When) -> bool) {
+    pub fn run_layers(&mut self, track: &mut ContextState<'a>, now: &CallState<'a>, wanted: impl Fn(&When) -> bool) {
         for (index, layer) in self.setup.policy.layers.iter().enumerate() {
             if layer.enabled && wanted(&layer.when) {
                 self.run(track, index, layer, now);
@@ -83,7 +83,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
         }
     }
 
-    pub fn run_if_due(&mut self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>) {
+    pub fn run_if_due(&mut self, track: &mut ContextState<'a>, index: usize, layer: &Layer, now: &CallState<'a>) {
         match due(self.setup, &layer.when, now.call, self.turns, now.typed) {
             Ok(true) => {
                 self.run(track, index, layer, now);
@@ -97,7 +97,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     /// Runs one layer; gives whether it edited the context.
-    pub fn run(&mut self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>) -> bool {
+    pub fn run(&mut self, track: &mut ContextState<'a>, index: usize, layer: &Layer, now: &CallState<'a>) -> bool {
         if self.weigh(index, layer, &track.context, now, true) == Some(false) {
             return false;
         }
@@ -120,7 +120,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     /// Whether the context is over the layer's threshold, where it has one.
-    fn weigh(&mut self, index: usize, layer: &Layer, context: &Context, now: &Now<'a>, due: bool) -> Option<bool> {
+    fn weigh(&mut self, index: usize, layer: &Layer, context: &Context, now: &CallState<'a>, due: bool) -> Option<bool> {
         let (threshold, meter) = (layer.threshold.as_ref()?, layer.meter.or(self.setup.policy.meter)?);
         let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
         self.journal.weighed.push(Weighed { call: now.call, layer: index, size, limit, due, after: None });
@@ -142,14 +142,14 @@ impl<'a, 'o> Clerk<'a, 'o> {
         self.setup.counter.apply(context.sum(self.setup.counter.measure))
     }
 
-    fn propose(&self, track: &mut Track<'a>, index: usize, layer: &Layer, now: &Now<'a>, archive: Option<&str>) -> Proposal {
+    fn propose(&self, track: &mut ContextState<'a>, index: usize, layer: &Layer, now: &CallState<'a>, archive: Option<&str>) -> Proposal {
         // Whatever came of it would be worth nothing, and further questions cost as much as good ones.
         if self.journal.unanswered.is_some() {
             return Proposal::default();
         }
         let messages = track.context.messages();
         let last_response = messages.iter().rposition(|sent| sent.role == Role::Assistant);
-        let moment = Moment {
+        let moment = LayerInput {
             context: &track.context,
             call: now.call,
             read: now.read,
@@ -168,7 +168,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
     }
 
     /// Applies what a layer proposed and writes down what it did; gives whether it edited the context.
-    fn carry_out(&mut self, track: &mut Track<'a>, index: usize, proposal: Proposal, now: &Now<'a>) -> bool {
+    fn carry_out(&mut self, track: &mut ContextState<'a>, index: usize, proposal: Proposal, now: &CallState<'a>) -> bool {
         let edits = proposal.edits.len();
         let before = self.messages(&track.context);
         // What entered since the last look is not this layer's fault.
@@ -203,23 +203,23 @@ impl<'a, 'o> Clerk<'a, 'o> {
     fn archive_before(&self, layer: &Layer) -> Option<(usize, &'a Archive)> {
         let waits = |when: &When| matches!(when, When::Before(ids) if ids.contains(&layer.id));
         self.setup.policy.layers.iter().enumerate().find_map(|(index, other)| match &other.act {
-            Act::Archive(archive) if other.enabled && waits(&other.when) => Some((index, archive)),
+            LayerSpec::Archive(archive) if other.enabled && waits(&other.when) => Some((index, archive)),
             _ => None,
         })
     }
 
-    fn archive(&mut self, context: &Context, index: usize, path: String, now: &Now<'a>) {
+    fn archive(&mut self, context: &Context, index: usize, path: String, now: &CallState<'a>) {
         self.archives += 1;
         let text = if self.observer.wants_archives() { archive::text(context) } else { String::new() };
         self.write(index, now, NewFile { kind: FileKind::Archive, of: None, path, text }, archive::bytes(context));
         self.event(now, index, Happened::Wrote);
     }
 
-    fn restore_after(&mut self, track: &mut Track<'a>, layer: &Layer, now: &Now<'a>) {
+    fn restore_after(&mut self, track: &mut ContextState<'a>, layer: &Layer, now: &CallState<'a>) {
         self.run_layers(track, now, |when| matches!(when, When::After(ids) if ids.contains(&layer.id)));
     }
 
-    fn write(&mut self, layer: usize, now: &Now<'a>, file: NewFile, bytes: u64) {
+    fn write(&mut self, layer: usize, now: &CallState<'a>, file: NewFile, bytes: u64) {
         let NewFile { kind, of, path, text } = file;
         let again = !self.paths.insert(path.clone());
         let file = File { kind, call: now.call, layer, of, path, bytes, again };
@@ -227,7 +227,7 @@ impl<'a, 'o> Clerk<'a, 'o> {
         self.journal.files.push(file);
     }
 
-    fn event(&mut self, now: &Now<'a>, layer: usize, what: Happened) {
+    fn event(&mut self, now: &CallState<'a>, layer: usize, what: Happened) {
         self.journal.events.push(Event { call: now.call, layer, what });
     }
 }

@@ -1,7 +1,7 @@
 //! Sending a request: the view made for it, the layers that mend an overflow, the entry in the journal.
 
 use super::layer_runner::LastSent;
-use super::{Now, Run, Track};
+use super::{CallState, Run, ContextState};
 use crate::engine::context::{Cause, Change, Context};
 use crate::engine::journal::{Request, SentBlock, Tail};
 use crate::engine::layer::When;
@@ -36,7 +36,7 @@ impl LastMessages {
 }
 
 impl<'a> Run<'a, '_> {
-    pub(super) fn send(&mut self, now: &Now<'a>) {
+    pub(super) fn send(&mut self, now: &CallState<'a>) {
         let mut view_anew = self.make_view(now);
         let overflowed = self.tokens() > self.clerk.setup.window;
         if overflowed {
@@ -79,7 +79,7 @@ impl<'a> Run<'a, '_> {
     /// A view made anew for every request would cost the whole history at every call. As long as nothing but appending
     /// happens to the history, the view of the request before is the beginning of this one: its layers decided on what is
     /// old, and would decide the same again. So it is kept and appended to, and made anew only after an edit of the history.
-    fn make_view(&mut self, now: &Now<'a>) -> bool {
+    fn make_view(&mut self, now: &CallState<'a>) -> bool {
         let policy = self.clerk.setup.policy;
         let mut layers =
             policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
@@ -88,7 +88,7 @@ impl<'a> Run<'a, '_> {
         }
         let anew = self.view.is_none() || self.history.context.has_changes() || !policy.views_grow();
         if anew {
-            self.view = Some(Track::new(self.history.context.view(), self.clerk.setup));
+            self.view = Some(ContextState::new(self.history.context.view(), self.clerk.setup));
         }
         self.lend_to_view();
         if let Some(view) = &mut self.view {
@@ -108,8 +108,8 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Runs the overflow layers, each up to its retries, until the request fits; gives whether the view was made anew.
-    fn mend(&mut self, now: &Now<'a>) -> bool {
-        let (setup, now) = (self.clerk.setup, Now { overflows: true, ..*now });
+    fn mend(&mut self, now: &CallState<'a>) -> bool {
+        let (setup, now) = (self.clerk.setup, CallState { overflows: true, ..*now });
         let mut anew = false;
         for (index, layer) in setup.policy.layers.iter().enumerate() {
             if !layer.enabled || layer.when != When::Overflow {

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::engine::layer::dedupe::Key;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{Visible, taker};
@@ -58,7 +58,7 @@ struct Pointers<'a, 'r> {
 }
 
 pub fn look(replay: &Replay) -> Vec<Found> {
-    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.act, Act::Dedupe(_)));
+    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.act, LayerSpec::Dedupe(_)));
     let is_stub = |id: &BlockId| stub(replay, *id);
     if !has_dedupe && !replay.conversation.messages.iter().flat_map(|message| &message.blocks).any(is_stub) {
         return Vec::new();
@@ -91,7 +91,7 @@ impl Pointers<'_, '_> {
                 continue;
             };
             self.emptied.insert(*new);
-            if let (Act::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].act, self.contents(*old)) {
+            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].act, self.contents(*old)) {
                 self.written.insert(*new, (layer, if dedupe.key == Key::Text { text } else { path }));
             }
         }

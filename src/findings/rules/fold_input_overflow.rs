@@ -17,7 +17,7 @@
 //! prompt and system prompt.
 
 use crate::engine::journal::Summary;
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::{Found, Replay};
 use crate::util::text::many;
@@ -132,7 +132,7 @@ fn of_the_record(replay: &Replay) -> Vec<Found> {
     let conversation = replay.conversation;
     let answered = conversation.calls.iter().filter_map(|call| Some(call.billed()?.request())).max().unwrap_or_default();
     let window = replay.window.max(answered);
-    let made = replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].act, Act::Recorded(_)));
+    let made = replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].act, LayerSpec::Recorded(_)));
     let found = made.filter_map(|made| {
         let compaction = &conversation.compactions[made.put_back.compaction];
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;

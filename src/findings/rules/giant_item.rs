@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::Request;
-use crate::engine::layer::{Act, Layer};
+use crate::engine::layer::{LayerSpec, Layer};
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Found, Replay};
@@ -59,7 +59,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 }
 
 fn budget<'a>(replay: &Replay<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
-    let (Act::Summarize(_), Some(meter)) = (&layer.act, layer.meter.or(replay.policy.meter)) else { return None };
+    let (LayerSpec::Summarize(_), Some(meter)) = (&layer.act, layer.meter.or(replay.policy.meter)) else { return None };
     let limit = replay.journal.weighed.iter().rfind(|weighed| weighed.layer == at)?.limit;
     let overhead = replay.journal.overhead;
     // What is there without any message is no fault of a block.

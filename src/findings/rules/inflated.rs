@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Happened;
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::folds::folds;
 use crate::findings::timeline::{Found, Replay};
@@ -83,7 +83,7 @@ fn steps(replay: &Replay) -> BTreeMap<usize, Grown> {
         folded.insert((fold.call, fold.layer));
     }
     for event in &replay.journal.events {
-        let restores = matches!(replay.policy.layers[event.layer].act, Act::Restore(_));
+        let restores = matches!(replay.policy.layers[event.layer].act, LayerSpec::Restore(_));
         let is_fold = folded.contains(&(event.call, event.layer));
         if let Happened::Fired { before, after, .. } = event.what
             && !restores

@@ -21,7 +21,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::SentBlock;
-use crate::engine::layer::{Act, recorded::is_pointer};
+use crate::engine::layer::{LayerSpec, recorded::is_pointer};
 use crate::findings::Level;
 use crate::findings::timeline::{Found, Replay, Sent};
 use crate::metrics::retention::WaysBack;
@@ -104,7 +104,7 @@ impl Gone {
     fn take(&mut self, replay: &Replay, change: &Change, of_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
         let act = &replay.policy.layers[layer].act;
-        if change.kind == ChangeKind::Fold && matches!(act, Act::Recorded(_)) {
+        if change.kind == ChangeKind::Fold && matches!(act, LayerSpec::Recorded(_)) {
             self.pointer = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
@@ -114,8 +114,8 @@ impl Gone {
                 continue;
             }
             match (change.kind, act) {
-                (ChangeKind::Rewrite, Act::Dedupe(_)) => _ = self.copies.insert(recorded),
-                (ChangeKind::Rewrite, Act::Truncate(_)) => {}
+                (ChangeKind::Rewrite, LayerSpec::Dedupe(_)) => _ = self.copies.insert(recorded),
+                (ChangeKind::Rewrite, LayerSpec::Truncate(_)) => {}
                 _ if self.copies.contains(&recorded) || self.told.contains(&recorded) => {}
                 _ => {
                     // What was moved to disk, or masked with a path in sight, leaves only once.

@@ -17,7 +17,7 @@
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{Happened, Request, Weighed};
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Found, Replay};
@@ -94,7 +94,7 @@ fn sum(replay: &Replay) -> u64 {
 /// Whether layers took something out that had been sent before. What they change as it enters does not count.
 fn was_edited(replay: &Replay) -> bool {
     let changes = replay.journal.requests.iter().flat_map(Request::edits);
-    let clears = |layer: usize| matches!(replay.policy.layers[layer].act, Act::Clear(_) | Act::Dedupe(_));
+    let clears = |layer: usize| matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));
     let mut of_layers = changes.filter_map(|change| match change.cause {
         Cause::Layer(layer) => Some((layer, change.kind)),
         Cause::Record => None,

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::context::Cause;
 use crate::engine::journal::Request;
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::prefix::{Break, breaks};
 use crate::findings::timeline::{Found, Replay};
@@ -112,7 +112,7 @@ fn is_volatile(replay: &Replay, writers: &[Option<usize>], one: &Break) -> bool 
     let (Some(new), Some(layer)) = (one.new, writer(one.old)) else { return false };
     let marks = matches!(
         replay.policy.layers[layer].act,
-        Act::Clear(_) | Act::Persist(_) | Act::Truncate(_) | Act::Dedupe(_) | Act::Drop(_)
+        LayerSpec::Clear(_) | LayerSpec::Persist(_) | LayerSpec::Truncate(_) | LayerSpec::Dedupe(_) | LayerSpec::Drop(_)
     );
     marks && writer(new) == Some(layer) && alike(&replay.block(one.old).text(), &replay.block(new).text())
 }

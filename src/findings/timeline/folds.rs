@@ -2,7 +2,7 @@
 
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::{Event, Happened, Weighed};
-use crate::engine::layer::{Act, When};
+use crate::engine::layer::{LayerSpec, When};
 use crate::findings::timeline::Replay;
 
 /// One fold.
@@ -55,8 +55,8 @@ fn follows(replay: &Replay, layer: usize, other: usize) -> bool {
 /// A recorded compaction may have cleared results instead.
 fn is_fold(replay: &Replay, event: &Event) -> bool {
     match &replay.policy.layers[event.layer].act {
-        Act::Summarize(_) => true,
-        Act::Recorded(_) => replay
+        LayerSpec::Summarize(_) => true,
+        LayerSpec::Recorded(_) => replay
             .journal
             .request(event.call)
             .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Fold)),

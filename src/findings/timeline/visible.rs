@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
-use crate::engine::layer::Act;
+use crate::engine::layer::LayerSpec;
 use crate::findings::timeline::{Replay, Sent};
 use crate::transcript::conversation::{BlockId, Kind, Origin};
 
@@ -140,7 +140,7 @@ pub fn done_to(request: &Request, block: BlockId) -> Vec<&Change> {
 /// The layer that took what a block said away and left nothing of it; none where it left a part, or a file to read it from.
 pub fn taker(replay: &Replay, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
-    let empties = matches!(replay.policy.layers[layer].act, Act::Clear(_) | Act::Dedupe(_) | Act::Recorded(_));
+    let empties = matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
     let takes = match change.kind {
         ChangeKind::Rewrite => empties,
         ChangeKind::Drop | ChangeKind::Fold => true,
@@ -151,5 +151,5 @@ pub fn taker(replay: &Replay, change: &Change) -> Option<usize> {
 
 /// Whether a layer only points to a copy of what it took away.
 pub fn points_to_copy(replay: &Replay, layer: usize) -> bool {
-    matches!(replay.policy.layers[layer].act, Act::Dedupe(_))
+    matches!(replay.policy.layers[layer].act, LayerSpec::Dedupe(_))
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use recompact::engine::context::Context;
 use recompact::engine::journal::{Happened, Request};
-use recompact::engine::layer::{Act, Layer, Scope};
+use recompact::engine::layer::{LayerSpec, Layer, Scope};
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::size::Size;
@@ -20,7 +20,7 @@ fn clearing_at_least(least: &str) -> Vec<Trial> {
     let mut trials = trials();
     trials.retain_mut(|trial| {
         let clears = trial.policy.layers.iter_mut().filter_map(|layer| match &mut layer.act {
-            Act::Clear(clear) => Some(clear),
+            LayerSpec::Clear(clear) => Some(clear),
             _ => None,
         });
         clears.map(|clear| clear.clear_at_least = least.clone()).count() > 0
@@ -29,7 +29,7 @@ fn clearing_at_least(least: &str) -> Vec<Trial> {
 }
 
 fn clears(layer: &Layer) -> bool {
-    matches!(layer.act, Act::Clear(_))
+    matches!(layer.act, LayerSpec::Clear(_))
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn no_summary_is_longer_than_its_limit() {
         for trial in &trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
-                let recompact::engine::layer::Act::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
+                let recompact::engine::layer::LayerSpec::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
                     panic!("only `summarize` asks for summaries")
                 };
                 let attempt = &summary.attempt;
