@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use recompact::metrics::metric;
 use recompact::results::saved::{Results, Row, summarise};
-use recompact::results::stats::{SEED, certainty};
+use recompact::results::stats::{SEED, infer};
 
 use clock::{best, milliseconds};
 
@@ -24,7 +24,7 @@ fn main() {
         let totals = best(RUNS, || _ = black_box(summarise(&results.columns, black_box(&results.rows))));
         let sure = best(RUNS, || {
             let mut results = black_box(&results).clone();
-            certainty(&mut results, &name(0), &asked, SEED);
+            infer(&mut results, &name(0), &asked, SEED);
             black_box(results);
         });
         let [totals, sure] = [totals, sure].map(milliseconds);

@@ -20,8 +20,8 @@ use recompact::engine::policy::Policy;
 use recompact::facts::references::References;
 use recompact::metrics::cost::{Setup, Tariff, cost};
 use recompact::metrics::prices::Prices;
-use recompact::metrics::prompt_cache::{self, Before};
-use recompact::metrics::retention::look_up;
+use recompact::metrics::prompt_cache::{self, InitialState};
+use recompact::metrics::retention::evaluate;
 use recompact::tokens::calibration::Calibration;
 use recompact::transcript::conversation::BlockId;
 
@@ -95,8 +95,8 @@ impl Session {
         let journal = self.prepared.replay(policy);
         let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
         let size = |block: BlockId| sizes_of(conversation, sizes, &journal.made, block)[slot];
-        let kept = look_up(conversation, &self.references, &journal, &size);
-        let before = Before::of(conversation, journal.overhead);
+        let kept = evaluate(conversation, &self.references, &journal, &size);
+        let before = InitialState::of(conversation, journal.overhead);
         let cache =
             prompt_cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
         let setup = Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept: &kept };

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use recompact::tokens::block_sizes::Sizes;
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
 use tiktoken_rs::o200k_base_singleton;
 
@@ -21,15 +21,15 @@ const MESSAGES: usize = 1_000;
 
 fn counting(criterion: &mut Criterion) {
     let conversation = session::conversation(MESSAGES);
-    let bytes = Sizes::new(&conversation, [Measure::Bytes]);
+    let bytes = Sizes::new(&conversation, [SizeUnit::Bytes]);
     let bytes = conversation.messages.iter().flat_map(|message| &message.blocks).map(|id| bytes.of(*id)[0]).sum();
     let mut group = criterion.benchmark_group("counting");
     group.throughput(Throughput::Bytes(bytes));
-    for (measure, name) in Measure::ALL {
+    for (measure, name) in SizeUnit::ALL {
         let count = || Sizes::new(black_box(&conversation), [measure]);
         group.bench_function(BenchmarkId::new("warm", name), |bencher| bencher.iter(count));
     }
-    for measure in [Measure::O200k, Measure::Cl100k] {
+    for measure in [SizeUnit::O200k, SizeUnit::Cl100k] {
         group.bench_function(BenchmarkId::new("cold", measure), |bencher| {
             bencher.iter_custom(|times| (0..times).map(|_| cold(&conversation, measure)).sum());
         });
@@ -47,12 +47,12 @@ fn ratio(conversation: &Conversation) {
         black_box(plain(conversation));
         start.elapsed()
     });
-    let ours = best(&|| cold(conversation, Measure::O200k));
+    let ours = best(&|| cold(conversation, SizeUnit::O200k));
     println!("counting o200k, cold: {:.1} × tiktoken-rs", tiktoken.as_secs_f64() / ours.as_secs_f64());
 }
 
 /// The time to count in a new thread: counts are remembered by thread.
-fn cold(conversation: &Conversation, measure: Measure) -> Duration {
+fn cold(conversation: &Conversation, measure: SizeUnit) -> Duration {
     let count = || {
         measure.text("the vocabulary is loaded");
         let start = Instant::now();

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use recompact::engine::policy::Policy;
 use recompact::facts::references::References;
-use recompact::metrics::retention::{Grain, bounds, look_up, wishes};
+use recompact::metrics::retention::{Grain, bounds, evaluate, wishes};
 use recompact::transcript::conversation::BlockId;
 
 use clock::{best, milliseconds};
@@ -69,7 +69,7 @@ fn times(prepared: &Prepared, policy: &Policy) -> [Duration; 2] {
     let wishes = wishes(conversation, &references, Grain::Lines, &tokens);
     let journal = prepared.replay(policy);
     [
-        best(RUNS, || _ = black_box(look_up(conversation, &references, black_box(&journal), &tokens))),
+        best(RUNS, || _ = black_box(evaluate(conversation, &references, black_box(&journal), &tokens))),
         best(RUNS, || _ = black_box(bounds(&wishes, black_box(&journal), false))),
     ]
 }

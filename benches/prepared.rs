@@ -4,7 +4,7 @@
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::{PRESETS, Policy};
 use recompact::engine::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
-use recompact::engine::replay_cache::Shared;
+use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Extract;
 use recompact::tokens::block_sizes::Sizes;
 use recompact::tokens::meter::Meter;
@@ -19,7 +19,7 @@ pub struct Prepared {
     pub conversation: Conversation,
     pub sizes: Sizes,
     recorded: RecordedRequests,
-    shared: Shared,
+    shared: ReplayCache,
     pub counter: Meter,
 }
 
@@ -30,7 +30,7 @@ impl Prepared {
         let measures = policies().into_iter().flat_map(|policy| policy.measures());
         let sizes = Sizes::new(&conversation, measures.chain([counter.measure]));
         let policy = &policies()[0];
-        let shared = Shared::new(&conversation);
+        let shared = ReplayCache::new(&conversation);
         let base = setup(&conversation, &sizes, policy, counter, None, &shared);
         let recorded = RecordedRequests::of(&base, &Record::replay(&base).expect("the policy `recorded`"));
         Self { conversation, sizes, recorded, shared, counter }
@@ -48,7 +48,7 @@ fn setup<'a>(
     policy: &'a Policy,
     counter: Meter,
     recorded: Option<&'a RecordedRequests>,
-    shared: &'a Shared,
+    shared: &'a ReplayCache,
 ) -> Setup<'a> {
     let window = policy.window.unwrap_or(WINDOW);
     let thinking = conversation.thinking;

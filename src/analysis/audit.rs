@@ -1,7 +1,7 @@
 //! Saved transcripts, audited: who compacted them, what hangs together and what is missing, what the record shows to be wrong, and what
 //! should not be in them.
 //!
-//! [`look`] looks at one transcript by itself, and keeps what archives hold; [`audit`] puts all of them together with the files beside
+//! [`audit_transcript`] looks at one transcript by itself, and keeps what archives hold; [`audit`] puts all of them together with the files beside
 //! them, and looks at the archives of a session as the one conversation that they are ([`unroll`](mod@unroll)). Neither does any IO:
 //! files are a [`Tree`] that was listed before, and a path from a transcript only ever chooses among what was listed.
 
@@ -34,10 +34,10 @@ pub use tree::{Entry, EntryKind, Index, Tree};
 
 use archive_chain::{Chain, Link};
 use markers::Mark;
-use message_digest::Said;
-use persisted_outputs::{Marker, Spill, State};
+use message_digest::MessageDigest;
+use persisted_outputs::{Marker, PersistedOutput, State};
 use place::Place;
-use secrets::{Search, Seen};
+use secrets::{Search, SecretPlaces};
 
 /// Everything that an audit tells.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,13 +69,13 @@ pub struct Transcript {
 }
 
 /// One transcript, looked at by itself.
-pub struct Look {
+pub struct TranscriptAudit {
     transcript: Transcript,
     /// Index of the tree its files are in.
     tree: usize,
     findings: Vec<Finding>,
-    said: Vec<Said>,
-    spills: Vec<Spill>,
+    said: Vec<MessageDigest>,
+    spills: Vec<PersistedOutput>,
     search: Search,
     notes: Vec<ResultNote>,
     /// An archive is replayed together with those before and after it.
@@ -83,18 +83,18 @@ pub struct Look {
 }
 
 /// Looks at one transcript: `bytes` are what it was read from, and `tree` is the index of the tree that its files are in.
-pub fn look(replayer: Replayer, path: &str, tree: usize, bytes: &[u8], reading: &Reading) -> Look {
+pub fn audit_transcript(replayer: Replayer, path: &str, tree: usize, bytes: &[u8], reading: &Reading) -> TranscriptAudit {
     let conversations = &reading.conversations;
     let said = message_digest::history(conversations, bytes);
     let archive = reconstruct::is_archive(path, conversations, &said).then(|| conversations[0].clone());
     let (mut spills, mut search) = (Vec::new(), Search::default());
     for (block, place) in conversations.iter().flat_map(place::blocks) {
         search.look(&block.text(), |_| place.clone());
-        spills.extend(persisted_outputs::marker(block).map(|marker| Spill { marker, place }));
+        spills.extend(persisted_outputs::marker(block).map(|marker| PersistedOutput { marker, place }));
     }
     let note =
         |note: &crate::transcript::format::Note| ResultNote { path: path.to_owned(), line: note.line, what: note.what.clone() };
-    let mut look = Look {
+    let mut audit_transcript = TranscriptAudit {
         transcript: Transcript {
             path: path.to_owned(),
             format: conversations.first().map_or("", |conversation| conversation.format),
@@ -114,24 +114,30 @@ pub fn look(replayer: Replayer, path: &str, tree: usize, bytes: &[u8], reading: 
         notes: reading.notes.iter().map(note).collect(),
         archive,
     };
-    if look.archive.is_none() {
+    if audit_transcript.archive.is_none() {
         for conversation in conversations {
             let (mut findings, mut compactions) = replayer.look(path, conversation);
-            look.search.hide_all(&mut findings, &mut compactions);
-            look.findings.extend(findings);
-            look.transcript.compactions.extend(compactions);
+            audit_transcript.search.hide_all(&mut findings, &mut compactions);
+            audit_transcript.findings.extend(findings);
+            audit_transcript.transcript.compactions.extend(compactions);
         }
     }
-    look.findings.extend(look.search.seen().iter().map(|seen| secret(path, seen)));
-    look
+    audit_transcript.findings.extend(audit_transcript.search.seen().iter().map(|seen| secret(path, seen)));
+    audit_transcript
 }
 
 /// Puts the transcripts together, in their order, with the trees they belong to. `notes` are what is known of files that are none of the
 /// transcripts.
-pub fn audit(replayer: Replayer, mut looks: Vec<Look>, trees: &[&dyn Tree], notes: Vec<ResultNote>) -> Audit {
+pub fn audit(replayer: Replayer, mut looks: Vec<TranscriptAudit>, trees: &[&dyn Tree], notes: Vec<ResultNote>) -> Audit {
     let trees: Vec<Index> = trees.iter().map(|tree| Index::new(*tree)).collect();
-    let links: Vec<Link> =
-        looks.iter().map(|look| Link { path: &look.transcript.path, tree: look.tree, said: &look.said }).collect();
+    let links: Vec<Link> = looks
+        .iter()
+        .map(|audit_transcript| Link {
+            path: &audit_transcript.transcript.path,
+            tree: audit_transcript.tree,
+            said: &audit_transcript.said,
+        })
+        .collect();
     let pointers = archive_chain::pointers(&links, &trees);
     let groups = archive_chain::groups(&links, &pointers);
     let chains: Vec<Chain> = groups.iter().map(|order| archive_chain::chain(&links, order)).collect();
@@ -141,8 +147,8 @@ pub fn audit(replayer: Replayer, mut looks: Vec<Look>, trees: &[&dyn Tree], note
     sessions::replay(replayer, &mut looks, &groups, &pointers);
     let mut audit = Audit { version: 1, transcripts: Vec::new(), chains, findings, totals: Totals::default(), notes };
     let mut persisted = BTreeMap::new();
-    for look in looks {
-        let Look { mut transcript, tree, findings, spills, notes, .. } = look;
+    for audit_transcript in looks {
+        let TranscriptAudit { mut transcript, tree, findings, spills, notes, .. } = audit_transcript;
         audit.findings.extend(findings);
         audit.notes.extend(notes);
         audit.spilled(&mut transcript, &spills, (tree, &trees[tree]), &mut persisted);
@@ -163,8 +169,14 @@ type Persisted = BTreeMap<(usize, String), u64>;
 
 impl Audit {
     /// Checks every marker of a transcript once, and looks for secrets in files that no marker named before.
-    fn spilled(&mut self, transcript: &mut Transcript, spills: &[Spill], (at, tree): (usize, &Index), persisted: &mut Persisted) {
-        let mut by_marker: BTreeMap<&Marker, Vec<&Spill>> = BTreeMap::new();
+    fn spilled(
+        &mut self,
+        transcript: &mut Transcript,
+        spills: &[PersistedOutput],
+        (at, tree): (usize, &Index),
+        persisted: &mut Persisted,
+    ) {
+        let mut by_marker: BTreeMap<&Marker, Vec<&PersistedOutput>> = BTreeMap::new();
         for spill in spills {
             by_marker.entry(&spill.marker).or_default().push(spill);
         }
@@ -214,7 +226,7 @@ fn line_at(text: &str, at: usize) -> u32 {
 /// Most places of one secret that are listed.
 const PLACES: usize = 20;
 
-fn secret(path: &str, seen: &Seen) -> Finding {
+fn secret(path: &str, seen: &SecretPlaces) -> Finding {
     let first = &seen.places[0];
     let times = if seen.places.len() > 1 { format!(", {} times in this file", seen.places.len()) } else { String::new() };
     let mut data = serde_json::Map::new();

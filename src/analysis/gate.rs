@@ -10,10 +10,10 @@
 
 mod baseline;
 mod column;
+mod evaluate;
 mod file;
-mod judge;
 mod load;
-mod reach;
+mod measure;
 mod schema;
 
 use serde::Serialize;
@@ -22,9 +22,9 @@ use crate::metrics::column::Column;
 use crate::results::condition::Condition;
 
 pub use baseline::{Baseline, BaselineError, Entry};
-pub use file::{SuiteFile, SuiteTable, Tolerated};
-pub use judge::{Moved, Outcome, Verdict, judge};
-pub use reach::{Reached, reach};
+pub use evaluate::{Moved, Outcome, Verdict, evaluate};
+pub use file::{SuiteFile, SuiteTable, Tolerance};
+pub use measure::{Measured, measure};
 pub use schema::schema;
 
 /// What a suite file asks for, checked, with the lines of what can fail.
@@ -49,17 +49,17 @@ pub struct Suite {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub column: Column,
-    pub demand: Demand,
+    pub demand: RuleKind,
     /// Where it is written in the suite file.
     pub line: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Demand {
+pub enum RuleKind {
     /// Of the value, whatever it was before.
     Limit(Condition),
     /// How much worse than the baseline the value may be.
-    Tolerance(Tolerated),
+    Tolerance(Tolerance),
 }
 
 impl Suite {
@@ -83,15 +83,15 @@ impl Rule {
     /// As a report names it: `kept.hit >= 0.85`, `kept.hit at most 1% worse`.
     pub fn written(&self) -> String {
         match &self.demand {
-            Demand::Limit(condition) => condition.to_string(),
-            Demand::Tolerance(tolerated) => format!("{} at most {tolerated} worse", self.column.id),
+            RuleKind::Limit(condition) => condition.to_string(),
+            RuleKind::Tolerance(tolerated) => format!("{} at most {tolerated} worse", self.column.id),
         }
     }
 }
 
 /// All that a run of the gate tells.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Checked {
+pub struct GateReport {
     /// The suite file, as it was named.
     pub file: String,
     /// By suite, policy and rule.
@@ -111,7 +111,7 @@ pub struct Problem {
     pub what: String,
 }
 
-impl Checked {
+impl GateReport {
     /// How many rules have this outcome.
     pub fn count(&self, is_counted: impl Fn(&Outcome) -> bool) -> usize {
         self.verdicts.iter().filter(|verdict| is_counted(&verdict.outcome)).count()
@@ -127,7 +127,7 @@ impl Checked {
 }
 
 /// What to know of a suite and its baseline: transcripts that only one of them has.
-pub fn notes(suite: &Suite, reached: &[Reached], baseline: &Baseline) -> Vec<String> {
+pub fn notes(suite: &Suite, reached: &[Measured], baseline: &Baseline) -> Vec<String> {
     let mut notes = Vec::new();
     for reached in reached {
         let known = baseline.transcripts(suite.name(), &reached.policy);

@@ -5,7 +5,7 @@ mod meters;
 
 use serde::Serialize;
 
-use crate::analysis::study::Counter;
+use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::prices::{Bill, Ledger};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
@@ -129,7 +129,7 @@ pub struct InspectionNote {
 
 impl Inspection {
     /// The conversations of a transcript. `ledger` is new, and says what calls cost.
-    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: Counter, mut ledger: Ledger<'a>) -> Vec<Self> {
+    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: TokenCounter, mut ledger: Ledger<'a>) -> Vec<Self> {
         let bills: Vec<_> = reading.conversations.iter().map(|conversation| recorded(conversation, &mut ledger)).collect();
         let of = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
         reading.conversations.iter().zip(bills).map(of).collect()
@@ -139,7 +139,7 @@ impl Inspection {
         transcript: &str,
         conversation: &Conversation,
         notes: &[Note],
-        counter: Counter,
+        counter: TokenCounter,
         recorded_usage: RecordedUsage,
     ) -> Self {
         let counting = counter.of(conversation);

@@ -6,7 +6,7 @@
 //! questions about one request share a prefix. Each is asked three times: of the request that a policy would have sent, of the
 //! request with [everything](Shown::everything) in it, and of no context at all, which tells what a model guesses.
 //!
-//! The steps: [`draw`] reads a transcript and draws [`Spot`]s; [`choose`] takes as many as were asked for, half of them hits as far
+//! The steps: [`sample`] reads a transcript and draws [`Spot`]s; [`choose`] takes as many as were asked for, half of them hits as far
 //! as possible; [`show`] writes down what those requests hold; [`ask`] asks; [`Findings`] says what came of it.
 //!
 //! What it cannot tell: an answer in other words, or one that repeats the whole line, counts as wrong, and a name that is guessed
@@ -24,13 +24,13 @@ mod show;
 use serde::Serialize;
 
 use crate::facts::extract::FactKind;
-use crate::metrics::retention::Outcome;
+use crate::metrics::retention::UseOutcome;
 
-pub use ask::{Answer, Asked, EVERYTHING, Forecast, NOTHING, Unanswered, ask, forecast};
+pub use ask::{Answer, AnsweredQuestion, EVERYTHING, Forecast, NOTHING, Unanswered, ask, forecast};
 pub use choose::choose;
 pub use cloze::Cloze;
-pub use findings::{Answers, Findings, OfKind, OfPolicy, Share};
-pub use sample::{Drawn, draw};
+pub use findings::{Answers, Findings, KindAnswers, PolicyAnswers, Share};
+pub use sample::{SampledQuestions, sample};
 pub use score::{Agreement, Estimate, Table};
 pub use show::{Shown, show};
 
@@ -65,20 +65,20 @@ pub struct Question {
     pub fact: String,
     pub cloze: Cloze,
     /// What the kept measure says.
-    pub outcome: Outcome,
+    pub outcome: UseOutcome,
 }
 
 impl Question {
     pub fn is_hit(&self) -> bool {
-        matches!(self.outcome, Outcome::Hit { .. })
+        matches!(self.outcome, UseOutcome::Hit { .. })
     }
 
     /// `hit`, `soft` or `hard`.
     pub fn outcome_name(&self) -> &'static str {
         match self.outcome {
-            Outcome::Hit { .. } => "hit",
-            Outcome::Soft => "soft",
-            Outcome::Hard { .. } => "hard",
+            UseOutcome::Hit { .. } => "hit",
+            UseOutcome::Soft => "soft",
+            UseOutcome::Hard { .. } => "hard",
         }
     }
 }

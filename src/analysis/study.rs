@@ -26,23 +26,23 @@ use crate::engine::summarizer::Extract;
 use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
 use crate::metrics::prices::Prices;
-use crate::metrics::retention::oracle::Problem;
-use crate::metrics::retention::{Bounds, Grain, Kept, bounds, look_up, wishes};
+use crate::metrics::retention::oracle::Instance;
+use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, wishes};
 use crate::results::saved::Results;
-use crate::results::stats::{SEED, certainty};
+use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
 pub use compare::no_summary;
-pub use counter::{Counter, Counting, DEFAULT_COUNTER, NoCounter};
-pub use partial_totals::Tally;
+pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
+pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
-pub use summarizer_variants::{Writer, written_by};
-pub use transcript_result::Part;
+pub use summarizer_variants::{NamedSummarizer, expand_variants};
+pub use transcript_result::TranscriptResult;
 
-use compare::{Against, Replayed};
-use retention::Compared;
-use unknown_models::Gap;
+use compare::{BaselineComparison, ReplayRow};
+use retention::ChanceSample;
+use unknown_models::Unknown;
 
 /// The window of a model nobody named: what most models of the recorded agents had.
 const USUAL_WINDOW: u64 = 200_000;
@@ -57,13 +57,13 @@ pub struct Study {
     /// Index of the policy that `tokens.saved` and `cost.ratio` compare with.
     pub baseline: usize,
     /// The report's own count of tokens.
-    pub counter: Counter,
+    pub counter: TokenCounter,
     /// In place of what the record or the policy says.
     pub window: Option<u64>,
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
     /// Who writes summaries; each policy names one of them by its index.
-    pub writers: Vec<Writer>,
+    pub writers: Vec<NamedSummarizer>,
     /// How many of the worst hard misses are listed for each policy.
     pub misses: usize,
     /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
@@ -94,7 +94,7 @@ pub trait Observers {
 /// One conversation under one policy.
 struct Outcome {
     journal: Journal,
-    kept: Kept,
+    kept: Retention,
     grain: Grain,
     bounds: Bounds,
     cost: Option<Cost>,
@@ -106,11 +106,11 @@ impl Study {
         Self {
             policies,
             baseline: 0,
-            counter: Counter::Own,
+            counter: TokenCounter::Own,
             window: None,
             overhead: None,
             thinking: None,
-            writers: vec![Writer::new("extract", Extract::default())],
+            writers: vec![NamedSummarizer::new("extract", Extract::default())],
             misses: 0,
             exact: false,
             prices: Prices::built_in(),
@@ -123,16 +123,16 @@ impl Study {
     }
 
     /// Replays all conversations of one transcript.
-    pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> Part {
-        let mut part = Part::new(name, reading);
+    pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> TranscriptResult {
+        let mut part = TranscriptResult::new(name, reading);
         let countings: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
         for (conversation, counting) in reading.conversations.iter().zip(&countings) {
             let prepared = Prepared::new(self, conversation, counting);
             part.calibrations.extend(counting.row(name, conversation));
             // All are compared with the baseline and become rows one by one, so that few journals are held at a time.
             let baseline = self.replay(&prepared, &self.policies[self.baseline], &mut NoObserver);
-            let against = Against { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
-            let replayed: Vec<Replayed> = match &mut observers {
+            let against = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
+            let replayed: Vec<ReplayRow> = match &mut observers {
                 None => {
                     let replayed = |(index, policy)| match index == self.baseline {
                         true => against.replayed(policy, &baseline),
@@ -151,19 +151,19 @@ impl Study {
             part.add(&against, replayed);
             part.checks.extend(prepared.money.row(name, &conversation.name));
             part.notes.extend(prepared.money.refusal(name, conversation));
-            part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Gap::Price, model.clone())));
-            part.unknown.extend(counting.uncalibrated().map(|model| (Gap::Tokenizer, model.to_owned())));
-            part.compared.push(Compared::new(name, &conversation.name, prepared.references.placebo));
+            part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Unknown::Price, model.clone())));
+            part.unknown.extend(counting.uncalibrated().map(|model| (Unknown::Tokenizer, model.to_owned())));
+            part.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
         }
         part
     }
 
     /// Puts the parts together, in the order of the transcripts, and says how sure the totals are.
-    pub fn results(&self, parts: Vec<Part>) -> Results {
+    pub fn results(&self, parts: Vec<TranscriptResult>) -> Results {
         let mut results = transcript_result::results(self, parts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
         let asked: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
-        certainty(&mut results, &self.policies[self.baseline].name, &asked, self.seed);
+        infer(&mut results, &self.policies[self.baseline].name, &asked, self.seed);
         results
     }
 
@@ -179,7 +179,7 @@ impl Study {
     }
 
     /// A replay without its bounds.
-    fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Kept, Option<Cost>) {
+    fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention, Option<Cost>) {
         let setup = self.setup(prepared, policy);
         let (journal, kept) = looked_up(&setup, prepared, observer);
         let cost = prepared.money.cost(&setup, &journal, &kept);
@@ -195,11 +195,11 @@ impl Study {
     pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
         let (journal, kept, cost) = self.replayed(prepared, policy, &mut NoObserver);
         let window = self.window_of(prepared.conversation, policy);
-        prepared.look(policy, (&journal, &kept, cost.as_ref()), window, |replay| findings::look(transcript, replay))
+        prepared.look(policy, (&journal, &kept, cost.as_ref()), window, |replay| findings::detect(transcript, replay))
     }
 
     /// One replay by itself: what was sent, and what became of the uses of earlier facts.
-    pub fn look_up(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Kept) {
+    pub fn evaluate(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention) {
         looked_up(&self.setup(prepared, policy), prepared, observer)
     }
 
@@ -214,16 +214,16 @@ impl Study {
     }
 
     /// What the clairvoyant that a policy is compared with chooses from.
-    fn wishes<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Problem) {
+    fn wishes<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
         let grain = retention::grain(policy);
         let make = || wishes(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
         (grain, prepared.wishes[grain as usize].get_or_init(make))
     }
 }
 
-fn looked_up(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Kept) {
+fn looked_up(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
     let journal = replay(setup, observer);
-    let kept = look_up(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
+    let kept = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
     (journal, kept)
 }
 

@@ -25,10 +25,10 @@ mod sobol;
 mod space;
 
 pub use candidate::{Candidate, MOST, Point, candidates};
-pub use criteria::Wishes;
+pub use criteria::Criteria;
 pub use parameter::{Parameter, Values};
-pub use search::{Found, Round, Search};
-pub use sessions::{Roster, Seen, Split};
+pub use search::{Round, Search, SearchResult};
+pub use sessions::{SessionSize, SessionTable, Split};
 pub use space::{Source, Space, spaces};
 
 use crate::engine::policy::PolicyError;

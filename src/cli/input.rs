@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use recompact::llm::client::Limits;
 use recompact::report::escape;
 use recompact::transcript::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
-use recompact::util::text::many;
+use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
 }
 
 /// What became of the transcripts.
-pub struct Done<T> {
+pub struct Processed<T> {
     /// Of those that were read, in the order of the paths.
     pub parts: Vec<T>,
     /// All that were found.
@@ -103,7 +103,7 @@ pub struct Done<T> {
     passed_over: Vec<String>,
 }
 
-impl<T> Done<T> {
+impl<T> Processed<T> {
     /// What was not read, and why: paths and reasons.
     pub fn left_out(&self) -> impl Iterator<Item = (&str, &str)> {
         self.errors.iter().chain(&self.passed_over).map(|what| what.split_once(": ").unwrap_or((what, "it was not read")))
@@ -162,7 +162,7 @@ impl Transcripts {
         mut ordered: impl FnMut(Source, &Reading) -> T,
         parallel: impl Fn(Source, &Reading) -> T + Sync,
         finished: impl Fn(Source) -> Option<T> + Sync,
-    ) -> Result<Done<T>, Failure> {
+    ) -> Result<Processed<T>, Failure> {
         let (inputs, errors) = source::find(&self.base, &self.paths);
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         interrupt::listen(self.quiet);
@@ -181,7 +181,7 @@ impl Transcripts {
         };
         progress.finish();
         let errors = errors.iter().map(ToString::to_string).collect();
-        let mut done = Done { parts: Vec::new(), transcripts: inputs.len(), left: 0, errors, passed_over: Vec::new() };
+        let mut done = Processed { parts: Vec::new(), transcripts: inputs.len(), left: 0, errors, passed_over: Vec::new() };
         let mut skipped = Vec::new();
         for (input, (outcome, part)) in inputs.iter().zip(outcomes) {
             done.parts.extend(part);
@@ -195,7 +195,7 @@ impl Transcripts {
         }
         self.say_left_out(&skipped, &done.passed_over);
         if self.strict && !skipped.is_empty() {
-            done.errors.push(format!("--strict: {} could not be read", many(skipped.len(), "line")));
+            done.errors.push(format!("--strict: {} could not be read", plural(skipped.len(), "line")));
             return Err(Failure::Input(done.errors));
         }
         Ok(done)

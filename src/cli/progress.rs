@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use recompact::llm::client::Limits;
 use recompact::transcript::format::Reading;
-use recompact::util::text::many;
+use recompact::util::text::plural;
 
 /// A bar of bytes; work on them is counted beside it.
 pub struct Progress {
@@ -90,7 +90,7 @@ fn bar(
             let _ = write!(out, ", {} policy·calls/s", HumanCount((replayed / state.elapsed().as_secs_f64().max(1e-3)) as u64));
         }
         if let Some(spent) = asked.as_ref().map(|limits| limits.spent()) {
-            let _ = write!(out, ", {} of models, ${:.2}", many(spent.calls as usize, "call"), spent.usd);
+            let _ = write!(out, ", {} of models, ${:.2}", plural(spent.calls as usize, "call"), spent.usd);
         }
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use recompact::engine::policy::Policy;
-use recompact::results::saved::{Finished, Results, Unfinished};
-use recompact::util::text::many;
+use recompact::results::saved::{Results, SavedTranscript, Unfinished};
+use recompact::util::text::plural;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -14,7 +14,7 @@ use crate::cli::input::Source;
 use crate::cli::source::hash_of;
 
 /// Whatever decides the results, by the name of its option.
-pub type Question = Vec<(String, String)>;
+pub type Fingerprint = Vec<(String, String)>;
 
 /// What is done already.
 pub struct Resumed {
@@ -25,7 +25,7 @@ pub struct Resumed {
 
 impl Resumed {
     /// Reads the saved results. They must be answers to the same question.
-    pub fn load(path: &Path, question: &Question) -> Result<Self, Failure> {
+    pub fn load(path: &Path, question: &Fingerprint) -> Result<Self, Failure> {
         let failed = |why: String| Failure::Usage(format!("--resume {}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
         let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
@@ -35,15 +35,15 @@ impl Resumed {
         if let Some(why) = differs(&unfinished.question, question) {
             return Err(failed(format!("it was begun with {why}; what is done of it does not fit")));
         }
-        let key = |finished: Finished| ((finished.transcript, finished.hash, finished.round), finished.part);
+        let key = |finished: SavedTranscript| ((finished.transcript, finished.hash, finished.round), finished.part);
         Ok(Self { path: path.display().to_string(), done: unfinished.done.into_iter().map(key).collect() })
     }
 
     /// What was done of this transcript in a round, if it is still the same.
-    pub fn part<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Worked<P>> {
+    pub fn part<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Checkpoint<P>> {
         let part = self.done.get(&(source.name.to_owned(), source.hash(), round.to_owned()))?;
         match serde_json::from_value(part.clone()) {
-            Ok(part) => Some(Worked::new(source, round, part)),
+            Ok(part) => Some(Checkpoint::new(source, round, part)),
             Err(error) => {
                 eprintln!("{}: what is done of {} cannot be read ({error}); it is replayed again", self.path, source.name);
                 None
@@ -53,7 +53,7 @@ impl Resumed {
 }
 
 /// What was begun with another value.
-fn differs(begun: &Question, now: &Question) -> Option<String> {
+fn differs(begun: &Fingerprint, now: &Fingerprint) -> Option<String> {
     match begun.iter().zip(now).find(|(begun, now)| begun != now) {
         Some(((option, begun), (same, now))) if option == same => match option.as_str() {
             POLICIES => Some("other policies".to_owned()),
@@ -77,26 +77,35 @@ pub fn of_policies(policies: &[Policy]) -> String {
 }
 
 /// A transcript that was worked on, and which it was.
-pub struct Worked<P> {
+pub struct Checkpoint<P> {
     pub transcript: String,
     hash: String,
     round: String,
     pub part: P,
 }
 
-impl<P> Worked<P> {
+impl<P> Checkpoint<P> {
     pub fn new(source: Source, round: &str, part: P) -> Self {
         Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), part }
     }
 }
 
 /// What it takes to go on, where some transcripts are left.
-pub fn unfinished<P: Serialize>(worked: &[Worked<P>], transcripts: usize, question: Question) -> Result<Unfinished, Failure> {
-    let finished = |worked: &Worked<P>| {
+pub fn unfinished<P: Serialize>(
+    worked: &[Checkpoint<P>],
+    transcripts: usize,
+    question: Fingerprint,
+) -> Result<Unfinished, Failure> {
+    let finished = |worked: &Checkpoint<P>| {
         let part = serde_json::to_value(&worked.part)?;
-        Ok(Finished { transcript: worked.transcript.clone(), hash: worked.hash.clone(), round: worked.round.clone(), part })
+        Ok(SavedTranscript {
+            transcript: worked.transcript.clone(),
+            hash: worked.hash.clone(),
+            round: worked.round.clone(),
+            part,
+        })
     };
     let done: Result<Vec<_>, serde_json::Error> = worked.iter().map(finished).collect();
-    let failed = |error| Failure::Usage(format!("{} cannot be saved: {error}", many(worked.len(), "finished transcript")));
+    let failed = |error| Failure::Usage(format!("{} cannot be saved: {error}", plural(worked.len(), "finished transcript")));
     Ok(Unfinished { transcripts, question, done: done.map_err(failed)? })
 }

@@ -16,26 +16,26 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::tokens::block_sizes::Sizes;
-use crate::tokens::meter::Measure;
+use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Message, Origin, PairId, Role};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-pub use message::{Made, Sent, block_of, sizes_of};
-pub use rewrite_cache::{Rewrites, Written};
+pub use message::{ContextMessage, SyntheticBlock, block_of, sizes_of};
+pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
 /// By each measure of the context's [`Sizes`], of which there are at most so many.
-pub type MessageSizes = [u64; Measure::MOST];
+pub type MessageSizes = [u64; SizeUnit::MOST];
 
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     conversation: &'a Conversation,
     sizes: &'a Sizes,
-    rewrites: &'a Rewrites,
-    made: Vec<Made>,
-    messages: Vec<Sent>,
+    rewrites: &'a RewriteCache,
+    made: Vec<SyntheticBlock>,
+    messages: Vec<ContextMessage>,
     /// Sum of the messages' sizes, by each measure.
     totals: MessageSizes,
     /// Sum of the sizes of what was appended, ever, by each measure.
@@ -49,15 +49,15 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// An empty one; `rewrites` are those of all contexts of the conversation by these sizes.
-    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes, rewrites: &'a Rewrites) -> Self {
+    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes, rewrites: &'a RewriteCache) -> Self {
         Self {
             conversation,
             sizes,
             rewrites,
             made: Vec::new(),
             messages: Vec::new(),
-            totals: [0; Measure::MOST],
-            appended: [0; Measure::MOST],
+            totals: [0; SizeUnit::MOST],
+            appended: [0; SizeUnit::MOST],
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
             newest_typed: None,
@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
         self.conversation
     }
 
-    pub fn messages(&self) -> &[Sent] {
+    pub fn messages(&self) -> &[ContextMessage] {
         &self.messages
     }
 
@@ -101,32 +101,32 @@ impl<'a> Context<'a> {
     }
 
     /// The size of one block, 0 by a measure this context does not keep.
-    pub fn block_size(&self, id: BlockId, measure: Measure) -> u64 {
+    pub fn block_size(&self, id: BlockId, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
     }
 
     /// Whether sizes by this measure are kept.
-    pub fn keeps(&self, measure: Measure) -> bool {
+    pub fn keeps(&self, measure: SizeUnit) -> bool {
         self.slot(measure).is_some()
     }
 
     /// The size of one message.
-    pub fn message_size(&self, message: &Sent, measure: Measure) -> u64 {
+    pub fn message_size(&self, message: &ContextMessage, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.sizes_of_message(message)[slot])
     }
 
     /// The size of the whole list of messages, separators included.
-    pub fn size(&self, measure: Measure) -> u64 {
+    pub fn size(&self, measure: SizeUnit) -> u64 {
         measure.list(self.messages.len(), self.sum(measure))
     }
 
     /// The sum of the messages' sizes, without what stands between them.
-    pub fn sum(&self, measure: Measure) -> u64 {
+    pub fn sum(&self, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.totals[slot])
     }
 
     /// The sum of the sizes of all messages that were ever appended: a difference of two tells what came in between.
-    pub fn appended(&self, measure: Measure) -> u64 {
+    pub fn appended(&self, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.appended[slot])
     }
 
@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
     }
 
     /// The wire form of the request: `{"role", "content"}`, as Anthropic's Messages API takes it.
-    pub fn wire(&self, message: &Sent) -> Value {
+    pub fn wire(&self, message: &ContextMessage) -> Value {
         let content = match (message.plain, message.blocks.first()) {
             (true, Some(only)) => Value::String(self.block(*only).text().into_owned()),
             _ => Value::Array(message.blocks.iter().map(|id| self.block(*id).wire.clone()).collect()),
@@ -199,7 +199,7 @@ impl<'a> Context<'a> {
     }
 
     /// The blocks that layers wrote, which continue the numbering of the conversation's.
-    pub fn made(&self) -> &[Made] {
+    pub fn made(&self) -> &[SyntheticBlock] {
         &self.made
     }
 
@@ -230,7 +230,7 @@ impl<'a> Context<'a> {
         !self.changes.is_empty()
     }
 
-    pub fn into_made(self) -> Vec<Made> {
+    pub fn into_made(self) -> Vec<SyntheticBlock> {
         self.made
     }
 
@@ -240,11 +240,11 @@ impl<'a> Context<'a> {
         self.replace(message..message + 1, into, ChangeKind::Drop, cause);
     }
 
-    fn replace(&mut self, span: Range<usize>, into: Vec<Sent>, kind: ChangeKind, cause: Cause) {
+    fn replace(&mut self, span: Range<usize>, into: Vec<ContextMessage>, kind: ChangeKind, cause: Cause) {
         for message in &into {
             self.enter(message);
         }
-        let blocks = |messages: &[Sent]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
+        let blocks = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
         removed.retain(|block| kind == ChangeKind::Fold || !added.contains(block));
         added.retain(|_| kind != ChangeKind::Drop);
@@ -264,31 +264,31 @@ impl<'a> Context<'a> {
         self.changes.push(Change { kind, cause, at, removed, added });
     }
 
-    fn make(&mut self, message: NewMessage) -> Sent {
+    fn make(&mut self, message: NewMessage) -> ContextMessage {
         let blocks = message.blocks.into_iter().map(|block| match block {
             NewBlock::Kept(id) => id,
             NewBlock::Made { wire, origin } => {
                 let block = Block { kind: Kind::Text, origin, line: 0, recorded_tokens: None, wire };
-                self.add_made(Arc::new(Written::new(block, message.plain, self.sizes)), None)
+                self.add_made(Arc::new(RewrittenBlock::new(block, message.plain, self.sizes)), None)
             }
         });
         let blocks = blocks.collect();
         self.sent(message.role, message.plain, blocks)
     }
 
-    fn add_made(&mut self, written: Arc<Written>, instead_of: Option<BlockId>) -> BlockId {
+    fn add_made(&mut self, written: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
         let id = self.conversation.blocks.len() + self.made.len();
-        self.made.push(Made { written, instead_of });
+        self.made.push(SyntheticBlock { written, instead_of });
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 
-    fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> Sent {
+    fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> ContextMessage {
         let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::Typed);
-        Sent { role, plain, typed, blocks }
+        ContextMessage { role, plain, typed, blocks }
     }
 
-    fn sizes_of_message(&self, message: &Sent) -> MessageSizes {
-        let mut sizes = [0; Measure::MOST];
+    fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
+        let mut sizes = [0; SizeUnit::MOST];
         for id in &message.blocks {
             for (sum, size) in sizes.iter_mut().zip(self.sizes_of(*id)) {
                 *sum += size;
@@ -304,12 +304,12 @@ impl<'a> Context<'a> {
         sizes_of(self.conversation, self.sizes, &self.made, id)
     }
 
-    fn slot(&self, measure: Measure) -> Option<usize> {
+    fn slot(&self, measure: SizeUnit) -> Option<usize> {
         self.sizes.measures().iter().position(|m| *m == measure)
     }
 
     /// Counts a message in, and gives its sizes.
-    fn enter(&mut self, message: &Sent) -> MessageSizes {
+    fn enter(&mut self, message: &ContextMessage) -> MessageSizes {
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total += size;
@@ -322,7 +322,7 @@ impl<'a> Context<'a> {
         sizes
     }
 
-    fn leave(&mut self, message: &Sent) {
+    fn leave(&mut self, message: &ContextMessage) {
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total -= size;

@@ -1,7 +1,7 @@
 //! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
 
-use crate::engine::context::{Change, Fault, Made, block_of};
-use crate::engine::layer::{Attempt, FileKind, PutBack};
+use crate::engine::context::{Change, Fault, SyntheticBlock, block_of};
+use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
 /// What was sent for one recorded call.
@@ -15,7 +15,7 @@ pub struct Request {
     pub estimate: u64,
     pub messages: usize,
     /// Its blocks, as what differs from the request before.
-    pub tail: Tail,
+    pub tail: RequestDelta,
     /// It was over the window before the overflow layers ran.
     pub overflowed: bool,
     /// It was over the window after them.
@@ -38,7 +38,7 @@ impl Request {
 
 /// The blocks of a request, told by the request before it: so many of its first blocks stay, and these follow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tail {
+pub struct RequestDelta {
     pub kept: usize,
     pub then: Vec<SentBlock>,
 }
@@ -56,11 +56,11 @@ pub struct SentBlock {
 pub struct Event {
     pub call: usize,
     pub layer: usize,
-    pub what: Happened,
+    pub what: EventKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happened {
+pub enum EventKind {
     /// It edited the context, which had and has these tokens (report's counter, overhead not included).
     Fired { edits: usize, before: u64, after: u64 },
     /// It wrote the transcript to disk.
@@ -99,7 +99,7 @@ pub struct Summary {
 pub struct RecordedSummary {
     pub call: usize,
     pub layer: usize,
-    pub put_back: PutBack,
+    pub put_back: RestoredSummary,
 }
 
 /// A summarizer had no answer: what the journal tells from there on is worth nothing.
@@ -112,7 +112,7 @@ pub struct Unanswered {
 
 /// How large the context was, by a layer's own meter, when its threshold was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weighed {
+pub struct ThresholdCheck {
     pub call: usize,
     pub layer: usize,
     pub size: u64,
@@ -131,12 +131,12 @@ pub struct Journal {
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
     /// Of the layers that have a threshold, in the order in which they were weighed.
-    pub weighed: Vec<Weighed>,
+    pub weighed: Vec<ThresholdCheck>,
     pub recorded: Vec<RecordedSummary>,
     /// The first.
     pub unanswered: Option<Unanswered>,
     /// The blocks that layers wrote; their ids continue those of the conversation.
-    pub made: Vec<Made>,
+    pub made: Vec<SyntheticBlock>,
     /// Tokens of system prompt and tools, counted into every request.
     pub overhead: u64,
 }

@@ -15,17 +15,17 @@ pub mod summarize;
 pub mod truncate;
 
 pub use dedupe::path_asked_for;
-pub use pick::{Cursor, Lists, Part, Pick, Place};
-pub use proposal::{Attempt, FileKind, NewFile, Proposal, PutBack};
+pub use pick::{BlockFilter, Cursor, ListContent, Place, ResultFilter};
+pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::Context;
-use crate::engine::replay_cache::Shared;
+use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
-use crate::tokens::meter::{Measure, Meter};
+use crate::tokens::meter::{Meter, SizeUnit};
 
 /// One step of a policy: what it does, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -157,7 +157,7 @@ pub struct LayerKind {
 macro_rules! acts {
     ($($name:literal $variant:ident),* $(,)?) => {
         /// Every kind of layer.
-        pub const ACTS: &[LayerKind] = &[$(LayerKind {
+        pub const LAYERS: &[LayerKind] = &[$(LayerKind {
             name: $name,
             source: include_str!(concat!("layer/", $name, ".rs")),
             default: || LayerSpec::$variant(Default::default()),
@@ -180,7 +180,7 @@ acts![
 impl LayerSpec {
     /// A layer of this kind with its default settings.
     pub fn by_name(name: &str) -> Option<LayerSpec> {
-        ACTS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
+        LAYERS.iter().find(|kind| kind.name == name).map(|kind| (kind.default)())
     }
 
     /// The names of its own settings.
@@ -190,7 +190,7 @@ impl LayerSpec {
     }
 
     /// What its settings measure, besides the layer's own meter.
-    pub fn measures(&self) -> Vec<Measure> {
+    pub fn measures(&self) -> Vec<SizeUnit> {
         match self {
             LayerSpec::Archive(_) => vec![archive::FORM],
             LayerSpec::Summarize(summarize) => vec![summarize.input_form],
@@ -199,7 +199,7 @@ impl LayerSpec {
     }
 
     /// The rules for which results it may touch, where it has such rules.
-    pub fn pick(&self) -> Option<&Pick> {
+    pub fn pick(&self) -> Option<&ResultFilter> {
         match self {
             LayerSpec::Clear(layer) => Some(&layer.pick),
             LayerSpec::Persist(layer) => Some(&layer.pick),
@@ -234,7 +234,14 @@ impl LayerSpec {
 
     /// Whether what it writes can hold parts of what it takes away, so that blocks are not kept whole or not at all.
     pub fn keeps_parts(&self) -> bool {
-        matches!(self, LayerSpec::Persist(_) | LayerSpec::Truncate(_) | LayerSpec::Summarize(_) | LayerSpec::Restore(_) | LayerSpec::Recorded(_))
+        matches!(
+            self,
+            LayerSpec::Persist(_)
+                | LayerSpec::Truncate(_)
+                | LayerSpec::Summarize(_)
+                | LayerSpec::Restore(_)
+                | LayerSpec::Recorded(_)
+        )
     }
 
     /// What the layer would do now.
@@ -275,7 +282,7 @@ pub struct LayerInput<'a> {
     /// The report's own counter.
     pub counter: Meter,
     pub summarizer: &'a dyn Summarizer,
-    pub shared: &'a Shared,
+    pub shared: &'a ReplayCache,
 }
 
 impl LayerInput<'_> {

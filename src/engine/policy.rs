@@ -30,8 +30,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::layer::{LayerSpec, Layer, When};
-use crate::tokens::meter::{Measure, Meter};
+use crate::engine::layer::{Layer, LayerSpec, When};
+use crate::tokens::meter::{Meter, SizeUnit};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
@@ -88,7 +88,7 @@ impl Policy {
     }
 
     /// Every measure a replay of this policy keeps a running total of.
-    pub fn measures(&self) -> BTreeSet<Measure> {
+    pub fn measures(&self) -> BTreeSet<SizeUnit> {
         let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.measure).collect();
         for layer in self.layers.iter().filter(|layer| layer.enabled) {
             measures.extend(layer.meter.iter().map(|meter| meter.measure));

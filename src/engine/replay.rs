@@ -14,7 +14,7 @@ use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::journal::{File, Journal, Request};
 use crate::engine::layer::{Cursor, LayerState, Place, When};
 use crate::engine::policy::Policy;
-use crate::engine::replay_cache::Shared;
+use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
 use crate::engine::summarizer::Summarizer;
 use crate::tokens::block_sizes::Sizes;
@@ -43,7 +43,7 @@ pub struct Setup<'a> {
     pub summarizer: &'a dyn Summarizer,
     /// What the recorded agent's requests were, for policies that go by recorded usage.
     pub recorded: Option<&'a RecordedRequests>,
-    pub shared: &'a Shared,
+    pub shared: &'a ReplayCache,
 }
 
 impl Setup<'_> {

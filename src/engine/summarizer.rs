@@ -1,4 +1,4 @@
-//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge. [`Live`] asks a model;
+//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge. [`ModelSummarizer`] asks a model;
 //! the mock ones need none, give the same text every time, and say what kind of bound they are.
 
 mod dialogue;
@@ -10,14 +10,14 @@ mod mock;
 mod model;
 mod names;
 
-pub use dialogue::{Said, dialogue};
+pub use dialogue::{Utterance, dialogue};
 pub use digest::Digests;
-pub use dry_run::{Call, Planned, Rehearsal};
+pub use dry_run::{DryRun, PlannedCall, PlannedCalls};
 pub use extract::Extract;
-pub use input_window::{Reach, Side, Unshown};
+pub use input_window::{HiddenInput, InputWindow, Side};
 pub use mock::{Failing, Fixed, Stub};
-pub use model::Live;
-pub use names::{NameIndex, Names};
+pub use model::ModelSummarizer;
+pub use names::{NameCounts, NameIndex};
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -31,7 +31,7 @@ use crate::transcript::tool_access;
 
 /// A part of the input: one block, as far as the layer's limits let the summarizer see it.
 #[derive(Debug, Clone)]
-pub struct Piece<'a> {
+pub struct InputBlock<'a> {
     pub kind: Kind,
     pub origin: Origin,
     /// Name of the tool, of tool_use and tool_result.
@@ -48,7 +48,7 @@ pub struct Piece<'a> {
     text: OnceCell<Cow<'a, str>>,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> InputBlock<'a> {
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| self.block.text())
     }
@@ -60,8 +60,8 @@ impl<'a> Piece<'a> {
 }
 
 /// What a summarizer is asked.
-pub struct Ask<'a> {
-    pub pieces: Vec<Piece<'a>>,
+pub struct SummaryRequest<'a> {
+    pub pieces: Vec<InputBlock<'a>>,
     /// What a model is told.
     pub prompt: &'a Prompt,
     /// What the model asked to preserve.
@@ -76,19 +76,19 @@ pub struct Ask<'a> {
     pub tokens: &'a dyn Fn(&str) -> u64,
 }
 
-impl Ask<'_> {
+impl SummaryRequest<'_> {
     /// How many names a summary says, and how many of them stand in nothing that it was made of.
-    pub fn names(&self, conversation: &Conversation, index: &NameIndex, summary: &str) -> Names {
+    pub fn names(&self, conversation: &Conversation, index: &NameIndex, summary: &str) -> NameCounts {
         let pieces = |whole: bool| self.pieces.iter().filter(move |piece| piece.whole.is_some() == whole);
         let told = self.focus.into_iter().chain(pieces(false).flat_map(|piece| [piece.tool, piece.text()]));
-        let texts = told.chain(pieces(true).map(Piece::text)).map(Cow::Borrowed);
+        let texts = told.chain(pieces(true).map(InputBlock::text)).map(Cow::Borrowed);
         index.names(conversation, summary, pieces(true).filter_map(|piece| piece.whole), texts)
     }
 }
 
 /// Why there is no summary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum SummaryError {
     #[error("the summarizer's input and answer ({tokens} tokens) do not fit its window ({window})")]
     TooLong { tokens: u64, window: u64 },
     #[error("the summary was empty")]
@@ -109,14 +109,14 @@ pub enum Failure {
 /// What a summarizer says to one ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    pub text: Result<String, Failure>,
+    pub text: Result<String, SummaryError>,
     /// What it took, where a model was asked: now, or when its answer was recorded.
-    pub paid: Option<Paid>,
+    pub paid: Option<AnswerCost>,
 }
 
 /// What an answer took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Paid {
+pub struct AnswerCost {
     /// What the question is known by.
     pub key: String,
     pub model: String,
@@ -124,16 +124,16 @@ pub struct Paid {
     pub seconds: f64,
 }
 
-impl From<Result<String, Failure>> for Reply {
+impl From<Result<String, SummaryError>> for Reply {
     /// What nobody paid for.
-    fn from(text: Result<String, Failure>) -> Self {
+    fn from(text: Result<String, SummaryError>) -> Self {
         Self { text, paid: None }
     }
 }
 
 /// Gives summaries. Implementations must answer the same ask with the same text.
 pub trait Summarizer: Send + Sync {
-    fn summarize(&self, ask: &Ask) -> Reply;
+    fn summarize(&self, ask: &SummaryRequest) -> Reply;
 }
 
 /// A kind of summarizer, for the catalog and the command line.
@@ -184,7 +184,7 @@ fn number(tokens: &str) -> Result<u64, String> {
     tokens.parse().map_err(|_| format!("it takes a number of tokens, not `{tokens}`"))
 }
 
-/// The summarizer that `NAME[:ARGUMENT]` stands for, where it asks no model ([`Live`] does).
+/// The summarizer that `NAME[:ARGUMENT]` stands for, where it asks no model ([`ModelSummarizer`] does).
 pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
     let (name, argument) = written.split_once(':').unwrap_or((written, ""));
     let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {

@@ -80,7 +80,7 @@ impl FactKind {
 
 /// One fact at one place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sighting<'t> {
+pub struct FactMatch<'t> {
     pub kind: FactKind,
     /// In its canonical form.
     pub text: &'t str,
@@ -98,7 +98,7 @@ pub struct Sighting<'t> {
     pub said: bool,
 }
 
-impl<'t> Sighting<'t> {
+impl<'t> FactMatch<'t> {
     /// What it is bound to: its anchors, if it is of a kind that counts only beside one.
     pub fn bound_to(&self) -> &'t [u64] {
         if self.kind.is_bound() { self.anchors } else { &[] }
@@ -112,7 +112,7 @@ pub fn key(kind: FactKind, text: &str) -> u64 {
 
 /// Every fact of a block, in one pass; the same fact may be seen several times. Thinking and media hold none. The strings of a
 /// tool's input are texts of their own, whose lines are counted on. Gives the bytes of what it read.
-pub fn in_block(block: &Block, seen: &mut dyn FnMut(Sighting)) -> usize {
+pub fn in_block(block: &Block, seen: &mut dyn FnMut(FactMatch)) -> usize {
     let mut scanner = Scanner::new(seen);
     each_text(block, &mut |text, quotes| scanner.text(text, quotes));
     scanner.finish()
@@ -148,14 +148,14 @@ pub fn is_read_by_line(block: &Block, text: &str) -> bool {
 }
 
 /// Every fact of a text.
-pub fn in_text(text: &str, seen: &mut dyn FnMut(Sighting)) {
+pub fn in_text(text: &str, seen: &mut dyn FnMut(FactMatch)) {
     let mut scanner = Scanner::new(seen);
     scanner.text(text, Quotes::None);
     scanner.finish();
 }
 
 /// The facts by which a file or a page is named: those its path or URL says.
-pub fn in_name(name: &str, seen: &mut dyn FnMut(Sighting)) {
+pub fn in_name(name: &str, seen: &mut dyn FnMut(FactMatch)) {
     in_text(name, &mut |sighting| {
         if sighting.said && sighting.kind.is_name() {
             seen(sighting);

@@ -18,7 +18,7 @@ mod vocabulary;
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
-use crate::facts::extract::{self, FactKind, Sighting};
+use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin};
 use crate::util::csr::Rows;
 
@@ -30,7 +30,7 @@ use rules::Rules;
 use vocabulary::Vocabulary;
 
 /// Index of a fact or a rule in [`References::tracked`].
-pub type Tracked = u32;
+pub type FactId = u32;
 
 /// A fact that some call uses, or that is the handle by which a tool result can be fetched again.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub struct Fact {
 pub struct Use {
     /// Index of the call.
     pub call: u32,
-    pub fact: Tracked,
+    pub fact: FactId,
     /// Calls since the fact was last said or seen; 2 or more.
     pub gap: u32,
     /// Where the recorded agent had it from: the first block it could see that holds it.
@@ -93,8 +93,8 @@ impl Provenance {
 
 /// A fact in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
-    pub tracked: Tracked,
+pub struct Occurrence {
+    pub tracked: FactId,
     /// The shortest line of the block that holds it, and that line's length in bytes.
     pub line: u32,
     pub line_bytes: u32,
@@ -120,13 +120,13 @@ pub struct References {
     /// To compare with other conversations.
     pub placebo: Placebo,
     bytes: Vec<u32>,
-    known: FxHashMap<u64, Tracked>,
+    known: FxHashMap<u64, FactId>,
     /// Finds the rules in a text; none where there are no rules.
     finder: Option<AhoCorasick>,
-    seen: Rows<Seen>,
+    seen: Rows<Occurrence>,
     sources: Rows<BlockId>,
     after: Vec<u32>,
-    handles: Rows<Tracked>,
+    handles: Rows<FactId>,
     written: Rows<u32>,
     /// What was found in lines that layers wrote.
     lines: Lines,
@@ -147,7 +147,7 @@ impl References {
     }
 
     /// The fact with this key, if it is followed.
-    pub fn known(&self, key: u64) -> Option<Tracked> {
+    pub fn known(&self, key: u64) -> Option<FactId> {
         self.known.get(&key).copied()
     }
 
@@ -157,12 +157,12 @@ impl References {
     }
 
     /// The facts and rules in a block of the conversation, ascending.
-    pub fn in_block(&self, block: BlockId) -> &[Seen] {
+    pub fn in_block(&self, block: BlockId) -> &[Occurrence] {
         self.seen.row(block.index())
     }
 
     /// The blocks of the unrolled conversation that hold a fact, in the order in which they entered.
-    pub fn sources(&self, fact: Tracked) -> &[BlockId] {
+    pub fn sources(&self, fact: FactId) -> &[BlockId] {
         self.sources.row(fact as usize)
     }
 
@@ -177,18 +177,18 @@ impl References {
     }
 
     /// The paths and URLs by which what a block holds can be fetched again.
-    pub fn handles(&self, block: BlockId) -> &[Tracked] {
+    pub fn handles(&self, block: BlockId) -> &[FactId] {
         self.handles.row(block.index())
     }
 
     /// Whether a file was written by a call after a block entered and before `call`.
-    pub fn written_since(&self, file: Tracked, block: BlockId, call: u32) -> bool {
+    pub fn written_since(&self, file: FactId, block: BlockId, call: u32) -> bool {
         self.written.has_in(file as usize, self.after(block)..call)
     }
 
     /// The facts and rules in a block that a layer wrote, each once; `more` names facts that only this policy knows. In a
     /// summary hashes count only beside what they stood beside.
-    pub fn in_made(&self, block: &Block, is_summary: bool, more: &FxHashMap<u64, Tracked>) -> Vec<Tracked> {
+    pub fn in_made(&self, block: &Block, is_summary: bool, more: &FxHashMap<u64, FactId>) -> Vec<FactId> {
         let mut found = Vec::new();
         let text = block.text();
         if self.rules_are_lines && extract::is_read_by_line(block, &text) {
@@ -218,16 +218,16 @@ impl References {
         InLine { found: found.into(), names: names.into() }
     }
 
-    fn find_rules(&self, text: &str, found: &mut Vec<Tracked>) {
+    fn find_rules(&self, text: &str, found: &mut Vec<FactId>) {
         let rules = self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text));
-        found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as Tracked));
+        found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as FactId));
     }
 }
 
 impl Fact {
     /// Whether a sighting with this fact's key is one of this fact: those that are bound must stand beside something they
     /// stood beside at first; in a summary that holds for hashes, too.
-    pub fn counts(&self, sighting: &Sighting, is_summary: bool) -> bool {
+    pub fn counts(&self, sighting: &FactMatch, is_summary: bool) -> bool {
         let must_be_beside = self.kind.is_bound() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
         !must_be_beside || self.stood_beside(sighting.anchors)
     }

@@ -28,7 +28,7 @@ mod unseen_masked;
 mod user_text_survival;
 
 use super::finding::{Finding, Level};
-use super::timeline::{Found, Replay};
+use super::timeline::{Detection, ReplayView};
 
 /// A kind of finding.
 pub struct FindingKind {
@@ -39,7 +39,7 @@ pub struct FindingKind {
     /// Its source, which begins with its page: what it means, why it hurts, what to change, the evidence.
     pub source: &'static str,
     /// None for those that are found in files, not in replays.
-    pub look: Option<fn(&Replay) -> Vec<Found>>,
+    pub detect: Option<fn(&ReplayView) -> Vec<Detection>>,
 }
 
 impl FindingKind {
@@ -69,13 +69,13 @@ macro_rules! rules {
                 id: stringify!($module),
                 level: Level::$level,
                 source: include_str!(concat!("rules/", stringify!($module), ".rs")),
-                look: Some($module::look),
+                detect: Some($module::detect),
             },)*
             $(FindingKind {
                 id: $in_files::ID,
                 level: Level::$file_level,
                 source: include_str!(concat!("rules/", stringify!($in_files), ".rs")),
-                look: None,
+                detect: None,
             },)*
         ];
     };
@@ -118,11 +118,11 @@ pub fn by_id(id: &str) -> Option<&'static FindingKind> {
 
 /// Everything that is found in one replay of a transcript, by kind, then call. Of a conversation of several files `path` is what is said
 /// of all of it; the rest is at its file.
-pub fn look(path: &str, replay: &Replay) -> Vec<Finding> {
+pub fn detect(path: &str, replay: &ReplayView) -> Vec<Finding> {
     let of = |kind: &'static FindingKind| {
-        let mut found = kind.look.map(|look| look(replay)).unwrap_or_default();
+        let mut found = kind.detect.map(|detect| detect(replay)).unwrap_or_default();
         found.sort_by_key(|found| found.call);
-        found.into_iter().map(|Found { level, line, call, message, data }| {
+        found.into_iter().map(|Detection { level, line, call, message, data }| {
             let place = line.map(|line| replay.conversation.place(line));
             Finding {
                 id: kind.id.to_owned(),

@@ -11,5 +11,5 @@ pub mod unseen;
 pub mod user_text;
 pub mod visible;
 
-pub use replay::{Found, Replay};
-pub use sent::Sent;
+pub use replay::{Detection, ReplayView};
+pub use sent::RequestCursor;

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection, PROTOCOLS, Protocol};
 pub use cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
-pub use limits::{Limits, Spent};
+pub use limits::{Budget, Limits};
 pub use model::{Asked, FIRST_WAIT, Model, Price, Setup};
 
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ fn is_zero(tokens: &u64) -> bool {
 
 /// Why one attempt gave no answer: what it says of the next one, and whether it may have to be paid all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// The question is longer than the model takes. Nothing is paid.
     TooLong(String),
     /// It was turned away, and may be taken later: after so long where the provider says so. Nothing is paid.
@@ -92,7 +92,7 @@ pub enum Refusal {
     Gone(String),
 }
 
-impl Refusal {
+impl Rejection {
     /// What is said of it.
     pub fn what(&self) -> &str {
         match self {
@@ -110,12 +110,12 @@ impl Refusal {
 /// Someone who answers: a protocol and where it is spoken, or a program.
 pub trait Provider: Send + Sync {
     /// One attempt.
-    fn ask(&self, question: &Question) -> Result<Answer, Refusal>;
+    fn ask(&self, question: &Question) -> Result<Answer, Rejection>;
 }
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum AskError {
     /// The model refuses it for its length: the same in every run, and so kept on the cassette like an answer.
     #[error("{0}")]
     TooLong(String),

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::util::template::{asks_for, fill};
-use crate::util::text::one_of;
+use crate::util::text::did_you_mean;
 
 /// The instructions of a summarizer, and what of its answer is the summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -111,7 +111,7 @@ impl Instructions {
         match self {
             Self::Named(name) if prompt(name).is_none() => {
                 let known: Vec<_> = PROMPTS.iter().map(|kind| kind.name).collect();
-                Err(format!("there is no prompt `{name}`{}", one_of(name, &known)))
+                Err(format!("there is no prompt `{name}`{}", did_you_mean(name, &known)))
             }
             Self::Own(own) if !asks_for(&own.user, "conversation") => {
                 Err("`prompt.user` needs the hole `{conversation}`: the summarizer would read nothing".to_owned())

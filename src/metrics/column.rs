@@ -28,7 +28,7 @@ impl Unit {
 /// Which way a column is good: what a Pareto front and a gate compare by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Better {
+pub enum Direction {
     Lower,
     Higher,
     Neither,
@@ -38,7 +38,7 @@ pub enum Better {
 /// left, the total is missing too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Combine {
+pub enum Aggregation {
     /// There is no meaningful total.
     #[default]
     Nothing,
@@ -48,21 +48,21 @@ pub enum Combine {
     Mean,
     /// Σ over ÷ Σ under, of two other columns: long conversations weigh more than short ones.
     Ratio {
-        over: Id,
-        under: Id,
+        over: ColumnId,
+        under: ColumnId,
     },
     /// 1 − Σ over ÷ Σ under.
     Saving {
-        over: Id,
-        under: Id,
+        over: ColumnId,
+        under: ColumnId,
     },
     /// The mean, every conversation weighted by another column.
     Weighted {
-        by: Id,
+        by: ColumnId,
     },
 }
 
-impl Combine {
+impl Aggregation {
     /// A ratio, a share or a mean: it does not grow with the number of sessions, so other sessions would give one like it. Sums
     /// and maxima are of these sessions only.
     pub fn is_average(&self) -> bool {
@@ -74,13 +74,13 @@ impl Combine {
 }
 
 /// The id of a column: dotted, lower case, a promise to scripts (`tokens.sent`).
-pub type Id = Cow<'static, str>;
+pub type ColumnId = Cow<'static, str>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    pub id: Id,
+    pub id: ColumnId,
     pub unit: Unit,
-    pub better: Better,
+    pub better: Direction,
     /// One sentence: what is counted.
     pub about: Cow<'static, str>,
     /// Estimated by a model of tokenizer, cache or price; not counted.
@@ -88,7 +88,7 @@ pub struct Column {
     pub estimated: bool,
     /// Saved too, so that a part of the rows can be added up again. Columns saved without it have no total.
     #[serde(default)]
-    pub combine: Combine,
+    pub combine: Aggregation,
     /// For those who go into the matter: in JSON and CSV, left out of the tables.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detail: bool,
@@ -96,12 +96,12 @@ pub struct Column {
 
 impl Column {
     /// A counted column, for tables of constants.
-    pub const fn counted(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
+    pub const fn counted(id: &'static str, unit: Unit, better: Direction, combine: Aggregation, about: &'static str) -> Self {
         Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: false, combine, detail: false }
     }
 
     /// An estimated column, for tables of constants.
-    pub const fn estimated(id: &'static str, unit: Unit, better: Better, combine: Combine, about: &'static str) -> Self {
+    pub const fn estimated(id: &'static str, unit: Unit, better: Direction, combine: Aggregation, about: &'static str) -> Self {
         Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: true, combine, detail: false }
     }
 

@@ -6,27 +6,27 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::metrics::column::Id;
+use crate::metrics::column::ColumnId;
 
 /// A map from column ids that keeps the order of insertion. Lookup walks the few dozen ids there are; of two entries with
 /// one id the first counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ById<T>(Vec<(Id, T)>);
+pub struct ColumnMap<T>(Vec<(ColumnId, T)>);
 
 /// One row's values: `None` (null in JSON) where the measure does not apply.
-pub type Values = ById<Option<f64>>;
+pub type Values = ColumnMap<Option<f64>>;
 
 /// The two ends of a confidence interval.
-pub type Intervals = ById<[f64; 2]>;
+pub type Intervals = ColumnMap<[f64; 2]>;
 
-impl<T> ById<T> {
+impl<T> ColumnMap<T> {
     /// The entry of this column, if it has one.
     pub fn entry(&self, id: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == id).map(|(_, value)| value)
     }
 
     /// Adds an entry, or replaces the one this column has.
-    pub fn set(&mut self, id: impl Into<Id>, value: T) {
+    pub fn set(&mut self, id: impl Into<ColumnId>, value: T) {
         let id = id.into();
         match self.0.iter_mut().find(|(known, _)| *known == id) {
             Some((_, old)) => *old = value,
@@ -57,13 +57,13 @@ impl Values {
     }
 }
 
-impl<T> Default for ById<T> {
+impl<T> Default for ColumnMap<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<I: Into<Id>, T> FromIterator<(I, T)> for ById<T> {
+impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
     fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
         Self(entries.into_iter().map(|(id, value)| (id.into(), value)).collect())
     }
@@ -95,23 +95,23 @@ impl Serialize for Number {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ById<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries<T>(PhantomData<T>);
 
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-            type Value = ById<T>;
+            type Value = ColumnMap<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("an object of column ids and values")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ById<T>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ColumnMap<T>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some((id, value)) = map.next_entry::<String, T>()? {
                     entries.push((id.into(), value));
                 }
-                Ok(ById(entries))
+                Ok(ColumnMap(entries))
             }
         }
 

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Summary;
 use crate::metrics::prices::Price;
-use crate::metrics::prompt_cache::{self, Break, Served, serve};
-use crate::metrics::retention::{Kept, Reread};
+use crate::metrics::prompt_cache::{self, Break, CacheUse, serve};
+use crate::metrics::retention::{Reread, Retention};
 
-pub use check::{Check, Side, Worst, check};
+pub use check::{Check, CostSide, Worst, check};
 pub use tariff::Tariff;
 
 /// Tokens an agent writes to fetch something again: a tool_use, and a word why.
@@ -22,7 +22,7 @@ const ASKING_AGAIN: u64 = 100;
 
 /// An amount by what it is paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
+pub struct CostParts {
     pub read: f64,
     /// Written to the cache, or too short for it.
     pub written: f64,
@@ -36,7 +36,7 @@ pub struct Parts {
     pub uncached: f64,
 }
 
-impl Parts {
+impl CostParts {
     pub fn total(&self) -> f64 {
         self.read + self.written + self.output + self.summarizer
     }
@@ -46,9 +46,9 @@ impl Parts {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cost {
     /// `None` where the price of one of its models is not known.
-    pub usd: Option<Parts>,
+    pub usd: Option<CostParts>,
     /// In tokens at the price of input.
-    pub tokens: Parts,
+    pub tokens: CostParts,
     /// Tokens read from the cache.
     pub cache_read: u64,
     pub breaks: Vec<PricedBreak>,
@@ -75,13 +75,13 @@ pub struct Setup<'a> {
     pub tariff: &'a Tariff,
     /// Tokens of each call's response, by call.
     pub outputs: &'a [u64],
-    pub kept: &'a Kept,
+    pub kept: &'a Retention,
 }
 
 /// What a replay costs.
 pub fn cost(setup: &Setup) -> Cost {
     let served = serve(&setup.cache);
-    let mut sums = Sums { tariff: setup.tariff, usd: Parts::default(), tokens: Parts::default() };
+    let mut sums = Sums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
     for of_call in &served {
         let output = setup.outputs[of_call.call];
         sums.pay(of_call.call, of_call.tokens, |part, price| {
@@ -115,13 +115,13 @@ pub fn cost(setup: &Setup) -> Cost {
 /// Amounts as they add up.
 struct Sums<'a> {
     tariff: &'a Tariff,
-    usd: Parts,
-    tokens: Parts,
+    usd: CostParts,
+    tokens: CostParts,
 }
 
 impl Sums<'_> {
     /// Adds what a call pays at the prices of a request of so many tokens: `add` adds tokens times price.
-    fn pay(&mut self, call: usize, tokens: u64, add: impl Fn(&mut Parts, &Price)) {
+    fn pay(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
         let price = self.tariff.price(call, tokens);
         add(&mut self.usd, &price.times(tariff::USD));
         add(&mut self.tokens, &price.times(1.0 / price.input));
@@ -130,7 +130,7 @@ impl Sums<'_> {
     /// A summary that rides the prefix reads what the last request had cached, and writes the rest. A retry begins with another
     /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
     /// are refused before they are read.
-    fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[Served]) {
+    fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[CacheUse]) {
         let rides = is_first && setup.cache.policy.layers[summary.layer].rides_prefix();
         let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
         let whole = summary.attempt.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
@@ -144,7 +144,7 @@ impl Sums<'_> {
     }
 
     /// To fetch something again takes a call: it reads the prefix, writes what it asks, and what it gets enters the cache.
-    fn add_reread(&mut self, reread: &Reread, served: &[Served]) {
+    fn add_reread(&mut self, reread: &Reread, served: &[CacheUse]) {
         let call = reread.call as usize;
         let request = of_call(served, call).map_or(0, |of_call| of_call.tokens);
         self.pay(call, request, |part, price| {
@@ -154,11 +154,11 @@ impl Sums<'_> {
     }
 }
 
-fn of_call(served: &[Served], call: usize) -> Option<&Served> {
+fn of_call(served: &[CacheUse], call: usize) -> Option<&CacheUse> {
     served.binary_search_by_key(&call, |of_call| of_call.call).ok().map(|at| &served[at])
 }
 
-fn breaks(tariff: &Tariff, served: &[Served]) -> Vec<PricedBreak> {
+fn breaks(tariff: &Tariff, served: &[CacheUse]) -> Vec<PricedBreak> {
     let broken: Vec<_> = served.iter().enumerate().filter(|(_, of_call)| of_call.broken.is_some()).map(|(at, _)| at).collect();
     let ends = broken.iter().skip(1).copied().chain([served.len()]);
     let priced = |(at, end): (&usize, usize)| {

@@ -1,6 +1,6 @@
 //! What a replay is judged by: functions from a conversation and its journal to the values of columns.
 //!
-//! A measure is one file and one row of [`MEASURES`]. Its columns say their unit, which way is better and how conversations
+//! A measure is one file and one row of [`METRICS`]. Its columns say their unit, which way is better and how conversations
 //! add up; reports need to know no more.
 
 mod broken;
@@ -15,18 +15,18 @@ use crate::engine::journal::Journal;
 use crate::metrics::column::Column;
 use crate::metrics::column_map::Values;
 use crate::metrics::cost::Cost;
-use crate::metrics::retention::Kept;
+use crate::metrics::retention::Retention;
 use crate::transcript::conversation::Conversation;
 
 pub use retention::CHANCE;
 
 /// What a measure looks at.
-pub struct Replayed<'a> {
+pub struct MetricInput<'a> {
     pub conversation: &'a Conversation,
     pub journal: &'a Journal,
     /// The same conversation under the policy that is compared with.
     pub baseline: &'a Journal,
-    pub kept: &'a Kept,
+    pub kept: &'a Retention,
     /// `None` where the conversation could not be priced.
     pub cost: Option<&'a Cost>,
     pub baseline_cost: Option<&'a Cost>,
@@ -34,17 +34,17 @@ pub struct Replayed<'a> {
     pub bound: Option<f64>,
 }
 
-pub struct Measurement {
+pub struct Metric {
     pub name: &'static str,
     /// One line for the catalog.
     pub about: &'static str,
     pub columns: &'static [Column],
     /// One value for each of the columns, in their order; `None` where it does not apply.
-    pub values: fn(&Replayed) -> Vec<Option<f64>>,
+    pub values: fn(&MetricInput) -> Vec<Option<f64>>,
 }
 
 /// Every measure, in the order of the columns.
-pub const MEASURES: &[Measurement] = &[
+pub const METRICS: &[Metric] = &[
     tokens::MEASUREMENT,
     cost::MEASUREMENT,
     retention::MEASUREMENT,
@@ -56,20 +56,20 @@ pub const MEASURES: &[Measurement] = &[
 
 /// The columns of all measures.
 pub fn columns() -> Vec<Column> {
-    MEASURES.iter().flat_map(|measure| measure.columns.iter().cloned()).collect()
+    METRICS.iter().flat_map(|measure| measure.columns.iter().cloned()).collect()
 }
 
 /// The values of all measures.
-pub fn values(replayed: &Replayed) -> Values {
-    let of = |measure: &Measurement| {
+pub fn values(replayed: &MetricInput) -> Values {
+    let of = |measure: &Metric| {
         let ids = measure.columns.iter().map(|column| column.id.clone());
         ids.zip((measure.values)(replayed)).collect::<Vec<_>>()
     };
-    MEASURES.iter().flat_map(of).collect()
+    METRICS.iter().flat_map(of).collect()
 }
 
 /// The columns that tell something of a bound: it sends tokens and hits uses, and has no layers, files or summaries.
-pub fn values_of_bound(replayed: &Replayed) -> Values {
+pub fn values_of_bound(replayed: &MetricInput) -> Values {
     let tells = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::OF_BOUNDS.contains(&id);
     let all = values(replayed);
     all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| tells(id)))).collect()

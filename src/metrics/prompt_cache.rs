@@ -5,9 +5,9 @@
 //! Providers differ in where they look: see [`Provider`].
 //!
 //! Anthropic reads only what a request before was marked for. A harness that marks just behind what its next edit will spare
-//! reads the longest common prefix: that is [`Served::read`], the best that marks can do. One that marks the ends of its
+//! reads the longest common prefix: that is [`CacheUse::read`], the best that marks can do. One that marks the ends of its
 //! requests, as Claude Code does, finds nothing in their middle, and after an edit reads system prompt and tools alone:
-//! [`Served::read_at_ends`]. The recordings have four results cleared in mid-conversation, and all four read just that.
+//! [`CacheUse::read_at_ends`]. The recordings have four results cleared in mid-conversation, and all four read just that.
 //!
 //! What is simulated:
 //! * **Time.** A prefix lives so many minutes after the response that used it last, until the next request is asked. Without a
@@ -59,21 +59,21 @@ pub struct Setup<'a> {
     pub journal: &'a Journal,
     /// By call of the conversation.
     pub terms: &'a [Terms],
-    pub before: Before,
+    pub before: InitialState,
     /// The size of a block in any unit that adds up; tokens are shared out by it.
     pub size: &'a dyn Fn(BlockId) -> u64,
 }
 
 /// What the cache held when the conversation began, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Before {
+pub struct InitialState {
     /// Read by the first request: system prompt and tools that others had used, or, of a fork, the conversation it forked.
     pub warm: u64,
     /// What can be read of system prompt and tools where the first message is another one.
     pub stable: u64,
 }
 
-impl Before {
+impl InitialState {
     /// As the record tells: what the first call read, and the least that any later call read. Where it tells nothing, all of
     /// `overhead` is stable and none of it was there.
     pub fn of(conversation: &Conversation, overhead: u64) -> Self {
@@ -86,7 +86,7 @@ impl Before {
 
 /// What became of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Served {
+pub struct CacheUse {
     pub call: usize,
     /// Tokens of the request, system prompt and tools included.
     pub tokens: u64,
@@ -116,7 +116,7 @@ pub struct Break {
 }
 
 /// Simulates the cache over a replay: one entry a request.
-pub fn serve(setup: &Setup) -> Vec<Served> {
+pub fn serve(setup: &Setup) -> Vec<CacheUse> {
     let mut cache = Cache { setup: *setup, blocks: Blocks::new(setup), sent: Vec::new(), models: Vec::new() };
     setup.journal.requests.iter().map(|request| cache.serve(request)).collect()
 }
@@ -126,19 +126,19 @@ struct Cache<'a> {
     blocks: Blocks<'a>,
     /// The blocks of the last request.
     sent: Vec<SentBlock>,
-    models: Vec<OfModel>,
+    models: Vec<ModelCache>,
 }
 
 /// What one model has in its cache.
 #[derive(Default)]
-struct OfModel {
+struct ModelCache {
     prefixes: Prefixes,
     /// Its last request, and how many of that one's first blocks have stood in every request since.
-    last: Option<Last>,
+    last: Option<Previous>,
     kept: usize,
 }
 
-struct Last {
+struct Previous {
     call: usize,
     tokens: u64,
     is_cached: bool,
@@ -148,13 +148,13 @@ struct Last {
 }
 
 impl Cache<'_> {
-    fn serve(&mut self, request: &Request) -> Served {
+    fn serve(&mut self, request: &Request) -> CacheUse {
         let is_first = self.sent.is_empty();
         self.sent.truncate(request.tail.kept);
         self.sent.extend(&request.tail.then);
         let terms = self.setup.terms[request.call];
         if self.models.len() <= terms.model {
-            self.models.resize_with(terms.model + 1, OfModel::default);
+            self.models.resize_with(terms.model + 1, ModelCache::default);
         }
         for model in &mut self.models {
             model.kept = model.kept.min(request.tail.kept);
@@ -166,7 +166,7 @@ impl Cache<'_> {
         served
     }
 
-    fn serve_by(&self, model: &mut OfModel, terms: &Terms, request: &Request, is_first: bool) -> Served {
+    fn serve_by(&self, model: &mut ModelCache, terms: &Terms, request: &Request, is_first: bool) -> CacheUse {
         let conversation = self.setup.conversation;
         let asked = conversation.asked(request.call);
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
@@ -177,7 +177,7 @@ impl Cache<'_> {
         let tail = &self.sent[model.kept..];
         let shared = model.prefixes.advance(model.kept, self.blocks.steps(tail, terms.provider), used, oldest);
         let expired = used < oldest;
-        let this = This { cache: self, prefixes: &model.prefixes, request, tail, shared };
+        let this = RequestView { cache: self, prefixes: &model.prefixes, request, tail, shared };
         let [read, read_at_ends] = match &last {
             _ if expired => [0, 0],
             None if is_first => [this.found(terms, self.setup.before.warm); 2],
@@ -187,7 +187,7 @@ impl Cache<'_> {
         let alive = last.as_ref().filter(|last| last.is_cached && !expired);
         let broken = alive.and_then(|last| this.broken(last, read));
         let is_cached = request.tokens >= terms.min_tokens;
-        let served = Served {
+        let served = CacheUse {
             call: request.call,
             tokens: request.tokens,
             is_cached,
@@ -200,7 +200,7 @@ impl Cache<'_> {
         if is_cached {
             model.prefixes.mark_end();
         }
-        model.last = Some(Last {
+        model.last = Some(Previous {
             call: request.call,
             tokens: request.tokens,
             is_cached,
@@ -212,7 +212,7 @@ impl Cache<'_> {
 }
 
 /// A request on the path of its model's prefixes.
-struct This<'a> {
+struct RequestView<'a> {
     cache: &'a Cache<'a>,
     prefixes: &'a Prefixes,
     request: &'a Request,
@@ -222,9 +222,9 @@ struct This<'a> {
     shared: usize,
 }
 
-impl This<'_> {
+impl RequestView<'_> {
     /// Tokens read: with marks wherever they help, and with marks at the ends of requests only.
-    fn reads(&self, terms: &Terms, last: &Last) -> [u64; 2] {
+    fn reads(&self, terms: &Terms, last: &Previous) -> [u64; 2] {
         let overhead = self.cache.setup.journal.overhead;
         let read = |blocks: usize, at_least: u64| {
             let prefix = if blocks == 0 { at_least } else { overhead + self.tokens(self.prefixes.size_of(blocks)) };
@@ -246,7 +246,7 @@ impl This<'_> {
     }
 
     /// What the edits before this request made unreadable.
-    fn broken(&self, last: &Last, read: u64) -> Option<Break> {
+    fn broken(&self, last: &Previous, read: u64) -> Option<Break> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
@@ -266,7 +266,7 @@ impl This<'_> {
     }
 
     /// The blocks that came after the model's last request: its response and what entered.
-    fn entered(&self, last: &Last) -> impl Iterator<Item = BlockId> {
+    fn entered(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
         let since = self.cache.setup.conversation.calls[last.call].response;
         let blocks = self.tail.iter().map(|sent| sent.block);
         blocks.filter(move |block| self.cache.blocks.came_since(*block, since))

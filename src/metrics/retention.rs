@@ -23,23 +23,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Journal;
 use crate::facts::extract::FactKind;
-use crate::facts::references::{Loss, Provenance, References, Tracked};
+use crate::facts::references::{FactId, Loss, Provenance, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
 pub use bounds::{Bounds, Grain, bounds, wishes};
 pub use recover::Handle;
 use recover::Recovery;
-pub use recovery_paths::WaysBack;
+pub use recovery_paths::RecoveryPaths;
 pub use tally::{GAPS, GENERATIONS, Share};
-use visible_facts::Sight;
+use visible_facts::VisibleFacts;
 
 /// What a policy kept of what one conversation went on to use.
 /// Saved without its lists: those are of one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct Retention {
     /// What became of each of the references' uses; hard for those whose call sent nothing.
     #[serde(skip)]
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<UseOutcome>,
     pub all: Share,
     /// By calls since the fact was last seen: see [`GAPS`].
     pub by_gap: [Share; GAPS.len()],
@@ -60,7 +60,7 @@ pub struct Kept {
     pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
     #[serde(skip)]
-    pub missed: Vec<Missed>,
+    pub missed: Vec<Miss>,
 }
 
 /// What of that which only summaries could hold they held.
@@ -104,8 +104,8 @@ pub struct Reread {
 
 /// A fact that was used and could not be had any more.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Missed {
-    pub fact: Tracked,
+pub struct Miss {
+    pub fact: FactId,
     /// The first call that missed it.
     pub call: u32,
     /// Calls that missed it, and the weight of all of them.
@@ -121,7 +121,7 @@ pub struct Missed {
 
 /// What became of a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum UseOutcome {
     Hit {
         /// Only a summary holds it.
         in_summary: bool,
@@ -133,7 +133,7 @@ pub enum Outcome {
     },
 }
 
-impl Kept {
+impl Retention {
     /// Tokens that fetching again what was softly missed is predicted to add.
     pub fn reread_tokens(&self) -> u64 {
         self.rereads.iter().map(|reread| reread.tokens).sum()
@@ -141,14 +141,19 @@ impl Kept {
 }
 
 /// Looks every use up in what was sent. `tokens` is the size of a block by the report's counter.
-pub fn look_up(conversation: &Conversation, references: &References, journal: &Journal, tokens: &dyn Fn(BlockId) -> u64) -> Kept {
-    let mut kept = Kept::default();
-    let mut sight = Sight::new(conversation, references, journal);
+pub fn evaluate(
+    conversation: &Conversation,
+    references: &References,
+    journal: &Journal,
+    tokens: &dyn Fn(BlockId) -> u64,
+) -> Retention {
+    let mut kept = Retention::default();
+    let mut sight = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
-    kept.outcomes = vec![Outcome::Hard { stale: false }; references.uses.len()];
+    kept.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
-    let mut missed: BTreeMap<Tracked, Missed> = BTreeMap::new();
+    let mut missed: BTreeMap<FactId, Miss> = BTreeMap::new();
     for request in &journal.requests {
         sight.advance(request);
         while let Some((place, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
@@ -156,13 +161,13 @@ pub fn look_up(conversation: &Conversation, references: &References, journal: &J
                 continue;
             }
             let outcome = match sight.hit(used.fact) {
-                Some(in_summary) => Outcome::Hit { in_summary },
+                Some(in_summary) => UseOutcome::Hit { in_summary },
                 None => recovery.outcome(used, &sight),
             };
             kept.outcomes[place] = outcome;
             kept.count(references, used, outcome, sight.generation(used.fact));
-            if let Outcome::Hard { stale } = outcome {
-                let entry = missed.entry(used.fact).or_insert(Missed {
+            if let UseOutcome::Hard { stale } = outcome {
+                let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
                     call: used.call,
                     uses: 0,

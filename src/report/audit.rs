@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::table_model::{Head, Sheet, common_folder, findings, left_out};
+use super::table_model::{ColumnHeader, TableModel, common_folder, findings, left_out};
 use super::{Style, ci, csv, json, markdown, number_format, table};
 use crate::analysis::audit::archive_chain::Chain;
 use crate::analysis::audit::persisted_outputs::State;
 use crate::analysis::audit::{Audit, Compacted, Transcript};
 use crate::findings::{FINDINGS, Level};
 use crate::metrics::column::Unit;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -32,7 +32,7 @@ pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
     }
 }
 
-fn sheets(audit: &Audit, shown: usize) -> Vec<Sheet> {
+fn sheets(audit: &Audit, shown: usize) -> Vec<TableModel> {
     let sheets = [
         overview(audit, shown),
         marks(audit, shown),
@@ -63,19 +63,19 @@ fn folder(audit: &Audit) -> &str {
     common_folder(audit.transcripts.iter().map(|transcript| transcript.path.as_str()))
 }
 
-fn sheet(title: String, heads: Vec<Head>, (rows, below): (Vec<Vec<String>>, Vec<String>)) -> Sheet {
-    Sheet { title, measure: String::new(), heads, rows, below }
+fn sheet(title: String, heads: Vec<ColumnHeader>, (rows, below): (Vec<Vec<String>>, Vec<String>)) -> TableModel {
+    TableModel { title, measure: String::new(), heads, rows, below }
 }
 
 /// The rows that are shown, and a line about those that are not.
 fn cut(mut rows: Vec<Vec<String>>, shown: usize, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let left = rows.len().saturating_sub(shown);
     rows.truncate(shown);
-    (rows, if left > 0 { vec![format!("{} in -o json", many(left, &format!("more {what}")))] } else { Vec::new() })
+    (rows, if left > 0 { vec![format!("{} in -o json", plural(left, &format!("more {what}")))] } else { Vec::new() })
 }
 
 /// The worst first: those with most errors, then warnings, then notes; of equals in their order.
-fn overview(audit: &Audit, shown: usize) -> Sheet {
+fn overview(audit: &Audit, shown: usize) -> TableModel {
     let folder = folder(audit);
     let mut levels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for finding in &audit.findings {
@@ -96,14 +96,14 @@ fn overview(audit: &Audit, shown: usize) -> Sheet {
     };
     let (rows, mut below) = cut(worst.iter().map(row).collect(), shown, "transcript");
     below.extend(left_out(folder));
-    let mut heads = vec![Head::names("transcript"), Head::names("format")];
+    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("format")];
     let numbers = ["calls", "compacted", "outputs whole", "bytes", "errors", "warnings", "notes"];
-    heads.extend(numbers.map(Head::numbers));
-    sheet(format!("Audited: {}", many(audit.transcripts.len(), "transcript")), heads, (rows, below))
+    heads.extend(numbers.map(ColumnHeader::numbers));
+    sheet(format!("Audited: {}", plural(audit.transcripts.len(), "transcript")), heads, (rows, below))
 }
 
 /// Who compacted: systems and their markers, over all transcripts.
-fn marks(audit: &Audit, shown: usize) -> Sheet {
+fn marks(audit: &Audit, shown: usize) -> TableModel {
     let folder = folder(audit);
     // Times, transcripts, and the first place.
     let mut found: BTreeMap<(&str, &str), (usize, usize, String)> = BTreeMap::new();
@@ -119,17 +119,17 @@ fn marks(audit: &Audit, shown: usize) -> Sheet {
     };
     let (rows, below) = cut(found.into_iter().map(row).collect(), shown, "marker");
     let heads = vec![
-        Head::names("system"),
-        Head::names("first at"),
-        Head::numbers("times"),
-        Head::numbers("transcripts"),
-        Head::prose("marker"),
+        ColumnHeader::names("system"),
+        ColumnHeader::names("first at"),
+        ColumnHeader::numbers("times"),
+        ColumnHeader::numbers("transcripts"),
+        ColumnHeader::prose("marker"),
     ];
     sheet("Marks of compactions".to_owned(), heads, (rows, below))
 }
 
 /// A row a file; sessions one below the other.
-fn chains(audit: &Audit, shown: usize) -> Sheet {
+fn chains(audit: &Audit, shown: usize) -> TableModel {
     let folder = folder(audit);
     let of = |(at, chain): (usize, &Chain)| {
         let row = |part: &crate::analysis::audit::archive_chain::Part| {
@@ -140,13 +140,13 @@ fn chains(audit: &Audit, shown: usize) -> Sheet {
     };
     let (rows, mut below) = cut(audit.chains.iter().enumerate().flat_map(of).collect(), shown, "file");
     below.push("shared, copied: messages that an earlier file of the session has too, and their bytes".to_owned());
-    let mut heads = vec![Head::names("session"), Head::names("archive, earliest first")];
-    heads.extend(["messages", "shared", "bytes", "copied"].map(Head::numbers));
-    sheet(format!("Archives of one session: {}", many(audit.chains.len(), "session")), heads, (rows, below))
+    let mut heads = vec![ColumnHeader::names("session"), ColumnHeader::names("archive, earliest first")];
+    heads.extend(["messages", "shared", "bytes", "copied"].map(ColumnHeader::numbers));
+    sheet(format!("Archives of one session: {}", plural(audit.chains.len(), "session")), heads, (rows, below))
 }
 
 /// What every compaction took away, and what became of it.
-fn compactions(audit: &Audit, shown: usize) -> Sheet {
+fn compactions(audit: &Audit, shown: usize) -> TableModel {
     let folder = folder(audit);
     let of = |transcript: &Transcript| {
         let row = |Compacted { recorded, lost, .. }: &Compacted| {
@@ -167,14 +167,14 @@ fn compactions(audit: &Audit, shown: usize) -> Sheet {
     below.push(
         "needed: facts from before it that were used after it; the rest from the agent's own or the user's words".to_owned(),
     );
-    let mut heads = vec![Head::names("place"), Head::names("kind")];
+    let mut heads = vec![ColumnHeader::names("place"), ColumnHeader::names("kind")];
     let numbers = ["tokens before", "tokens after", "needed", "in the summary", "fetched again", "~tokens refetched", "nowhere"];
-    heads.extend(numbers.map(Head::numbers));
+    heads.extend(numbers.map(ColumnHeader::numbers));
     sheet("Recorded compactions".to_owned(), heads, (rows, below))
 }
 
 /// Kinds of findings by level.
-fn counts(audit: &Audit) -> Sheet {
+fn counts(audit: &Audit) -> TableModel {
     let row = |kind: &crate::findings::FindingKind| {
         let count = |level: Level| audit.findings.iter().filter(|found| found.id == kind.id && found.level == level).count();
         let counts = Level::ALL.map(count);
@@ -184,11 +184,12 @@ fn counts(audit: &Audit) -> Sheet {
     };
     let rows: Vec<Vec<String>> = FINDINGS.iter().filter_map(row).collect();
     let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
-    let heads = [Head::names("finding")].into_iter().chain(["errors", "warnings", "notes"].map(Head::numbers)).collect();
+    let heads =
+        [ColumnHeader::names("finding")].into_iter().chain(["errors", "warnings", "notes"].map(ColumnHeader::numbers)).collect();
     sheet(format!("Findings: {}", number(audit.findings.len())), heads, (rows, below))
 }
 
-fn totals(audit: &Audit) -> Sheet {
+fn totals(audit: &Audit) -> TableModel {
     let totals = &audit.totals;
     let row = |what: &str, files: Option<usize>, size: u64| {
         vec![what.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
@@ -200,20 +201,20 @@ fn totals(audit: &Audit) -> Sheet {
         row("outputs that markers name", Some(totals.persisted), totals.persisted_bytes),
         row("outputs that no marker names", Some(totals.orphans.len()), totals.orphan_bytes),
     ];
-    let heads = vec![Head::names("what"), Head::numbers("files"), Head::numbers("bytes")];
+    let heads = vec![ColumnHeader::names("what"), ColumnHeader::numbers("files"), ColumnHeader::numbers("bytes")];
     sheet("Totals".to_owned(), heads, (rows, Vec::new()))
 }
 
-fn orphans(audit: &Audit, shown: usize) -> Sheet {
+fn orphans(audit: &Audit, shown: usize) -> TableModel {
     let rows = audit.totals.orphans.iter().map(|orphan| vec![orphan.path.clone(), bytes(orphan.bytes)]).collect();
-    let heads = vec![Head::names("file"), Head::numbers("bytes")];
+    let heads = vec![ColumnHeader::names("file"), ColumnHeader::numbers("bytes")];
     sheet("Outputs that no marker names".to_owned(), heads, cut(rows, shown, "file"))
 }
 
-fn notes(audit: &Audit, shown: usize) -> Sheet {
+fn notes(audit: &Audit, shown: usize) -> TableModel {
     let place = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
     let rows: Vec<_> = audit.notes.iter().map(|note| vec![place(&note.path, note.line), note.what.clone()]).collect();
-    let heads = vec![Head::names("place"), Head::prose("note")];
+    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("note")];
     sheet(format!("Notes: {}", rows.len()), heads, cut(rows, shown, "note"))
 }
 

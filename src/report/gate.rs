@@ -5,13 +5,13 @@ mod sentence;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::table_model::{Head, Sheet};
+use super::table_model::{ColumnHeader, TableModel};
 use super::{Style, ci, json, markdown, number_format, table};
-use crate::analysis::gate::{Baseline, Checked, Demand, Moved, Outcome, Problem, Verdict};
+use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
 use crate::findings::{Case, Finding, Level};
 use crate::metrics::column_map::Number;
 use crate::results::saved::Unit;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 pub use sentence::sentence;
 
@@ -21,7 +21,7 @@ pub fn shown_as() -> Vec<&'static str> {
 }
 
 /// Renders verdicts as the report with this name.
-pub fn render(report: &str, checked: &Checked, style: &Style) -> Vec<u8> {
+pub fn render(report: &str, checked: &GateReport, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&Saved::of(checked)),
         "markdown" => markdown::draw_all(&sheets(checked)),
@@ -36,7 +36,7 @@ pub fn render_baseline(baseline: &Baseline) -> Vec<u8> {
 }
 
 /// A rule for a policy is a case; so is a suite of which something could not be analysed.
-pub fn cases(checked: &Checked) -> Vec<Case> {
+pub fn cases(checked: &GateReport) -> Vec<Case> {
     let of_verdict = |verdict: &Verdict| Case {
         group: verdict.suite.clone(),
         name: format!("{}: {}", verdict.policy, verdict.rule.written()),
@@ -70,11 +70,11 @@ fn line(line: Option<usize>) -> Option<u32> {
     line.and_then(|line| u32::try_from(line).ok())
 }
 
-fn finding(checked: &Checked, verdict: &Verdict) -> Option<Finding> {
+fn finding(checked: &GateReport, verdict: &Verdict) -> Option<Finding> {
     let id = match (&verdict.outcome, &verdict.rule.demand) {
         (Outcome::Holds, _) => return None,
-        (_, Demand::Limit(_)) => "limit",
-        (_, Demand::Tolerance(_)) => "tolerance",
+        (_, RuleKind::Limit(_)) => "limit",
+        (_, RuleKind::Tolerance(_)) => "tolerance",
     };
     let data = match serde_json::to_value(Row::of(verdict)) {
         Ok(Value::Object(data)) => data,
@@ -107,7 +107,7 @@ struct Saved<'a> {
 }
 
 impl<'a> Saved<'a> {
-    fn of(checked: &'a Checked) -> Self {
+    fn of(checked: &'a GateReport) -> Self {
         let (breaches, unjudged) = (checked.breaches(), checked.unjudged());
         Self {
             file: &checked.file,
@@ -167,13 +167,13 @@ fn word(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn sheets(checked: &Checked) -> Vec<Sheet> {
+fn sheets(checked: &GateReport) -> Vec<TableModel> {
     let all = [rules(checked), wrong(checked), notes(checked)];
     all.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
 /// Every rule with its value and what is left of it.
-fn rules(checked: &Checked) -> Sheet {
+fn rules(checked: &GateReport) -> TableModel {
     let row = |verdict: &Verdict| {
         let unit = verdict.rule.column.unit;
         // Parts of tokens and bytes tell a person nothing.
@@ -188,28 +188,34 @@ fn rules(checked: &Checked) -> Sheet {
     };
     let held = checked.count(|outcome| *outcome == Outcome::Holds);
     let title = match checked.verdicts.len() {
-        all if all == held => format!("Gate: {} {}", many(all, "rule"), if all == 1 { "holds" } else { "hold" }),
-        all => format!("Gate: {held} of {} hold", many(all, "rule")),
+        all if all == held => format!("Gate: {} {}", plural(all, "rule"), if all == 1 { "holds" } else { "hold" }),
+        all => format!("Gate: {held} of {} hold", plural(all, "rule")),
     };
-    let mut heads = Vec::from(["verdict", "suite", "policy", "must hold"].map(Head::names));
-    heads.extend(["baseline", "now", "allowed", "headroom"].map(Head::numbers));
+    let mut heads = Vec::from(["verdict", "suite", "policy", "must hold"].map(ColumnHeader::names));
+    heads.extend(["baseline", "now", "allowed", "headroom"].map(ColumnHeader::numbers));
     let below = "headroom: how far the value may still move; shares in percentage points";
     let rows = checked.verdicts.iter().map(row).collect();
-    Sheet { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }
+    TableModel { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }
 }
 
 /// What does not hold and what could not be judged, with the lines of the suite file.
-fn wrong(checked: &Checked) -> Sheet {
+fn wrong(checked: &GateReport) -> TableModel {
     let place = |line: Option<usize>| line.map_or(checked.file.clone(), |line| format!("{}:{line}", checked.file));
     let failing = checked.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);
     let problem = |problem: &Problem| vec![place(problem.line), format!("suite {}: {}", problem.suite, problem.what)];
     let rows = failing.map(|verdict| vec![place(verdict.rule.line), sentence(verdict)]);
     let rows = rows.chain(checked.problems.iter().map(problem)).collect();
-    let heads = vec![Head::names("place"), Head::prose("what")];
-    Sheet { title: "What does not hold".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("what")];
+    TableModel { title: "What does not hold".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
 }
 
-fn notes(checked: &Checked) -> Sheet {
+fn notes(checked: &GateReport) -> TableModel {
     let rows = checked.notes.iter().map(|note| vec![note.clone()]).collect();
-    Sheet { title: "Notes".to_owned(), measure: String::new(), heads: vec![Head::prose("note")], rows, below: Vec::new() }
+    TableModel {
+        title: "Notes".to_owned(),
+        measure: String::new(),
+        heads: vec![ColumnHeader::prose("note")],
+        rows,
+        below: Vec::new(),
+    }
 }

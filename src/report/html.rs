@@ -31,8 +31,8 @@ use super::table_model::compare::{self, conversations_of};
 use super::table_model::{retention, sheets, sweep};
 use super::{Style, csv, escape, json, number_format};
 use crate::results::saved::Results;
-use crate::util::text::many;
-use series::Cast;
+use crate::util::text::plural;
+use series::PolicySeries;
 
 const CSS: &str = include_str!("html/page.css");
 const JS: &str = include_str!("html/page.js");
@@ -47,7 +47,7 @@ struct Part {
 }
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    let cast = Cast::new(results);
+    let cast = PolicySeries::new(results);
     let parts = parts(results, &cast);
     let links: String = parts.iter().map(|part| format!("<a href=\"#{}\">{}</a>", part.id, part.short)).collect();
     let sections: String = parts.iter().map(section).collect();
@@ -96,7 +96,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
     page.into_bytes()
 }
 
-fn parts(results: &Results, cast: &Cast) -> Vec<Part> {
+fn parts(results: &Results, cast: &PolicySeries) -> Vec<Part> {
     let part = |id, title: &str, short, about, inside| Part { id, title: title.to_owned(), short, about, inside };
     let figure = |figure: Option<figure::Figure>, class| figure.map_or(String::new(), |figure| figure.draw(cast, class));
     let halves = [shares::GAP, shares::GENERATION].map(|side| {
@@ -171,7 +171,7 @@ fn section(part: &Part) -> String {
 }
 
 /// The sheets of the other reports, folded; those that are drawn above in full are left out.
-fn tables(results: &Results, cast: &Cast) -> String {
+fn tables(results: &Results, cast: &PolicySeries) -> String {
     let found = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
     let drawn = found.into_iter().filter_map(|sheet| Some(sheet(results)?.title));
     let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
@@ -223,12 +223,12 @@ fn counted(results: &Results) -> String {
     let of = |what: &str| numbers.iter().find(|(_, name)| name.starts_with(what)).map_or(0, |(count, _)| *count);
     match &results.sweep {
         Some(sweep) => {
-            let sessions = many(sweep.sessions + sweep.held_out, "session");
-            format!("{} on {sessions}", many(of("configuration"), "configuration"))
+            let sessions = plural(sweep.sessions + sweep.held_out, "session");
+            format!("{} on {sessions}", plural(of("configuration"), "configuration"))
         }
         None => {
             let policies = if of("polic") == 1 { "policy" } else { "policies" };
-            format!("{} {policies} on {}", of("polic"), many(of("transcript"), "transcript"))
+            format!("{} {policies} on {}", of("polic"), plural(of("transcript"), "transcript"))
         }
     }
 }

@@ -6,11 +6,11 @@ mod usage;
 
 use serde::Serialize;
 
-use super::table_model::{Head, Sheet, common_folder, left_out};
+use super::table_model::{ColumnHeader, TableModel, common_folder, left_out};
 use super::{Style, csv, json, markdown, number_format, spark, table};
 use crate::analysis::inspect::{Inspection, TokensByKind};
 use crate::metrics::column::Unit;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Rows of a sheet before the rest is only counted.
 const SHOWN: usize = 20;
@@ -30,7 +30,7 @@ pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8
     }
 }
 
-fn sheets(inspections: &[Inspection]) -> Vec<Sheet> {
+fn sheets(inspections: &[Inspection]) -> Vec<TableModel> {
     let sheets = [
         overview(inspections),
         kinds(inspections),
@@ -61,10 +61,10 @@ fn folder(inspections: &[Inspection]) -> &str {
 fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let left = rows.len().saturating_sub(SHOWN);
     rows.truncate(SHOWN);
-    (rows, if left > 0 { vec![format!("{} in -o json", many(left, &format!("more {what}")))] } else { Vec::new() })
+    (rows, if left > 0 { vec![format!("{} in -o json", plural(left, &format!("more {what}")))] } else { Vec::new() })
 }
 
-fn overview(inspections: &[Inspection]) -> Sheet {
+fn overview(inspections: &[Inspection]) -> TableModel {
     let mut by_size: Vec<_> = inspections.iter().collect();
     by_size.sort_by_key(|inspection| std::cmp::Reverse(inspection.tokens.total));
     let folder = folder(inspections);
@@ -88,17 +88,17 @@ fn overview(inspections: &[Inspection]) -> Sheet {
         "~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned(),
     );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
-    let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::names("format")];
-    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(Head::numbers));
-    heads.push(Head::prose("growth"));
-    let title = format!("{}, {}", many(transcripts.len(), "transcript"), many(inspections.len(), "conversation"));
-    Sheet { title, measure: String::new(), heads, rows, below }
+    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
+    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(ColumnHeader::numbers));
+    heads.push(ColumnHeader::prose("growth"));
+    let title = format!("{}, {}", plural(transcripts.len(), "transcript"), plural(inspections.len(), "conversation"));
+    TableModel { title, measure: String::new(), heads, rows, below }
 }
 
 /// One of the kinds of tokens.
 type Part = fn(&TokensByKind) -> u64;
 
-fn kinds(inspections: &[Inspection]) -> Sheet {
+fn kinds(inspections: &[Inspection]) -> TableModel {
     let sum = |part: Part| inspections.iter().map(|inspection| part(&inspection.tokens)).sum::<u64>();
     let total = sum(|tokens| tokens.total);
     let parts: [(&str, Part); 8] = [
@@ -116,11 +116,11 @@ fn kinds(inspections: &[Inspection]) -> Sheet {
         vec![name.to_owned(), tokens(sum(part)), number_format::value(Unit::Share, share)]
     };
     let rows = parts.into_iter().filter(|(_, part)| sum(*part) > 0).map(row).collect();
-    let heads = vec![Head::names("kind"), Head::numbers("~tokens"), Head::numbers("share")];
-    Sheet { title: "Tokens by kind".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+    let heads = vec![ColumnHeader::names("kind"), ColumnHeader::numbers("~tokens"), ColumnHeader::numbers("share")];
+    TableModel { title: "Tokens by kind".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
 }
 
-fn results(inspections: &[Inspection]) -> Sheet {
+fn results(inspections: &[Inspection]) -> TableModel {
     let of = |inspection: &Inspection| {
         let transcript = inspection.transcript[folder(inspections).len()..].to_owned();
         inspection.largest_results.iter().map(move |result| (transcript.clone(), result.clone())).collect::<Vec<_>>()
@@ -131,12 +131,12 @@ fn results(inspections: &[Inspection]) -> Sheet {
     let row = |(transcript, result): &(String, crate::analysis::inspect::LargeResult)| {
         vec![format!("{transcript}:{}", result.line), result.tool.clone(), tokens(result.tokens)]
     };
-    let heads = vec![Head::names("place"), Head::names("tool"), Head::numbers("~tokens")];
+    let heads = vec![ColumnHeader::names("place"), ColumnHeader::names("tool"), ColumnHeader::numbers("~tokens")];
     let rows = largest.iter().map(row).collect();
-    Sheet { title: "Largest tool results".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+    TableModel { title: "Largest tool results".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
 }
 
-fn compactions(inspections: &[Inspection]) -> Sheet {
+fn compactions(inspections: &[Inspection]) -> TableModel {
     let of = |inspection: &Inspection| {
         let row = |compaction: &crate::analysis::inspect::RecordedCompaction| {
             let recorded = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
@@ -155,12 +155,12 @@ fn compactions(inspections: &[Inspection]) -> Sheet {
         inspection.recorded_compactions.iter().map(row).collect::<Vec<_>>()
     };
     let (rows, below) = cut(inspections.iter().flat_map(of).collect(), "compaction");
-    let mut heads = vec![Head::names("place"), Head::names("kind"), Head::names("trigger")];
-    heads.extend(["before call", "tokens before", "tokens after", "~tokens put", "results cleared"].map(Head::numbers));
-    Sheet { title: "Recorded compactions".to_owned(), measure: String::new(), heads, rows, below }
+    let mut heads = vec![ColumnHeader::names("place"), ColumnHeader::names("kind"), ColumnHeader::names("trigger")];
+    heads.extend(["before call", "tokens before", "tokens after", "~tokens put", "results cleared"].map(ColumnHeader::numbers));
+    TableModel { title: "Recorded compactions".to_owned(), measure: String::new(), heads, rows, below }
 }
 
-fn notes(inspections: &[Inspection]) -> Sheet {
+fn notes(inspections: &[Inspection]) -> TableModel {
     let mut known = std::collections::HashSet::new();
     let of = |inspection: &Inspection| {
         let place =
@@ -171,7 +171,13 @@ fn notes(inspections: &[Inspection]) -> Sheet {
     let rows: Vec<_> = inspections.iter().flat_map(of).filter(|row| known.insert(row.clone())).collect();
     let title = format!("Notes: {}", rows.len());
     let (rows, below) = cut(rows, "note");
-    Sheet { title, measure: String::new(), heads: vec![Head::names("place"), Head::prose("note")], rows, below }
+    TableModel {
+        title,
+        measure: String::new(),
+        heads: vec![ColumnHeader::names("place"), ColumnHeader::prose("note")],
+        rows,
+        below,
+    }
 }
 
 /// One line a conversation: what has one value.

@@ -3,7 +3,7 @@
 
 use crate::results::saved::Results;
 
-use super::table_model::{Head, Holds, Sheet, sheets};
+use super::table_model::{CellKind, ColumnHeader, TableModel, sheets};
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
@@ -11,13 +11,13 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
 }
 
 /// Sheets below each other.
-pub fn draw_all(sheets: &[Sheet]) -> Vec<u8> {
+pub fn draw_all(sheets: &[TableModel]) -> Vec<u8> {
     let sheets: Vec<String> = sheets.iter().map(sheet).collect();
     sheets.join("\n").into_bytes()
 }
 
-fn sheet(sheet: &Sheet) -> String {
-    let rule = |head: &Head| if head.holds == Holds::Numbers { "---:" } else { "---" }.to_owned();
+fn sheet(sheet: &TableModel) -> String {
+    let rule = |head: &ColumnHeader| if head.holds == CellKind::Numbers { "---:" } else { "---" }.to_owned();
     let mut out = match sheet.measure.as_str() {
         "" => format!("### {}\n\n", sheet.title),
         measure => format!("### {}: {}\n\n", sheet.title, escape::markdown(measure)),
@@ -27,18 +27,19 @@ fn sheet(sheet: &Sheet) -> String {
     }
     // Heads over numbers are ids and names of policies; the others are ours.
     let heads = sheet.heads.iter();
-    out += &row(heads.map(|head| if head.holds == Holds::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
+    out += &row(heads.map(|head| if head.holds == CellKind::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
     out += &row(sheet.heads.iter().map(rule));
     for cells in &sheet.rows {
         // A row may lack its last cells.
         let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-        out +=
-            &row(cells.map(|(head, text)| if head.holds == Holds::Numbers { text.to_owned() } else { escape::markdown(text) }));
+        out += &row(
+            cells.map(|(head, text)| if head.holds == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) })
+        );
     }
     out + &below(sheet)
 }
 
-fn below(sheet: &Sheet) -> String {
+fn below(sheet: &TableModel) -> String {
     sheet.below.iter().map(|line| format!("\n{line}\n")).collect()
 }
 

@@ -1,10 +1,10 @@
 //! What a model found of what the kept measure says is there → bytes, by the names of the reports.
 
-use super::table_model::{Head, Sheet, cut};
+use super::table_model::{ColumnHeader, TableModel, cut};
 use super::{Style, escape, json, markdown, number_format, table};
-use crate::analysis::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings, Forecast, NOTHING, OfPolicy, Share};
+use crate::analysis::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings, Forecast, NOTHING, PolicyAnswers, Share};
 use crate::metrics::column::Unit;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// The reports that findings can be shown as, by their names.
 pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
@@ -25,7 +25,7 @@ pub fn render_forecast(report: &str, forecasts: &[Forecast], style: &Style) -> V
     }
 }
 
-fn draw(report: &str, sheets: &[Sheet], style: &Style) -> Vec<u8> {
+fn draw(report: &str, sheets: &[TableModel], style: &Style) -> Vec<u8> {
     match report {
         "markdown" => markdown::draw_all(sheets),
         _ => table::draw_all(sheets, style),
@@ -54,30 +54,31 @@ fn sides(answers: &Answers) -> [String; 6] {
     [hits, hits_with_line, soft, hard, nothing, everything].map(share)
 }
 
-fn answers(findings: &Findings) -> Sheet {
-    let row = |of: &OfPolicy| {
+fn answers(findings: &Findings) -> TableModel {
+    let row = |of: &PolicyAnswers| {
         let mut cells = vec![of.policy.clone(), number(of.answers.nothing.asked), number(of.contexts), number(of.sessions)];
         cells.extend(sides(&of.answers));
         cells
     };
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(["questions", "contexts", "sessions"].into_iter().chain(SIDES).map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(["questions", "contexts", "sessions"].into_iter().chain(SIDES).map(ColumnHeader::numbers));
     let mut below =
         vec!["the share of the questions that were answered right, by what the kept measure says of the fact; line in sight: the request \
          holds the very line of the question, and not only its fact"
             .to_owned()];
     below.extend(findings.policies.iter().map(meaning));
     if findings.too_long > 0 {
-        let (requests, most) = (many(findings.too_long, "request"), number_format::grouped(findings.plan.max_context as f64, 0));
+        let (requests, most) =
+            (plural(findings.too_long, "request"), number_format::grouped(findings.plan.max_context as f64, 0));
         below.push(format!("{requests} with something to ask about left out: over {most} tokens"));
     }
-    let asked = many(findings.asked.len(), "question");
+    let asked = plural(findings.asked.len(), "question");
     let title = format!("What a model finds ({asked})");
-    Sheet { title, measure: findings.model.clone(), heads, rows: findings.policies.iter().map(row).collect(), below }
+    TableModel { title, measure: findings.model.clone(), heads, rows: findings.policies.iter().map(row).collect(), below }
 }
 
 /// What the figures of one policy say of the measure.
-fn meaning(of: &OfPolicy) -> String {
+fn meaning(of: &PolicyAnswers) -> String {
     let said = |share: Share| number_format::value(Unit::Share, share.value());
     let Answers { hits, nothing, everything, .. } = of.answers;
     format!(
@@ -91,8 +92,8 @@ fn meaning(of: &OfPolicy) -> String {
     )
 }
 
-fn agreement(findings: &Findings) -> Sheet {
-    let row = |of: &OfPolicy| {
+fn agreement(findings: &Findings) -> TableModel {
+    let row = |of: &PolicyAnswers| {
         let (table, Agreement { share, phi, kappa }) = (of.answers.table, of.agreement);
         let mut cells = vec![of.policy.clone()];
         let counts = [table.hit_right, table.hit_wrong, table.miss_right, table.miss_wrong];
@@ -100,9 +101,9 @@ fn agreement(findings: &Findings) -> Sheet {
         cells.extend([(Unit::Share, share), (Unit::Ratio, phi), (Unit::Ratio, kappa)].map(|(unit, of)| estimate(unit, of)));
         cells
     };
-    let mut heads = vec![Head::names("policy")];
+    let mut heads = vec![ColumnHeader::names("policy")];
     let columns = ["hit, found", "hit, not found", "miss, found", "miss, not found", "agree", "phi", "kappa"];
-    heads.extend(columns.map(Head::numbers));
+    heads.extend(columns.map(ColumnHeader::numbers));
     let below = vec![
         "agree: hits that were found and misses that were not; phi: the correlation of the two; kappa: agreement beyond chance. 95 % \
          intervals by drawing sessions, where there are six or more"
@@ -112,19 +113,25 @@ fn agreement(findings: &Findings) -> Sheet {
             .to_owned(),
     ];
     let rows = findings.policies.iter().map(row).collect();
-    Sheet { title: "Agreement with kept.hit".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Agreement with kept.hit".to_owned(), measure: String::new(), heads, rows, below }
 }
 
-fn kinds(findings: &Findings) -> Sheet {
+fn kinds(findings: &Findings) -> TableModel {
     let rows = findings.kinds.iter().map(|of| {
         let mut cells = vec![of.policy.clone(), of.kind.to_owned(), number(of.answers.nothing.asked)];
         cells.extend(sides(&of.answers));
         cells.push(number_format::value(Unit::Share, of.answers.table.share()));
         cells
     });
-    let mut heads = vec![Head::names("policy"), Head::names("kind")];
-    heads.extend(["questions"].into_iter().chain(SIDES).chain(["agree"]).map(Head::numbers));
-    Sheet { title: "By kind of fact".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: wrong(findings) }
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("kind")];
+    heads.extend(["questions"].into_iter().chain(SIDES).chain(["agree"]).map(ColumnHeader::numbers));
+    TableModel {
+        title: "By kind of fact".to_owned(),
+        measure: String::new(),
+        heads,
+        rows: rows.collect(),
+        below: wrong(findings),
+    }
 }
 
 /// Answers shown of those on which measure and model do not agree.
@@ -133,14 +140,14 @@ const EXAMPLES: usize = 5;
 /// Some of the questions on which the two do not agree: the place to look.
 fn wrong(findings: &Findings) -> Vec<String> {
     let differ = findings.asked.iter().filter(|asked| asked.is_hit() != asked.context.right);
-    let line = |asked: &crate::analysis::probe::Asked| {
+    let line = |asked: &crate::analysis::probe::AnsweredQuestion| {
         let [fact, answer] = [&asked.fact, &asked.context.answer].map(|text| cut(text.lines().next().unwrap_or_default()));
         let text = format!("{}:{}: a {}, `{fact}`; the model: `{answer}`", asked.transcript, asked.line, said(asked.outcome));
         escape::terminal(&text).into_owned()
     };
     let mut lines: Vec<String> = differ.clone().take(EXAMPLES).map(line).collect();
     if !lines.is_empty() {
-        lines.insert(0, format!("they do not agree on {}, such as", many(differ.count(), "question")));
+        lines.insert(0, format!("they do not agree on {}, such as", plural(differ.count(), "question")));
     }
     lines
 }
@@ -153,19 +160,19 @@ fn said(outcome: &str) -> &str {
     }
 }
 
-fn forecast(forecasts: &[Forecast]) -> Sheet {
+fn forecast(forecasts: &[Forecast]) -> TableModel {
     let cells =
         |of: &str, counts: [u64; 4]| std::iter::once(of.to_owned()).chain(counts.map(number_format::count)).collect::<Vec<_>>();
     let counts = |of: &Forecast| [of.questions as u64, of.contexts as u64, of.tokens, of.new_tokens];
     let mut rows: Vec<_> = forecasts.iter().map(|of| cells(&of.of, counts(of))).collect();
     let sum = forecasts.iter().map(counts).fold([0; 4], |sum, of| [0, 1, 2, 3].map(|at| sum[at] + of[at]));
     rows.push(cells("all", sum));
-    let mut heads = vec![Head::names("asked of")];
-    heads.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("asked of")];
+    heads.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(ColumnHeader::numbers));
     let below = vec![
         "questions are counted once however often they come up; tokens by o200k; new: where the server still has what it read for the \
          question before"
             .to_owned(),
     ];
-    Sheet { title: "What would be asked".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "What would be asked".to_owned(), measure: String::new(), heads, rows, below }
 }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
 
 use crate::results::saved::Results;
-use crate::util::text::filled;
+use crate::util::text::wrap;
 
-use super::table_model::{Head, Holds, Sheet, sheets};
+use super::table_model::{CellKind, ColumnHeader, TableModel, sheets};
 use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
@@ -25,14 +25,14 @@ pub fn render(results: &Results, style: &Style) -> Vec<u8> {
 }
 
 /// Sheets below each other.
-pub fn draw_all(sheets: &[Sheet], style: &Style) -> Vec<u8> {
+pub fn draw_all(sheets: &[TableModel], style: &Style) -> Vec<u8> {
     let style = Style { width: style.width.clamp(NARROWEST, usize::from(u16::MAX) / 2), ..*style };
     let sheets: Vec<String> = sheets.iter().map(|sheet| lay_out(sheet, &style)).collect();
     sheets.join("\n").into_bytes()
 }
 
 /// One sheet: its title, its tables, the lines below.
-fn lay_out(sheet: &Sheet, style: &Style) -> String {
+fn lay_out(sheet: &TableModel, style: &Style) -> String {
     let title = match sheet.measure.as_str() {
         "" => sheet.title.clone(),
         measure => format!("{}: {}", sheet.title, escape::terminal(measure)),
@@ -45,28 +45,28 @@ fn lay_out(sheet: &Sheet, style: &Style) -> String {
     };
     let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
     for line in &sheet.below {
-        out += &filled("", line, style.width);
+        out += &wrap("", line, style.width);
     }
     out
 }
 
 /// How wide each column is: as its content asks, within limits; prose gets what is left.
-fn widths(sheet: &Sheet, style: &Style) -> Vec<usize> {
+fn widths(sheet: &TableModel, style: &Style) -> Vec<usize> {
     let mut table = Table::new();
     table.set_header(sheet.heads.iter().map(head_text));
     table.add_rows(sheet.rows.iter().map(|cells| sheet.heads.iter().zip(cells).map(|(head, text)| cell_text(head, text))));
     let content: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
     let mut names = shares(
         style.width / 2,
-        sheet.heads.iter().zip(&content).filter(|(head, _)| head.holds == Holds::Names).map(|(_, width)| *width),
+        sheet.heads.iter().zip(&content).filter(|(head, _)| head.holds == CellKind::Names).map(|(_, width)| *width),
     )
     .into_iter();
     let mut left = style.width;
     let limited = sheet.heads.iter().zip(content).map(|(head, width)| {
         let width = match head.holds {
-            Holds::Names => names.next().unwrap_or(width),
-            Holds::Numbers | Holds::Words => width.min(NUMBER),
-            Holds::Prose | Holds::Verbatim => width.min(left.max(NUMBER)),
+            CellKind::Names => names.next().unwrap_or(width),
+            CellKind::Numbers | CellKind::Words => width.min(NUMBER),
+            CellKind::Prose | CellKind::Verbatim => width.min(left.max(NUMBER)),
         };
         left = left.saturating_sub(width + GAP);
         width
@@ -88,8 +88,8 @@ fn shares(room: usize, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
 }
 
 /// Which columns each of the stacked tables shows.
-fn stack(heads: &[Head], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
-    let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == Holds::Names).collect();
+fn stack(heads: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
+    let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == CellKind::Names).collect();
     let room = limit.saturating_sub(names.iter().map(|at| widths[*at]).sum::<usize>() + GAP * names.len().saturating_sub(1));
     let needs = |columns: Range<usize>| columns.map(|at| widths[at] + GAP).sum::<usize>();
     let is_same = |one: usize, other: usize| group(&heads[one]) == group(&heads[other]);
@@ -111,11 +111,11 @@ fn stack(heads: &[Head], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
 }
 
 /// What a measure's id has before its dot. Ids without one are a group together.
-fn group(head: &Head) -> &str {
+fn group(head: &ColumnHeader) -> &str {
     head.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
 }
 
-fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> String {
+fn draw(sheet: &TableModel, columns: &[usize], widths: &[usize], style: &Style) -> String {
     let mut table = Table::new();
     let rule = LineStyle { fill: Some('─'), ..LineStyle::none() };
     table.load_style(TableStyle::new().header_separator(rule));
@@ -129,7 +129,7 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
         let cell = |at: &usize| {
             let (head, text) = (&sheet.heads[*at], cells.get(*at).map_or("", String::as_str));
             let text = cell_text(head, text);
-            if head.holds == Holds::Names { broken(&text, &['/'], widths[*at]) } else { text }
+            if head.holds == CellKind::Names { broken(&text, &['/'], widths[*at]) } else { text }
         };
         table.add_row(columns.iter().map(cell));
     }
@@ -137,16 +137,16 @@ fn draw(sheet: &Sheet, columns: &[usize], widths: &[usize], style: &Style) -> St
         let gap = if *at == columns[0] { 0 } else { GAP };
         column.set_padding((narrow(gap), 0));
         column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(widths[*at] + gap))));
-        let numbers = sheet.heads[*at].holds == Holds::Numbers;
+        let numbers = sheet.heads[*at].holds == CellKind::Numbers;
         column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
     }
     table.trim_fmt() + "\n"
 }
 
 /// The rows of one of the stacked tables: a row that only says elsewhere what it has to say, like a bound, is left out.
-fn rows_of<'a>(sheet: &'a Sheet, columns: &[usize]) -> Vec<&'a Vec<String>> {
+fn rows_of<'a>(sheet: &'a TableModel, columns: &[usize]) -> Vec<&'a Vec<String>> {
     let says = |cells: &[String], at: usize| {
-        sheet.heads[at].holds != Holds::Names && cells.get(at).is_some_and(|text| text != number_format::MISSING)
+        sheet.heads[at].holds != CellKind::Names && cells.get(at).is_some_and(|text| text != number_format::MISSING)
     };
     let says_here = |cells: &&Vec<String>| columns.iter().any(|at| says(cells, *at));
     let only_elsewhere = |cells: &&Vec<String>| !says_here(cells) && (0..sheet.heads.len()).any(|at| says(cells, at));
@@ -155,9 +155,9 @@ fn rows_of<'a>(sheet: &'a Sheet, columns: &[usize]) -> Vec<&'a Vec<String>> {
 }
 
 /// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.
-fn head_text(head: &Head) -> String {
+fn head_text(head: &ColumnHeader) -> String {
     let text = escape::terminal(&head.text);
-    if head.holds == Holds::Numbers { broken(&text, &['.', '-', '_', '/', ' '], HEAD) } else { text.into_owned() }
+    if head.holds == CellKind::Numbers { broken(&text, &['.', '-', '_', '/', ' '], HEAD) } else { text.into_owned() }
 }
 
 /// A text in lines of at most so many characters, as far as it can be broken after these characters.
@@ -173,9 +173,9 @@ fn broken(text: &str, after: &[char], limit: usize) -> String {
 }
 
 /// A number's interval stands below it, and its p-value below that.
-fn cell_text(head: &Head, text: &str) -> String {
+fn cell_text(head: &ColumnHeader, text: &str) -> String {
     let text = escape::terminal(text);
-    if head.holds == Holds::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
+    if head.holds == CellKind::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
 }
 
 /// Widths are bounded by the style's, which is far below this type's end.

@@ -15,28 +15,28 @@ pub mod sweep;
 use std::collections::HashSet;
 
 use crate::results::saved::{LayerRow, ResultNote, Results};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::number_format;
 
 /// A titled table. The title and the lines below are ours; all other texts are raw, and whoever draws them escapes them.
-pub struct Sheet {
+pub struct TableModel {
     pub title: String,
     /// The measure the numbers are of, where they are all of one; else empty.
     pub measure: String,
-    pub heads: Vec<Head>,
+    pub heads: Vec<ColumnHeader>,
     pub rows: Vec<Vec<String>>,
     /// Lines below: legends, and what was left out.
     pub below: Vec<String>,
 }
 
-pub struct Head {
+pub struct ColumnHeader {
     pub text: String,
-    pub holds: Holds,
+    pub holds: CellKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum CellKind {
     /// What a row is about. A sheet that is cut into several repeats these columns, its first ones.
     Names,
     Numbers,
@@ -54,7 +54,7 @@ const SHOWN: usize = 10;
 const LONGEST: usize = 60;
 
 /// Every sheet that has something to show.
-pub fn sheets(results: &Results) -> Vec<Sheet> {
+pub fn sheets(results: &Results) -> Vec<TableModel> {
     let found = [
         sweep::recommended(results),
         sweep::front(results),
@@ -87,11 +87,11 @@ pub fn sheets(results: &Results) -> Vec<Sheet> {
 }
 
 /// What every layer did.
-fn layers(results: &Results) -> Sheet {
-    let mut heads = vec![Head::names("policy"), Head::names("layer")];
-    heads.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(Head::numbers));
+fn layers(results: &Results) -> TableModel {
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    heads.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
     if results.layers.iter().any(|layer| layer.note.is_some()) {
-        heads.push(Head::prose("note"));
+        heads.push(ColumnHeader::prose("note"));
     }
     let rows = results.layers.iter().map(|layer| {
         let LayerRow { policy, layer, fired, skipped, failed, edits, tokens_freed, note } = layer;
@@ -102,28 +102,28 @@ fn layers(results: &Results) -> Sheet {
         cells
     });
     let rows: Vec<_> = rows.collect();
-    Sheet { title: "Layers".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Layers".to_owned(), measure: String::new(), heads, rows, below: vec![] }
 }
 
 /// Behaviour of the originals that was replayed as it is.
-fn quirks(results: &Results) -> Sheet {
+fn quirks(results: &Results) -> TableModel {
     let rows = results.policies.iter().flat_map(|p| p.quirks.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
-    let heads = vec![Head::names("policy"), Head::prose("quirk")];
-    Sheet { title: "Quirks kept".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] }
+    let heads = vec![ColumnHeader::names("policy"), ColumnHeader::prose("quirk")];
+    TableModel { title: "Quirks kept".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] }
 }
 
-fn notes(results: &Results) -> Sheet {
+fn notes(results: &Results) -> TableModel {
     let place = |note: &ResultNote| match note.line {
         Some(line) => format!("{}:{line}", note.path),
         None => note.path.clone(),
     };
     let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![place(note), note.what.clone()]).collect();
     let left = results.notes.len() - rows.len();
-    let below = (left > 0).then(|| format!("{} in -o json", many(left, "more note")));
+    let below = (left > 0).then(|| format!("{} in -o json", plural(left, "more note")));
     let files: HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
-    let title = format!("Notes: {} on {}", results.notes.len(), many(files.len(), "file"));
-    let heads = vec![Head::names("place"), Head::prose("note")];
-    Sheet { title, measure: String::new(), heads, rows, below: below.into_iter().collect() }
+    let title = format!("Notes: {} on {}", results.notes.len(), plural(files.len(), "file"));
+    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("note")];
+    TableModel { title, measure: String::new(), heads, rows, below: below.into_iter().collect() }
 }
 
 /// The folder that all paths have in common, with its last slash: tables leave it out.
@@ -149,32 +149,32 @@ pub fn cut(text: &str) -> String {
     }
 }
 
-impl Sheet {
+impl TableModel {
     /// Lines as they are.
     pub fn verbatim(title: String, measure: String, lines: impl IntoIterator<Item = String>, below: Vec<String>) -> Self {
-        let heads = vec![Head { text: String::new(), holds: Holds::Verbatim }];
+        let heads = vec![ColumnHeader { text: String::new(), holds: CellKind::Verbatim }];
         Self { title, measure, heads, rows: lines.into_iter().map(|line| vec![line]).collect(), below }
     }
 
     pub fn is_verbatim(&self) -> bool {
-        self.heads.iter().any(|head| head.holds == Holds::Verbatim)
+        self.heads.iter().any(|head| head.holds == CellKind::Verbatim)
     }
 }
 
-impl Head {
+impl ColumnHeader {
     pub fn names(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: Holds::Names }
+        Self { text: text.to_owned(), holds: CellKind::Names }
     }
 
     pub fn numbers(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: Holds::Numbers }
+        Self { text: text.to_owned(), holds: CellKind::Numbers }
     }
 
     pub fn words(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: Holds::Words }
+        Self { text: text.to_owned(), holds: CellKind::Words }
     }
 
     pub fn prose(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: Holds::Prose }
+        Self { text: text.to_owned(), holds: CellKind::Prose }
     }
 }

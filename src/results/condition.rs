@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::metrics::column::Id;
+use crate::metrics::column::ColumnId;
 
 /// A condition on a total: a column, a comparison, a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    pub column: Id,
+    pub column: ColumnId,
     operator: Operator,
     limit: f64,
     /// The number as it was written: `2%`.

@@ -21,19 +21,19 @@ use serde::{Deserialize, Serialize};
 use crate::findings::Finding;
 use crate::transcript::format::jsonl::replace_lone_surrogates;
 
-pub use crate::metrics::column::{Better, Column, Combine, Id, Unit};
-pub use crate::metrics::column_map::{ById, Intervals, Values};
+pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
+pub use crate::metrics::column_map::{ColumnMap, Intervals, Values};
 pub use calibration::CalibrationRow;
 pub use comparison::{ComparisonRow, Statistics};
-pub use cost::{BreakRow, CheckRow, DearBreak};
+pub use cost::{BreakRow, CheckRow, CostlyBreak};
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, of_answers, of_cassette};
 pub use summarizer::{Spread, SummarizerRow};
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
-pub use total::Added;
+pub use total::Accumulator;
 pub use trace::{EventMark, TraceLine, TraceRow};
-pub use unfinished::{Finished, Unfinished};
+pub use unfinished::{SavedTranscript, Unfinished};
 
 /// The version this program writes and reads.
 pub const VERSION: u64 = 1;
@@ -72,7 +72,7 @@ pub struct Results {
     pub breaks: Vec<BreakRow>,
     /// The dearest breaks of each policy, the dearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dear_breaks: Vec<DearBreak>,
+    pub dear_breaks: Vec<CostlyBreak>,
     /// One a conversation with recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckRow>,
@@ -118,7 +118,7 @@ pub struct Summary {
     /// How many transcripts the values are of; one transcript may hold several conversations.
     pub transcripts: usize,
     pub values: Values,
-    #[serde(default, skip_serializing_if = "ById::is_empty")]
+    #[serde(default, skip_serializing_if = "ColumnMap::is_empty")]
     pub intervals: Intervals,
 }
 
@@ -281,23 +281,23 @@ fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
 mod tests {
     use super::*;
 
-    const SENT: Id = Id::Borrowed("tokens.sent");
-    const BASELINE: Id = Id::Borrowed("tokens.baseline");
+    const SENT: ColumnId = ColumnId::Borrowed("tokens.sent");
+    const BASELINE: ColumnId = ColumnId::Borrowed("tokens.baseline");
 
     fn columns() -> Vec<Column> {
         vec![
-            Column::estimated("tokens.baseline", Unit::Tokens, Better::Neither, Combine::Sum, "Sent by keep-all."),
-            Column::estimated("tokens.sent", Unit::Tokens, Better::Lower, Combine::Sum, "Sent."),
+            Column::estimated("tokens.baseline", Unit::Tokens, Direction::Neither, Aggregation::Sum, "Sent by keep-all."),
+            Column::estimated("tokens.sent", Unit::Tokens, Direction::Lower, Aggregation::Sum, "Sent."),
             Column::estimated(
                 "tokens.saved",
                 Unit::Share,
-                Better::Higher,
-                Combine::Saving { over: SENT, under: BASELINE },
+                Direction::Higher,
+                Aggregation::Saving { over: SENT, under: BASELINE },
                 "1 − sent ÷ baseline.",
             ),
-            Column::estimated("tokens.peak", Unit::Tokens, Better::Lower, Combine::Max, "Largest request."),
-            Column::estimated("tokens.final", Unit::Tokens, Better::Lower, Combine::Mean, "Last request."),
-            Column::counted("kept.hit", Unit::Share, Better::Higher, Combine::Weighted { by: BASELINE }, "Still there."),
+            Column::estimated("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "Largest request."),
+            Column::estimated("tokens.final", Unit::Tokens, Direction::Lower, Aggregation::Mean, "Last request."),
+            Column::counted("kept.hit", Unit::Share, Direction::Higher, Aggregation::Weighted { by: BASELINE }, "Still there."),
         ]
     }
 
@@ -373,7 +373,7 @@ mod tests {
             "rows": [{"transcript": "t", "conversation": "main", "policy": "p", "values": {"b": 2, "a": 1}}], "summary": []}"#;
         let results = Results::from_json(json).expect("the least a version 1 has");
         assert_eq!(results.rows[0].values.ids().collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(results.columns[0].combine, Combine::Nothing);
+        assert_eq!(results.columns[0].combine, Aggregation::Nothing);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How sure a comparison is. The session is the unit: conversations of one session, and calls of one conversation, depend on
 //! each other.
 //!
-//! Totals are ratios of sums, so a draw of sessions is a sum over the drawn sessions of what each [adds](crate::results::saved::Added).
+//! Totals are ratios of sums, so a draw of sessions is a sum over the drawn sessions of what each [adds](crate::results::saved::Accumulator).
 //! All policies are drawn alike (*paired*): sessions differ much more than policies do.
 //!
 //! Two questions are asked of a difference. How large may it be? An interval from drawn sessions. Could it be chance? A p-value
@@ -15,7 +15,7 @@ mod resample;
 mod samples;
 
 pub use holm::holm;
-pub use inference::certainty;
+pub use inference::infer;
 pub use resample::{Resamples, interval};
 pub use samples::Samples;
 

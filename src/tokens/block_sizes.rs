@@ -1,17 +1,17 @@
 //! The sizes of every block of a conversation, by every measure a study needs: computed once, read by every replay.
 
-use crate::tokens::meter::{Measure, Meter};
+use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{BlockId, Conversation};
 
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    measures: Vec<Measure>,
+    measures: Vec<SizeUnit>,
     /// One after another: the sizes of block 0 by each measure, then those of block 1, …
     sizes: Vec<u64>,
 }
 
 impl Sizes {
-    pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = Measure>) -> Self {
+    pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = SizeUnit>) -> Self {
         let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
         let mut plain = vec![false; conversation.blocks.len()];
         let folded = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
@@ -26,7 +26,7 @@ impl Sizes {
     }
 
     /// Puts others in place of the sizes by one measure, a size a block.
-    pub fn with(mut self, measure: Measure, sizes: &[u64]) -> Self {
+    pub fn with(mut self, measure: SizeUnit, sizes: &[u64]) -> Self {
         if let Some(slot) = self.slot(measure) {
             for (of_block, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
                 of_block[slot] = *size;
@@ -35,7 +35,7 @@ impl Sizes {
         self
     }
 
-    pub fn measures(&self) -> &[Measure] {
+    pub fn measures(&self) -> &[SizeUnit] {
         &self.measures
     }
 
@@ -46,12 +46,12 @@ impl Sizes {
     }
 
     /// The size of a block by one measure; 0 by a measure that was not asked for.
-    pub fn size(&self, block: BlockId, measure: Measure) -> u64 {
+    pub fn size(&self, block: BlockId, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.of(block)[slot])
     }
 
     /// Where a measure stands among [`Sizes::measures`].
-    pub fn slot(&self, measure: Measure) -> Option<usize> {
+    pub fn slot(&self, measure: SizeUnit) -> Option<usize> {
         self.measures.iter().position(|known| *known == measure)
     }
 }

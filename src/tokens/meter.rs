@@ -33,7 +33,7 @@ pub use self::rates::{Class, Rates, SCALE, scaled};
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Measure {
+pub enum SizeUnit {
     /// Unicode code points of the text the model reads (Python's `len`).
     Chars,
     /// UTF-8 bytes of that text.
@@ -56,21 +56,21 @@ pub enum Measure {
     Fitted(Rates),
 }
 
-impl Measure {
+impl SizeUnit {
     /// How many sizes a context keeps at most: those with a name, and one that was fitted.
     pub const MOST: usize = Self::ALL.len() + 1;
 
     /// Every measure that has a name, with it.
-    pub const ALL: [(Measure, &'static str); 9] = [
-        (Measure::Chars, "chars"),
-        (Measure::Bytes, "bytes"),
-        (Measure::Utf16, "utf16"),
-        (Measure::PyRepr, "py-repr"),
-        (Measure::Json, "json"),
-        (Measure::JsonAscii, "json-ascii"),
-        (Measure::JsJson, "js-json"),
-        (Measure::O200k, "o200k"),
-        (Measure::Cl100k, "cl100k"),
+    pub const ALL: [(SizeUnit, &'static str); 9] = [
+        (SizeUnit::Chars, "chars"),
+        (SizeUnit::Bytes, "bytes"),
+        (SizeUnit::Utf16, "utf16"),
+        (SizeUnit::PyRepr, "py-repr"),
+        (SizeUnit::Json, "json"),
+        (SizeUnit::JsonAscii, "json-ascii"),
+        (SizeUnit::JsJson, "js-json"),
+        (SizeUnit::O200k, "o200k"),
+        (SizeUnit::Cl100k, "cl100k"),
     ];
 
     /// The size of one block as it stands in its message; `plain` where the message's content is a bare string.
@@ -79,8 +79,8 @@ impl Measure {
             Some(notation) if plain => (notation.string)(&block.text()),
             Some(notation) => notation.value(&block.wire),
             None => match self {
-                Measure::Fitted(rates) => rates.block(block),
-                Measure::O200k | Measure::Cl100k => self.block_tokens(block),
+                SizeUnit::Fitted(rates) => rates.block(block),
+                SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
                 _ => self.read(block),
             },
         }
@@ -103,28 +103,30 @@ impl Measure {
     /// The size of a text alone: for PyRepr `len(repr(text))`, for the JSON measures that of the JSON string.
     pub fn text(self, text: &str) -> u64 {
         match self {
-            Measure::Chars => text.chars().count() as u64,
-            Measure::Bytes => text.len() as u64 - stand_ins(text),
+            SizeUnit::Chars => text.chars().count() as u64,
+            SizeUnit::Bytes => text.len() as u64 - stand_ins(text),
             // A character takes two units where it takes four bytes, which begin with F0 or more.
-            Measure::Utf16 => (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - stand_ins(text),
-            Measure::O200k => Vocabulary::O200k.count(text),
-            Measure::Cl100k => Vocabulary::Cl100k.count(text),
-            Measure::PyRepr => (python::REPR.string)(text),
-            Measure::Json => (python::DUMPS.string)(text),
-            Measure::JsonAscii => (python::DUMPS_ASCII.string)(text),
-            Measure::JsJson => (javascript::STRINGIFY.string)(text),
-            Measure::Fitted(rates) => rates.text(text),
+            SizeUnit::Utf16 => (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - stand_ins(text),
+            SizeUnit::O200k => Vocabulary::O200k.count(text),
+            SizeUnit::Cl100k => Vocabulary::Cl100k.count(text),
+            SizeUnit::PyRepr => (python::REPR.string)(text),
+            SizeUnit::Json => (python::DUMPS.string)(text),
+            SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
+            SizeUnit::JsJson => (javascript::STRINGIFY.string)(text),
+            SizeUnit::Fitted(rates) => rates.text(text),
         }
     }
 
     /// The measures that count messages as a language writes them down, punctuation and all.
     fn notation(self) -> Option<&'static Notation> {
         match self {
-            Measure::PyRepr => Some(&python::REPR),
-            Measure::Json => Some(&python::DUMPS),
-            Measure::JsonAscii => Some(&python::DUMPS_ASCII),
-            Measure::JsJson => Some(&javascript::STRINGIFY),
-            Measure::Chars | Measure::Bytes | Measure::Utf16 | Measure::O200k | Measure::Cl100k | Measure::Fitted(_) => None,
+            SizeUnit::PyRepr => Some(&python::REPR),
+            SizeUnit::Json => Some(&python::DUMPS),
+            SizeUnit::JsonAscii => Some(&python::DUMPS_ASCII),
+            SizeUnit::JsJson => Some(&javascript::STRINGIFY),
+            SizeUnit::Chars | SizeUnit::Bytes | SizeUnit::Utf16 | SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_) => {
+                None
+            }
         }
     }
 
@@ -149,23 +151,23 @@ fn stand_ins(text: &str) -> u64 {
     if has_stand_ins(text) { text.chars().filter(|c| lone_surrogate(*c).is_some()).count() as u64 } else { 0 }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for SizeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Measure::ALL.iter().find(|(measure, _)| measure == self);
+        let name = SizeUnit::ALL.iter().find(|(measure, _)| measure == self);
         f.write_str(name.map_or(RECORDED.name, |(_, name)| name))
     }
 }
 
-impl FromStr for Measure {
+impl FromStr for SizeUnit {
     type Err = UnknownMeter;
 
     fn from_str(name: &str) -> Result<Self, UnknownMeter> {
-        let known = Measure::ALL.iter().find(|(_, known)| *known == name);
+        let known = SizeUnit::ALL.iter().find(|(_, known)| *known == name);
         known.map(|(measure, _)| *measure).ok_or_else(|| UnknownMeter(name.to_owned()))
     }
 }
 
-impl TryFrom<String> for Measure {
+impl TryFrom<String> for SizeUnit {
     type Error = UnknownMeter;
 
     fn try_from(name: String) -> Result<Self, UnknownMeter> {
@@ -173,8 +175,8 @@ impl TryFrom<String> for Measure {
     }
 }
 
-impl From<Measure> for String {
-    fn from(measure: Measure) -> Self {
+impl From<SizeUnit> for String {
+    fn from(measure: SizeUnit) -> Self {
         measure.to_string()
     }
 }
@@ -195,7 +197,7 @@ mod tests {
     fn text_measures_count_what_the_model_reads() {
         let read = |wire| {
             let block = block(wire);
-            [Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.block(&block, false))
+            [SizeUnit::Chars, SizeUnit::Bytes, SizeUnit::Utf16].map(|measure| measure.block(&block, false))
         };
         let sizes = [
             json!({"type": "text", "text": "é😀"}),
@@ -206,38 +208,38 @@ mod tests {
         ]
         .map(read);
         assert_eq!(sizes, [[2, 6, 3], [20, 20, 20], [3, 3, 3], [0, 0, 0], [20, 20, 20]]);
-        assert_eq!([Measure::Chars.message(Role::User, false, 2, 7), Measure::Chars.list(3, 9)], [7, 9]);
+        assert_eq!([SizeUnit::Chars.message(Role::User, false, 2, 7), SizeUnit::Chars.list(3, 9)], [7, 9]);
     }
 
     #[test]
     fn tokens_are_recorded_counted_or_estimated() {
         let mut thinking = block(json!({"type": "thinking", "thinking": "one two"}));
-        assert_eq!(Measure::O200k.block(&thinking, false), 2);
+        assert_eq!(SizeUnit::O200k.block(&thinking, false), 2);
         thinking.recorded_tokens = Some(900);
-        assert_eq!([Measure::O200k, Measure::Chars].map(|measure| measure.block(&thinking, false)), [900, 7]);
+        assert_eq!([SizeUnit::O200k, SizeUnit::Chars].map(|measure| measure.block(&thinking, false)), [900, 7]);
         let picture = json!({"type": "image", "source": {"type": "file", "file_id": "f1"}});
         let result =
             json!({"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "one two"}, picture]});
-        assert_eq!(Measure::Cl100k.block(&block(result), false), 2 + 1_600);
+        assert_eq!(SizeUnit::Cl100k.block(&block(result), false), 2 + 1_600);
     }
 
     #[test]
     fn written_measures_count_braces_and_keys() {
         let text = block(json!({"type": "text", "text": "it's"}));
-        assert_eq!(Measure::PyRepr.block(&text, true), r#""it's""#.len() as u64);
-        assert_eq!(Measure::PyRepr.block(&text, false), r#"{'type': 'text', 'text': "it's"}"#.len() as u64);
-        assert_eq!(Measure::Json.message(Role::User, true, 1, 6), r#"{"role": "user", "content": "it's"}"#.len() as u64);
+        assert_eq!(SizeUnit::PyRepr.block(&text, true), r#""it's""#.len() as u64);
+        assert_eq!(SizeUnit::PyRepr.block(&text, false), r#"{'type': 'text', 'text': "it's"}"#.len() as u64);
+        assert_eq!(SizeUnit::Json.message(Role::User, true, 1, 6), r#"{"role": "user", "content": "it's"}"#.len() as u64);
         assert_eq!(
-            Measure::JsJson.message(Role::Assistant, false, 2, 4),
+            SizeUnit::JsJson.message(Role::Assistant, false, 2, 4),
             r#"{"role":"assistant","content":[{},{}]}"#.len() as u64
         );
-        assert_eq!(Measure::JsJson.list(2, 4), "[{},{}]".len() as u64);
+        assert_eq!(SizeUnit::JsJson.list(2, 4), "[{},{}]".len() as u64);
     }
 
     #[test]
     fn half_surrogate_pairs_count_as_where_they_came_from() {
         let half = crate::util::text::stand_in(0xD83D).expect("a surrogate").to_string();
-        assert_eq!([Measure::Chars, Measure::Bytes, Measure::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
-        assert_eq!(Measure::O200k.text(&half), Measure::O200k.text("\u{fffd}"));
+        assert_eq!([SizeUnit::Chars, SizeUnit::Bytes, SizeUnit::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
+        assert_eq!(SizeUnit::O200k.text(&half), SizeUnit::O200k.text("\u{fffd}"));
     }
 }

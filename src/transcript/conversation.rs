@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use builder::Builder;
-pub use pieces::Piece;
+pub use pieces::SourceFile;
 
 /// Index of a block in its conversation. Replays number the blocks that layers write from where the conversation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -278,7 +278,7 @@ pub struct Conversation {
     /// Records of the file that became part of this conversation.
     pub records: usize,
     /// The files it was read from, where they are several.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<SourceFile>,
 }
 
 impl Conversation {

@@ -71,12 +71,12 @@ pub fn around(text: &str, part: std::ops::Range<usize>, chars: usize) -> String 
 }
 
 /// `1 file`, `2 files`.
-pub fn many(count: usize, what: &str) -> String {
+pub fn plural(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What to say of a name that is not among those known: `; did you mean `x`?`, and what there is.
-pub fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
+pub fn did_you_mean(wanted: &str, known: &[impl AsRef<str>]) -> String {
     let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
     let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
     match closest {
@@ -87,7 +87,7 @@ pub fn one_of(wanted: &str, known: &[impl AsRef<str>]) -> String {
 }
 
 /// Words in lines of at most `width` characters, the second and later ones below the end of what the first begins with.
-pub fn filled(begin: &str, text: &str, width: usize) -> String {
+pub fn wrap(begin: &str, text: &str, width: usize) -> String {
     let indent = begin.chars().count();
     let mut lines = begin.to_owned();
     let mut column = indent;
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn lines_are_filled_below_their_beginning() {
-        assert_eq!(filled("- ", "one two  three", 9), "- one two\n  three\n");
-        assert_eq!(filled("", "unbreakable a", 4), "unbreakable\na\n");
+        assert_eq!(wrap("- ", "one two  three", 9), "- one two\n  three\n");
+        assert_eq!(wrap("", "unbreakable a", 4), "unbreakable\na\n");
     }
 
     #[test]

@@ -26,12 +26,12 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {}
 
 /// The lines of the keys of a file that holds a list of tables (`[[layer]]`, `[[model]]`).
-pub struct Places<'a> {
+pub struct TomlSpans<'a> {
     text: &'a str,
     list: &'a str,
 }
 
-impl<'a> Places<'a> {
+impl<'a> TomlSpans<'a> {
     pub fn of(text: &'a str, list: &'a str) -> Self {
         Self { text, list }
     }

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use recompact::engine::layer::ACTS;
+use recompact::engine::layer::LAYERS;
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::FINDINGS;
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::PROMPTS;
-use recompact::metrics::metric::MEASURES;
+use recompact::metrics::metric::METRICS;
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
@@ -46,11 +46,11 @@ fn everything_is_in_the_catalog_and_has_a_page() {
     let kinds: [(&str, Vec<&str>); 12] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
-        ("layers", ACTS.iter().map(|kind| kind.name).collect()),
+        ("layers", LAYERS.iter().map(|kind| kind.name).collect()),
         ("meters", METERS.iter().map(|meter| meter.name).collect()),
         ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(PROTOCOLS.iter().map(|protocol| protocol.name)).collect()),
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
-        ("measures", MEASURES.iter().map(|measure| measure.name).collect()),
+        ("measures", METRICS.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
         ("schemas", vec!["policy", "suite"]),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
@@ -66,7 +66,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
             assert!(line.is_some_and(|line| line.trim().len() > name.len() + 10), "{kind}: {name} has a name and a line");
         }
     }
-    for kind in ACTS {
+    for kind in LAYERS {
         let page = run(["catalog", "layers", kind.name]).printed();
         assert!(page.starts_with(&format!("`{}`: ", kind.name)), "{page}");
         assert!(page.lines().count() > 8 && page.contains("```toml"), "{}: a page has an example", kind.name);
@@ -85,7 +85,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
 /// Every example of a layer's page is a layer.
 #[test]
 fn examples_in_the_pages_are_policies() {
-    for kind in ACTS {
+    for kind in LAYERS {
         let page = run(["catalog", "layers", kind.name]).printed();
         let examples: Vec<&str> = page.split("```").skip(1).step_by(2).filter_map(|part| part.strip_prefix("toml")).collect();
         assert!(!examples.is_empty(), "{}", kind.name);
@@ -123,7 +123,7 @@ fn the_readme_names_every_format_policy_layer_and_column() {
     for report in REPORTS.iter().map(|report| report.name) {
         assert!(readme.contains(&format!("-o {report}`")) || readme.contains(&format!("-o {report} ")), "{report}");
     }
-    for layer in ACTS.iter().map(|kind| kind.name).filter(|name| *name != "recorded") {
+    for layer in LAYERS.iter().map(|kind| kind.name).filter(|name| *name != "recorded") {
         assert!(readme.contains(layer), "{layer}");
     }
 }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::message_digest::{Fold, Said};
-use super::tree::{EntryKind, Index, Place, folder, last};
+use super::message_digest::{Fold, MessageDigest};
+use super::tree::{EntryKind, Index, PathMatch, folder, last};
 use crate::findings::rules::gap;
 use crate::findings::{Finding, Level};
 
@@ -21,7 +21,7 @@ pub struct Link<'a> {
     pub path: &'a str,
     /// Which tree it is of.
     pub tree: usize,
-    pub said: &'a [Said],
+    pub said: &'a [MessageDigest],
 }
 
 /// Archives of one session, the earliest first.
@@ -86,18 +86,18 @@ pub fn pointers(links: &[Link], trees: &[Index]) -> Vec<Pointer> {
 fn named(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) -> Before {
     match tree.find(path, link.path) {
         // An archive that another names is of its folder; another folder has another session's, of the same name.
-        Place::At { entry, .. }
+        PathMatch::At { entry, .. }
             if last_folder(path) == last_folder(link.path) && folder(&tree.shown(entry)) != folder(link.path) =>
         {
             Before::Nowhere("does not lie beside it".to_owned())
         }
-        Place::At { entry, .. } if entry.kind == EntryKind::File => {
+        PathMatch::At { entry, .. } if entry.kind == EntryKind::File => {
             let shown = tree.shown(entry);
             by_path.get(shown.as_str()).map_or(Before::Unread(shown.clone()), |at| Before::In(*at))
         }
-        Place::At { .. } => Before::Nowhere("is a link or no file there, and was not opened".to_owned()),
-        Place::Nowhere => Before::Nowhere("is not in the tree".to_owned()),
-        Place::Outside => Before::Nowhere("is not in the tree, and nothing outside of it is opened".to_owned()),
+        PathMatch::At { .. } => Before::Nowhere("is a link or no file there, and was not opened".to_owned()),
+        PathMatch::Nowhere => Before::Nowhere("is not in the tree".to_owned()),
+        PathMatch::Outside => Before::Nowhere("is not in the tree, and nothing outside of it is opened".to_owned()),
     }
 }
 
@@ -157,7 +157,7 @@ pub fn chain(links: &[Link], order: &[usize]) -> Chain {
     let mut known: HashSet<u64> = HashSet::new();
     let part = |at: &usize| {
         let Link { path, said, .. } = &links[*at];
-        let shared: Vec<&Said> = said.iter().filter(|one| known.contains(&one.digest)).collect();
+        let shared: Vec<&MessageDigest> = said.iter().filter(|one| known.contains(&one.digest)).collect();
         let part = Part {
             path: (*path).to_owned(),
             messages: said.len(),

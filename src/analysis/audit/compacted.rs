@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::analysis::inspect::{CompactionLoss, RecordedCompaction};
-use crate::analysis::study::{Counter, Study};
+use crate::analysis::study::{Study, TokenCounter};
 use crate::engine::policy::Policy;
 use crate::findings::Finding;
 use crate::transcript::conversation::Conversation;
@@ -57,7 +57,7 @@ impl Replayer<'_> {
 }
 
 /// The tokens of all messages of a conversation.
-fn tokens(counter: Counter, conversation: &Conversation) -> u64 {
+fn tokens(counter: TokenCounter, conversation: &Conversation) -> u64 {
     let counting = counter.of(conversation);
     let (meter, sizes) = (counting.meter, counting.sizes(conversation, []));
     let blocks = conversation.messages.iter().flat_map(|message| &message.blocks);

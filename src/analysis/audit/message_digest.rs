@@ -12,7 +12,7 @@ use crate::transcript::conversation::{Conversation, Kind, Message, Role};
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct MessageDigest {
     pub line: u32,
     /// The same for messages of the same role and content.
     pub digest: u64,
@@ -35,7 +35,7 @@ pub enum Fold {
 }
 
 /// The messages of a transcript, in their order.
-pub fn history<'a>(conversations: impl IntoIterator<Item = &'a Conversation>, bytes: &[u8]) -> Vec<Said> {
+pub fn history<'a>(conversations: impl IntoIterator<Item = &'a Conversation>, bytes: &[u8]) -> Vec<MessageDigest> {
     let sizes: Vec<u64> = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64 + 1).collect();
     let conversations: Vec<_> = conversations.into_iter().collect();
     let mut on_line = vec![0_u64; sizes.len() + 1];
@@ -49,7 +49,7 @@ pub fn history<'a>(conversations: impl IntoIterator<Item = &'a Conversation>, by
         let line = message.line as usize;
         let size = sizes.get(line.wrapping_sub(1)).copied().unwrap_or(0);
         let kinds = || message.blocks.iter().map(|id| conversation.block(*id).kind);
-        Said {
+        MessageDigest {
             line: message.line,
             digest: digest(conversation, message),
             answer: message.role == Role::Assistant,

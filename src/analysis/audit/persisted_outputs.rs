@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::markers::holes;
 use super::place::Place;
-use super::tree::{Entry, EntryKind, Index, Place as Leads};
+use super::tree::{Entry, EntryKind, Index, PathMatch as Leads};
 use crate::findings::rules::spilled;
 use crate::findings::{Finding, Level};
 use crate::transcript::conversation::{Block, Kind};
@@ -23,7 +23,7 @@ pub struct Marker {
 
 /// A marker, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spill {
+pub struct PersistedOutput {
     pub marker: Marker,
     pub place: Place,
 }
@@ -165,7 +165,7 @@ fn named(written: &str) -> Option<f64> {
 }
 
 /// What is wrong with a file, by its state; `times` is how often the marker stands in the transcript.
-pub fn finding(transcript: &str, spill: &Spill, checked: &Checked, times: usize) -> Option<Finding> {
+pub fn finding(transcript: &str, spill: &PersistedOutput, checked: &Checked, times: usize) -> Option<Finding> {
     let level = match checked.state {
         State::Whole | State::Unreadable => return None,
         State::Incomplete => Level::Warning,

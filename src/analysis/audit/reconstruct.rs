@@ -15,11 +15,11 @@ use std::hash::Hasher;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::archive_chain::Before;
-use super::message_digest::Said;
+use super::message_digest::MessageDigest;
 use super::totals::ARCHIVES;
 use super::tree::folder;
 use crate::transcript::conversation::{
-    BlockId, Builder, Compaction, Conversation, Kind, Message, Origin, Piece, RecordedEdit, Role,
+    BlockId, Builder, Compaction, Conversation, Kind, Message, Origin, RecordedEdit, Role, SourceFile,
 };
 
 /// The format of archives.
@@ -36,7 +36,7 @@ pub struct Archive<'a> {
     pub at: usize,
     pub path: &'a str,
     pub conversation: &'a Conversation,
-    pub said: &'a [Said],
+    pub said: &'a [MessageDigest],
     /// Where the history is that its first message stands for, if that stands for one.
     pub before: Option<&'a Before>,
 }
@@ -165,7 +165,7 @@ impl<'a> Open<'a> {
         let lines = |archive: &&Archive| archive.conversation.messages.iter().map(|message| message.line).max();
         self.lines = self.lines.saturating_add(self.of.last().and_then(lines).unwrap_or(0));
         self.of.push(archive);
-        self.builder.add_piece(Piece { path: archive.path.to_owned(), before: self.lines });
+        self.builder.add_piece(SourceFile { path: archive.path.to_owned(), before: self.lines });
     }
 
     /// Appends the messages of an archive from one on, and tells their blocks.
@@ -240,7 +240,7 @@ fn matches<'k>(pattern: impl ExactSizeIterator<Item = &'k u64>, text: impl Itera
 /// The same for messages that are copies of one another: results may have been shortened since.
 fn keys(archive: &Archive) -> Vec<u64> {
     let Archive { conversation, said, .. } = archive;
-    let key = |(message, said): (&Message, &Said)| {
+    let key = |(message, said): (&Message, &MessageDigest)| {
         let mut answered = message.blocks.iter().filter_map(|id| match conversation.block(*id).kind {
             Kind::ToolResult(pair) => Some(&conversation.pair(pair).id),
             _ => None,
@@ -260,7 +260,7 @@ fn acknowledges(conversation: &Conversation, message: &Message) -> bool {
 
 /// Whether a transcript may be one of a session's archives: a list of messages as a harness kept it, in a folder of archives, named
 /// as one, or with a pointer to one in it.
-pub fn is_archive(path: &str, conversations: &[Conversation], said: &[Said]) -> bool {
+pub fn is_archive(path: &str, conversations: &[Conversation], said: &[MessageDigest]) -> bool {
     let [conversation] = conversations else { return false };
     let named = || path.rsplit('/').next().is_some_and(|name| name.starts_with(NAME));
     let lies = || folder(path).trim_end_matches('/').rsplit('/').next() == Some(ARCHIVES);

@@ -97,7 +97,7 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// The same secret at all its places in one file.
-pub struct Seen {
+pub struct SecretPlaces {
     pub rule: &'static Rule,
     /// Where it stands, in the order of the file.
     pub places: Vec<Place>,
@@ -177,9 +177,10 @@ impl Search {
     }
 
     /// What was found, by its first place.
-    pub fn seen(&self) -> Vec<Seen> {
-        let one = |((rule, _), places): (&(usize, String), &Vec<Place>)| Seen { rule: &RULES[*rule], places: places.clone() };
-        let mut seen: Vec<Seen> = self.found.iter().map(one).collect();
+    pub fn seen(&self) -> Vec<SecretPlaces> {
+        let one =
+            |((rule, _), places): (&(usize, String), &Vec<Place>)| SecretPlaces { rule: &RULES[*rule], places: places.clone() };
+        let mut seen: Vec<SecretPlaces> = self.found.iter().map(one).collect();
         seen.sort_by(|a, b| (&a.places, a.rule.name).cmp(&(&b.places, b.rule.name)));
         seen
     }

@@ -6,19 +6,19 @@ use rayon::prelude::*;
 
 use super::archive_chain::{Before, Pointer};
 use super::reconstruct::{Archive, Session, unroll};
-use super::{Compacted, Look, Replayer};
+use super::{Compacted, Replayer, TranscriptAudit};
 use crate::findings::Finding;
 use crate::results::saved::ResultNote;
 
 /// What the archives among the transcripts tell when they are put together. `groups` are the transcripts of sessions, in order; an archive
 /// in none of them is a session by itself.
-pub fn replay(replayer: Replayer, looks: &mut [Look], groups: &[Vec<usize>], pointers: &[Pointer]) {
+pub fn replay(replayer: Replayer, looks: &mut [TranscriptAudit], groups: &[Vec<usize>], pointers: &[Pointer]) {
     let grouped: BTreeSet<usize> = groups.iter().flatten().copied().collect();
     let alone = (0..looks.len()).filter(|at| !grouped.contains(at)).map(|at| vec![at]);
     let before: HashMap<usize, &Before> =
         pointers.iter().filter(|pointer| pointer.message == 0).map(|pointer| (pointer.from, &pointer.before)).collect();
     let archive = |at: usize| {
-        let Look { transcript, said, archive, .. } = &looks[at];
+        let TranscriptAudit { transcript, said, archive, .. } = &looks[at];
         let before = before.get(&at).copied();
         archive.as_ref().map(|conversation| Archive { at, path: &transcript.path, conversation, said, before })
     };
@@ -43,7 +43,7 @@ struct Told {
     notes: Vec<ResultNote>,
 }
 
-fn of_group(replayer: Replayer, looks: &[Look], order: &[Archive]) -> Vec<Told> {
+fn of_group(replayer: Replayer, looks: &[TranscriptAudit], order: &[Archive]) -> Vec<Told> {
     let (sessions, untold) = unroll(order);
     let note = |archive: &&Archive| {
         let what =
@@ -56,7 +56,7 @@ fn of_group(replayer: Replayer, looks: &[Look], order: &[Archive]) -> Vec<Told> 
     untold.iter().map(note).chain(sessions.iter().flat_map(of_session)).collect()
 }
 
-fn of_session(replayer: Replayer, looks: &[Look], session: &Session) -> Vec<Told> {
+fn of_session(replayer: Replayer, looks: &[TranscriptAudit], session: &Session) -> Vec<Told> {
     let conversation = &*session.conversation;
     let path = |at: usize| looks[at].transcript.path.as_str();
     let Some(first) = session.of.first().copied() else { return Vec::new() };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::archive_chain::{Before, Pointer};
 use super::tree::{EntryKind, Index};
-use super::{Audit, Look};
+use super::{Audit, TranscriptAudit};
 
 /// Folders that harnesses move tool results to: learn-claude-code's and Claude Code's, gemini-cli's.
 const RESULTS: [&str; 2] = ["tool-results", "tool-outputs"];
@@ -70,7 +70,7 @@ impl Totals {
 }
 
 /// The transcripts that are archives: they lie in a folder of archives, or others name them as where their history is.
-pub fn archives(looks: &[Look], pointers: &[Pointer]) -> BTreeSet<String> {
+pub fn archives(looks: &[TranscriptAudit], pointers: &[Pointer]) -> BTreeSet<String> {
     let named = pointers.iter().filter_map(|pointer| if let Before::In(at) = pointer.before { Some(at) } else { None });
     let named = named.map(|at| looks[at].transcript.path.as_str());
     let lying =

@@ -47,7 +47,7 @@ const ARCHIVES: &str = ".transcripts/";
 
 /// Where a path of a transcript leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum PathMatch<'a> {
     /// To this entry, whose last components are the path's.
     At { entry: &'a Entry, components: usize },
     /// It may be in the tree, but nothing is there.
@@ -79,11 +79,11 @@ impl<'a> Index<'a> {
     /// The entry that a path in the transcript `near` (as reports name it) means: the one with the most of the path's last components,
     /// for folders are moved and copied; of several, the one nearest to the transcript. What lies in another agent's folder is that
     /// agent's.
-    pub fn find(&self, path: &str, near: &str) -> Place<'a> {
+    pub fn find(&self, path: &str, near: &str) -> PathMatch<'a> {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
-        let Some(name) = parts.last() else { return Place::Nowhere };
+        let Some(name) = parts.last() else { return PathMatch::Nowhere };
         if parts.contains(&"..") {
-            return Place::Outside;
+            return PathMatch::Outside;
         }
         let absolute = path.starts_with(['/', '\\', '~']) || parts[0].ends_with(':');
         let candidates = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
@@ -91,7 +91,7 @@ impl<'a> Index<'a> {
         if absolute && parts.len() > own.len() && parts.starts_with(&own) {
             let below = parts[own.len()..].join("/");
             let exact = candidates.iter().find(|entry| entry.name == below);
-            return exact.map_or(Place::Nowhere, |entry| Place::At { entry, components: parts.len() });
+            return exact.map_or(PathMatch::Nowhere, |entry| PathMatch::At { entry, components: parts.len() });
         }
         let near = self.name_of(near).unwrap_or_default();
         let rank = |entry: &&&Entry| (same_end(&entry.name, &parts), same_begin(&entry.name, near));
@@ -101,9 +101,9 @@ impl<'a> Index<'a> {
             home.is_none() || home == self.home(near)
         });
         match candidates.max_by_key(rank) {
-            Some(entry) => Place::At { entry, components: same_end(&entry.name, &parts) },
-            None if absolute => Place::Outside,
-            None => Place::Nowhere,
+            Some(entry) => PathMatch::At { entry, components: same_end(&entry.name, &parts) },
+            None if absolute => PathMatch::Outside,
+            None => PathMatch::Nowhere,
         }
     }
 
@@ -171,7 +171,7 @@ pub mod tests {
         let tree = tree(&[("a/out/1.txt", ""), ("b/out/1.txt", ""), ("b/2.txt", ""), ("etc/passwd", "")]);
         let index = Index::new(&tree);
         let found = |path: &str| match index.find(path, "runs/b/.transcripts/t.jsonl") {
-            Place::At { entry, components } => format!("{} {components}", entry.name),
+            PathMatch::At { entry, components } => format!("{} {components}", entry.name),
             other => format!("{other:?}"),
         };
         for (path, expected) in [
@@ -198,7 +198,7 @@ pub mod tests {
         let tree =
             tree(&[("a/.transcripts/1.jsonl", ""), ("a/out/x.txt", ""), ("b/.transcripts/2.jsonl", ""), ("all/y.txt", "")]);
         let index = Index::new(&tree);
-        let is_there = |path: &str, near: &str| matches!(index.find(path, near), Place::At { .. });
+        let is_there = |path: &str, near: &str| matches!(index.find(path, near), PathMatch::At { .. });
         assert!(is_there(".transcripts/1.jsonl", "runs/a/.transcripts/3.jsonl"));
         assert!(!is_there(".transcripts/1.jsonl", "runs/b/.transcripts/2.jsonl"));
         assert!(!is_there("/old/out/x.txt", "runs/b/.transcripts/2.jsonl"));

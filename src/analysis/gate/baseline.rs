@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::metrics::column::Id;
+use crate::metrics::column::ColumnId;
 use crate::metrics::column_map::Values;
 
-use super::reach::Reached;
+use super::measure::Measured;
 
 /// The version this program writes and reads.
 const VERSION: u64 = 1;
@@ -22,7 +22,7 @@ pub struct Baseline {
 pub struct Entry {
     pub suite: String,
     pub policy: String,
-    pub column: Id,
+    pub column: ColumnId,
     /// The transcript it is of, relative to the suite file; the total of all has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
@@ -47,9 +47,9 @@ pub enum BaselineError {
 
 impl Baseline {
     /// What all suites reached, by suite.
-    pub fn new<'a>(suites: impl Iterator<Item = (&'a str, &'a [Reached])>) -> Self {
+    pub fn new<'a>(suites: impl Iterator<Item = (&'a str, &'a [Measured])>) -> Self {
         let entries =
-            |(suite, reached): (&'a str, &'a [Reached])| reached.iter().flat_map(move |reached| entries(suite, reached));
+            |(suite, reached): (&'a str, &'a [Measured])| reached.iter().flat_map(move |reached| entries(suite, reached));
         let mut values: Vec<Entry> = suites.flat_map(entries).collect();
         let key = |entry: &Entry| {
             let Entry { suite, policy, column, transcript, .. } = entry.clone();
@@ -98,7 +98,7 @@ impl Baseline {
     }
 }
 
-fn entries<'a>(suite: &'a str, reached: &'a Reached) -> impl Iterator<Item = Entry> + 'a {
+fn entries<'a>(suite: &'a str, reached: &'a Measured) -> impl Iterator<Item = Entry> + 'a {
     let of = move |transcript: Option<&'a str>, values: &'a Values| {
         values.ids().map(move |id| Entry {
             suite: suite.to_owned(),
@@ -114,16 +114,16 @@ fn entries<'a>(suite: &'a str, reached: &'a Reached) -> impl Iterator<Item = Ent
 
 #[cfg(test)]
 mod tests {
-    use super::super::reach::OfTranscript;
+    use super::super::measure::TranscriptValues;
     use super::*;
-    use crate::metrics::column_map::ById;
+    use crate::metrics::column_map::ColumnMap;
 
     #[test]
     fn values_are_sorted_and_come_back_to_the_last_bit() {
         let values = |value| [("b", Some(value)), ("a", None)].into_iter().collect::<Values>();
         let third = 1.0 / 3.0;
-        let one = OfTranscript { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ById::default() };
-        let reached = [Reached { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
+        let one = TranscriptValues { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ColumnMap::default() };
+        let reached = [Measured { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
         let baseline = Baseline::new([("s", &reached[..])].into_iter());
         let places: Vec<_> = baseline.values.iter().map(|entry| (entry.column.as_ref(), entry.transcript.as_deref())).collect();
         assert_eq!(places, [("a", None), ("a", Some("t.jsonl")), ("b", None), ("b", Some("t.jsonl"))]);

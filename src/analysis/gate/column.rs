@@ -1,9 +1,9 @@
 //! The columns a rule may be about: those of the measures, and how many findings there are of each kind.
 
 use crate::findings::{self, FINDINGS, Finding, FindingKind, Level};
-use crate::metrics::column::{Better, Column, Combine, Unit};
+use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 use crate::metrics::metric;
-use crate::util::text::one_of;
+use crate::util::text::did_you_mean;
 
 /// What the id of such a column begins with: `finding.pairs`.
 const FINDING: &str = "finding.";
@@ -15,29 +15,29 @@ const FINDING: &str = "finding.";
 /// That there is none, with the one that may have been meant; or why nothing can be asked of it.
 pub fn by_id(id: &str) -> Result<Column, String> {
     if let Some(kind) = id.strip_prefix(FINDING).and_then(findings::by_id) {
-        return match kind.look {
+        return match kind.detect {
             Some(_) => Ok(of_findings(kind)),
             None => Err(format!("`{id}`: is found in files by `recompact audit`, never in a replay")),
         };
     }
     let columns = metric::columns();
     match columns.iter().find(|column| column.id == id) {
-        Some(column) if column.combine == Combine::Nothing => Err(format!("`{id}`: has no total over transcripts")),
+        Some(column) if column.combine == Aggregation::Nothing => Err(format!("`{id}`: has no total over transcripts")),
         Some(column) => Ok(column.clone()),
-        None => Err(format!("there is no column `{id}`{}", one_of(id, &ids()))),
+        None => Err(format!("there is no column `{id}`{}", did_you_mean(id, &ids()))),
     }
 }
 
 /// Those that there are.
 pub fn ids() -> Vec<String> {
-    let kinds = FINDINGS.iter().filter(|kind| kind.look.is_some()).map(|kind| format!("{FINDING}{}", kind.id));
-    let columns = metric::columns().into_iter().filter(|column| column.combine != Combine::Nothing);
+    let kinds = FINDINGS.iter().filter(|kind| kind.detect.is_some()).map(|kind| format!("{FINDING}{}", kind.id));
+    let columns = metric::columns().into_iter().filter(|column| column.combine != Aggregation::Nothing);
     columns.map(|column| column.id.to_string()).chain(kinds).collect()
 }
 
 fn of_findings(kind: &FindingKind) -> Column {
     let about = format!("errors and warnings of this kind: {}", kind.about().trim_end_matches('.'));
-    let column = Column::counted("", Unit::Count, Better::Lower, Combine::Sum, "");
+    let column = Column::counted("", Unit::Count, Direction::Lower, Aggregation::Sum, "");
     Column { id: format!("{FINDING}{}", kind.id).into(), about: about.into(), ..column }
 }
 

@@ -51,21 +51,21 @@ pub struct SuiteTable {
     pub limits: Vec<String>,
     /// How much worse than the baseline each policy may be, by column. Columns without an entry are not compared.
     #[serde(default)]
-    pub tolerance: BTreeMap<String, Tolerated>,
+    pub tolerance: BTreeMap<String, Tolerance>,
 }
 
 /// How much worse than the baseline a value may be: a number in the column's unit (0.01 of a share is one point), or a percentage of
 /// the baseline's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Tolerated {
+pub enum Tolerance {
     /// In the unit of the column: tokens, bytes, dollars; shares from 0 to 1.
     Amount(f64),
     /// Of the baseline's value: `1%`.
     Part(String),
 }
 
-impl Tolerated {
+impl Tolerance {
     /// The amount, for a value of the baseline; `None` where it is no amount of 0 or more.
     pub fn of(&self, before: f64) -> Option<f64> {
         let amount = match self {
@@ -76,7 +76,7 @@ impl Tolerated {
     }
 }
 
-impl fmt::Display for Tolerated {
+impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Amount(amount) => write!(f, "{amount}"),

@@ -2,17 +2,17 @@
 
 use toml::{Table, Value};
 
-use crate::analysis::study::Counter;
+use crate::analysis::study::TokenCounter;
 use crate::engine::policy::Setting;
 use crate::llm::client::Address;
-use crate::metrics::column::Better;
+use crate::metrics::column::Direction;
 use crate::results::condition::Condition;
-use crate::util::text::one_of;
-use crate::util::toml_span::{FileError, Places, in_plain_words, line_at};
+use crate::util::text::did_you_mean;
+use crate::util::toml_span::{FileError, TomlSpans, in_plain_words, line_at};
 
 use super::column::by_id;
 use super::file::{SuiteFile, SuiteTable};
-use super::{Demand, Gate, Rule, Suite};
+use super::{Gate, Rule, RuleKind, Suite};
 
 const FILE_SETTINGS: &[&str] = &["baseline", "suite"];
 const SUITE_SETTINGS: &[&str] = &[
@@ -43,7 +43,7 @@ impl Gate {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
         let of_toml = |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), in_plain_words(e.message().trim()));
         let table: Table = toml::from_str(text).map_err(|e| wrong(of_toml(e)))?;
-        let places = Places::of(text, "suite");
+        let places = TomlSpans::of(text, "suite");
         check_keys(&table, &places).map_err(wrong)?;
         let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(of_toml(e)))?;
         relative(&file.baseline).map_err(|what| wrong((places.line(None, "baseline"), what)))?;
@@ -66,9 +66,9 @@ impl Gate {
 }
 
 /// A misspelt key that is ignored would be a limit nobody checks.
-fn check_keys(file: &Table, places: &Places) -> Result<(), Wrong> {
+fn check_keys(file: &Table, places: &TomlSpans) -> Result<(), Wrong> {
     if let Some(key) = file.keys().find(|key| !FILE_SETTINGS.contains(&key.as_str())) {
-        let what = format!("a suite file has no setting `{key}`{}", one_of(key, FILE_SETTINGS));
+        let what = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
         return Err((places.line(None, key), what));
     }
     let Some(Value::Array(suites)) = file.get("suite") else {
@@ -80,7 +80,7 @@ fn check_keys(file: &Table, places: &Places) -> Result<(), Wrong> {
         };
         let name = suite.get("name").and_then(Value::as_str).unwrap_or("?");
         if let Some(key) = suite.keys().find(|key| !SUITE_SETTINGS.contains(&key.as_str())) {
-            let what = format!("suite `{name}`: a suite has no setting `{key}`{}", one_of(key, SUITE_SETTINGS));
+            let what = format!("suite `{name}`: a suite has no setting `{key}`{}", did_you_mean(key, SUITE_SETTINGS));
             return Err((places.line(Some(index), key), what));
         }
         let dotted =
@@ -97,7 +97,7 @@ fn check_keys(file: &Table, places: &Places) -> Result<(), Wrong> {
 }
 
 /// What is not about limits.
-fn check(asked: &SuiteTable, index: usize, places: &Places) -> Result<(), Wrong> {
+fn check(asked: &SuiteTable, index: usize, places: &TomlSpans) -> Result<(), Wrong> {
     let at = |key: &str, what: String| Err((places.line(Some(index), key).or_else(|| places.line(Some(index), "name")), what));
     if asked.name.trim().is_empty() {
         return at("name", "`name` is empty".to_owned());
@@ -114,7 +114,7 @@ fn check(asked: &SuiteTable, index: usize, places: &Places) -> Result<(), Wrong>
     for (at, setting) in asked.set.iter().enumerate() {
         setting.parse::<Setting>().map_err(|what| (places.line_of_item(index, "set", at), what))?;
     }
-    if let Some(Err(error)) = asked.tokenizer.as_ref().map(|name| name.parse::<Counter>()) {
+    if let Some(Err(error)) = asked.tokenizer.as_ref().map(|name| name.parse::<TokenCounter>()) {
         return at("tokenizer", format!("`tokenizer`: {error}"));
     }
     match asked.summarizer.as_deref().and_then(Address::parse) {
@@ -142,18 +142,18 @@ fn relative(path: &str) -> Result<(), String> {
     }
 }
 
-fn rules(asked: &SuiteTable, index: usize, places: &Places) -> Result<Vec<Rule>, Wrong> {
+fn rules(asked: &SuiteTable, index: usize, places: &TomlSpans) -> Result<Vec<Rule>, Wrong> {
     let mut rules = Vec::new();
     for (at, written) in asked.limits.iter().enumerate() {
         let line = places.line_of_item(index, "limits", at);
         let condition: Condition = written.parse().map_err(|what| (line, what))?;
         let column = by_id(&condition.column).map_err(|what| (line, what))?;
-        rules.push(Rule { column, demand: Demand::Limit(condition), line });
+        rules.push(Rule { column, demand: RuleKind::Limit(condition), line });
     }
     for (id, tolerated) in &asked.tolerance {
         let line = places.line_of_key(index, "tolerance", id);
         let column = by_id(id).map_err(|what| (line, what))?;
-        if column.better == Better::Neither {
+        if column.better == Direction::Neither {
             return Err((
                 line,
                 format!("`{id}` is neither good nor bad, so nothing of it is worse; `limits` can say what it must be"),
@@ -165,7 +165,7 @@ fn rules(asked: &SuiteTable, index: usize, places: &Places) -> Result<Vec<Rule>,
                 format!("`{id}`: `{tolerated}` is no tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
             ));
         }
-        rules.push(Rule { column, demand: Demand::Tolerance(tolerated.clone()), line });
+        rules.push(Rule { column, demand: RuleKind::Tolerance(tolerated.clone()), line });
     }
     match rules.is_empty() {
         true => Err((

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, held_out, metered, own};
-use crate::tokens::meter::{Divide, Measure, Meter, RECORDED};
+use crate::tokens::meter::{Divide, Meter, RECORDED, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
 /// One meter over the calls of which it is recorded by how many tokens the request grew.
@@ -25,19 +25,19 @@ pub struct MeterCheck {
 
 /// Every measure with the divisor that harnesses use with it, and bytes with that which comes closer.
 const CHECKED: [Meter; 10] = [
-    quotient(Measure::Chars, 4.0),
-    quotient(Measure::Bytes, 4.0),
-    quotient(Measure::Utf16, 4.0),
-    quotient(Measure::PyRepr, 4.0),
-    quotient(Measure::Json, 4.0),
-    quotient(Measure::JsonAscii, 4.0),
-    quotient(Measure::JsJson, 4.0),
-    quotient(Measure::Bytes, 3.0),
-    Meter::of(Measure::O200k),
-    Meter::of(Measure::Cl100k),
+    quotient(SizeUnit::Chars, 4.0),
+    quotient(SizeUnit::Bytes, 4.0),
+    quotient(SizeUnit::Utf16, 4.0),
+    quotient(SizeUnit::PyRepr, 4.0),
+    quotient(SizeUnit::Json, 4.0),
+    quotient(SizeUnit::JsonAscii, 4.0),
+    quotient(SizeUnit::JsJson, 4.0),
+    quotient(SizeUnit::Bytes, 3.0),
+    Meter::of(SizeUnit::O200k),
+    Meter::of(SizeUnit::Cl100k),
 ];
 
-const fn quotient(measure: Measure, by: f64) -> Meter {
+const fn quotient(measure: SizeUnit, by: f64) -> Meter {
     Meter { recorded: false, measure, divide: Divide::Floor(by) }
 }
 

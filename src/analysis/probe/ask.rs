@@ -10,7 +10,7 @@ use super::{Question, Shown, Spot};
 use crate::llm::client;
 use crate::llm::client::Model;
 use crate::llm::prompt::Prompt;
-use crate::tokens::meter::Measure;
+use crate::tokens::meter::SizeUnit;
 
 /// Tokens an answer may have: the longest fact that is asked for, and some words around it.
 const MAX_TOKENS: u64 = 64;
@@ -19,7 +19,7 @@ static PROMPT: LazyLock<Prompt> = LazyLock::new(|| toml::from_str(include_str!("
 
 /// A question and what the model said to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Asked {
+pub struct AnsweredQuestion {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,
@@ -43,7 +43,7 @@ pub struct Asked {
     pub nothing: Answer,
 }
 
-impl Asked {
+impl AnsweredQuestion {
     pub fn is_hit(&self) -> bool {
         self.outcome == "hit"
     }
@@ -86,12 +86,13 @@ pub const EVERYTHING: &str = "everything in sight";
 pub const NOTHING: &str = "no context";
 
 /// Asks every question, those about one request one after another; `each` hears of every question that is done.
-pub fn ask(model: &Model, shown: &[Shown], each: &(dyn Fn() + Sync)) -> Result<Vec<Asked>, Unanswered> {
-    let asked: Vec<Result<Vec<Asked>, Unanswered>> = shown.par_iter().map(|shown| of_spot(model, shown, each)).collect();
+pub fn ask(model: &Model, shown: &[Shown], each: &(dyn Fn() + Sync)) -> Result<Vec<AnsweredQuestion>, Unanswered> {
+    let asked: Vec<Result<Vec<AnsweredQuestion>, Unanswered>> =
+        shown.par_iter().map(|shown| of_spot(model, shown, each)).collect();
     Ok(asked.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec<Asked>, Unanswered> {
+fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec<AnsweredQuestion>, Unanswered> {
     let Shown { spot, context, everything } = shown;
     let all = |context: &str| -> Result<Vec<Answer>, Unanswered> {
         spot.questions.iter().map(|question| answer(model, spot, question, context)).collect()
@@ -102,7 +103,7 @@ fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec
     let answers = spot.questions.iter().zip(of_context).zip(of_nothing).enumerate();
     let asked = answers.map(|(place, ((question, context_answer), nothing))| {
         each();
-        Asked {
+        AnsweredQuestion {
             policy: spot.policy.clone(),
             transcript: spot.transcript.clone(),
             conversation: spot.conversation.clone(),
@@ -151,7 +152,7 @@ pub fn forecast(shown: &[Shown]) -> Vec<Forecast> {
             forecasts.len() - 1
         });
         let forecast = &mut forecasts[place];
-        let tokens = |text: &str| Measure::O200k.text(text);
+        let tokens = |text: &str| SizeUnit::O200k.text(text);
         let mut same = 0;
         for question in &spot.questions {
             let prompt = prompt(question, context);

@@ -87,7 +87,7 @@ mod tests {
     use super::super::{Cloze, Question};
     use super::*;
     use crate::facts::extract::FactKind;
-    use crate::metrics::retention::Outcome;
+    use crate::metrics::retention::UseOutcome;
 
     /// `hhm`: two hits and a miss.
     fn spot(policy: &str, transcript: &str, call: usize, questions: &str) -> Spot {
@@ -96,7 +96,7 @@ mod tests {
             kind: FactKind::Identifier,
             fact: String::new(),
             cloze: Cloze { line: String::new(), answer: String::new() },
-            outcome: if side == 'h' { Outcome::Hit { in_summary: false } } else { Outcome::Soft },
+            outcome: if side == 'h' { UseOutcome::Hit { in_summary: false } } else { UseOutcome::Soft },
         };
         let (policy, transcript) = (policy.to_owned(), transcript.to_owned());
         Spot { policy, transcript, conversation: "main".to_owned(), call, questions: questions.chars().map(question).collect() }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ask::Asked;
+use super::ask::AnsweredQuestion;
 use super::score::{Agreement, Table};
 use super::{Plan, Shown};
 use crate::results::saved::Session;
@@ -33,7 +33,7 @@ pub struct Answers {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfPolicy {
+pub struct PolicyAnswers {
     pub policy: String,
     pub sessions: usize,
     pub contexts: usize,
@@ -43,7 +43,7 @@ pub struct OfPolicy {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfKind {
+pub struct KindAnswers {
     pub policy: String,
     pub kind: &'static str,
     #[serde(flatten)]
@@ -58,9 +58,9 @@ pub struct Findings {
     pub plan: Plan,
     /// Requests in which a fact was used again and that were too long to ask about.
     pub too_long: usize,
-    pub policies: Vec<OfPolicy>,
-    pub kinds: Vec<OfKind>,
-    pub asked: Vec<Asked>,
+    pub policies: Vec<PolicyAnswers>,
+    pub kinds: Vec<KindAnswers>,
+    pub asked: Vec<AnsweredQuestion>,
 }
 
 impl Share {
@@ -76,7 +76,7 @@ impl Share {
 }
 
 impl Answers {
-    fn of<'a>(asked: impl Iterator<Item = &'a Asked>) -> Self {
+    fn of<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Self {
         let mut answers = Self::default();
         for asked in asked {
             let right = asked.context.right;
@@ -104,13 +104,20 @@ impl Answers {
 
 impl Findings {
     /// The answers by policy, in their order, and by kind of fact.
-    pub fn new(model: &str, plan: Plan, too_long: usize, policies: &[&str], shown: &[Shown], asked: Vec<Asked>) -> Self {
+    pub fn new(
+        model: &str,
+        plan: Plan,
+        too_long: usize,
+        policies: &[&str],
+        shown: &[Shown],
+        asked: Vec<AnsweredQuestion>,
+    ) -> Self {
         let mut found =
             Self { model: model.to_owned(), plan, too_long, policies: Vec::new(), kinds: Vec::new(), asked: Vec::new() };
         for policy in policies {
             let of_policy = || asked.iter().filter(|asked| asked.policy == *policy);
             let sessions = by_session(of_policy());
-            found.policies.push(OfPolicy {
+            found.policies.push(PolicyAnswers {
                 policy: (*policy).to_owned(),
                 sessions: sessions.len(),
                 contexts: shown.iter().filter(|shown| shown.spot.policy == *policy).count(),
@@ -120,7 +127,7 @@ impl Findings {
             for kind in crate::facts::extract::FactKind::ALL.map(|kind| kind.name()) {
                 let of_kind = || of_policy().filter(|asked| asked.kind == kind);
                 if of_kind().next().is_some() {
-                    found.kinds.push(OfKind { policy: (*policy).to_owned(), kind, answers: Answers::of(of_kind()) });
+                    found.kinds.push(KindAnswers { policy: (*policy).to_owned(), kind, answers: Answers::of(of_kind()) });
                 }
             }
         }
@@ -129,7 +136,7 @@ impl Findings {
 }
 
 /// A table for each session, in the order of their first questions.
-fn by_session<'a>(asked: impl Iterator<Item = &'a Asked>) -> Vec<Table> {
+fn by_session<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Vec<Table> {
     let mut places: HashMap<Session, usize> = HashMap::new();
     let mut tables: Vec<Table> = Vec::new();
     for asked in asked {

@@ -15,7 +15,7 @@ use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
 use crate::facts::extract;
 use crate::facts::references::{References, Use};
-use crate::metrics::retention::Outcome;
+use crate::metrics::retention::UseOutcome;
 use crate::transcript::conversation::{BlockId, Conversation};
 use crate::transcript::format::Reading;
 
@@ -29,7 +29,7 @@ const LINES: usize = 4;
 
 /// What could be asked of one transcript.
 #[derive(Debug, Clone, Default)]
-pub struct Drawn {
+pub struct SampledQuestions {
     pub spots: Vec<Spot>,
     /// Requests in which a fact was used again and that are too long to ask about.
     pub too_long: usize,
@@ -38,17 +38,17 @@ pub struct Drawn {
 }
 
 /// Draws from one transcript, under each of the policies.
-pub fn draw(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, reading: &Reading) -> Drawn {
-    let mut drawn = Drawn::default();
+pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, reading: &Reading) -> SampledQuestions {
+    let mut drawn = SampledQuestions::default();
     for conversation in &reading.conversations {
         let prepared = study.prepare(conversation);
         for policy in policies {
-            let (journal, kept) = study.look_up(&prepared, policy, &mut NoObserver);
+            let (journal, kept) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
                 let unanswered = Some(no_summary(transcript, &conversation.name, policy, missing));
-                return Drawn { unanswered, ..Drawn::default() };
+                return SampledQuestions { unanswered, ..SampledQuestions::default() };
             }
-            let mut urn = Urn::new(&prepared, &kept.outcomes, plan, &policy.name);
+            let mut urn = QuestionSampler::new(&prepared, &kept.outcomes, plan, &policy.name);
             let calls = urn.calls(&journal, plan.max_context, &mut drawn.too_long);
             let spots = calls.into_iter().filter_map(|call| {
                 let questions = urn.questions(call);
@@ -63,20 +63,20 @@ pub fn draw(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, 
 }
 
 /// The uses of one conversation, to draw from.
-struct Urn<'a> {
+struct QuestionSampler<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     /// What became of them, by call.
-    uses: BTreeMap<u32, Vec<(&'a Use, Outcome)>>,
+    uses: BTreeMap<u32, Vec<(&'a Use, UseOutcome)>>,
     random: ChaCha8Rng,
     /// Facts that are asked for already.
     asked: HashSet<u32>,
 }
 
-impl<'a> Urn<'a> {
-    fn new(prepared: &'a Prepared, outcomes: &[Outcome], plan: &Plan, policy: &str) -> Self {
+impl<'a> QuestionSampler<'a> {
+    fn new(prepared: &'a Prepared, outcomes: &[UseOutcome], plan: &Plan, policy: &str) -> Self {
         let (conversation, references) = (prepared.conversation, &prepared.references);
-        let mut uses: BTreeMap<u32, Vec<(&Use, Outcome)>> = BTreeMap::new();
+        let mut uses: BTreeMap<u32, Vec<(&Use, UseOutcome)>> = BTreeMap::new();
         for (used, outcome) in references.uses.iter().zip(outcomes) {
             if is_asked_for(references.facts[used.fact as usize].kind) {
                 uses.entry(used.call).or_default().push((used, *outcome));
@@ -101,7 +101,7 @@ impl<'a> Urn<'a> {
         }
         calls.shuffle(&mut self.random);
         let worth = |call: &u32| {
-            let hits = self.uses[call].iter().filter(|(_, outcome)| matches!(outcome, Outcome::Hit { .. })).count();
+            let hits = self.uses[call].iter().filter(|(_, outcome)| matches!(outcome, UseOutcome::Hit { .. })).count();
             hits.min(EACH) + (self.uses[call].len() - hits).min(EACH)
         };
         calls.sort_by_key(|call| std::cmp::Reverse(worth(call)));
@@ -112,15 +112,16 @@ impl<'a> Urn<'a> {
     fn questions(&mut self, call: u32) -> Vec<Question> {
         let mut uses = self.uses.remove(&call).unwrap_or_default();
         uses.shuffle(&mut self.random);
-        let of = |wanted: fn(&Outcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
-        let hits = of(|outcome| matches!(outcome, Outcome::Hit { .. }));
-        let misses = in_turn(of(|outcome| *outcome == Outcome::Soft), of(|outcome| matches!(outcome, Outcome::Hard { .. })));
+        let of = |wanted: fn(&UseOutcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
+        let hits = of(|outcome| matches!(outcome, UseOutcome::Hit { .. }));
+        let misses =
+            in_turn(of(|outcome| *outcome == UseOutcome::Soft), of(|outcome| matches!(outcome, UseOutcome::Hard { .. })));
         let mut questions = self.of(hits, call);
         questions.extend(self.of(misses, call));
         questions
     }
 
-    fn of(&mut self, uses: Vec<&(&Use, Outcome)>, call: u32) -> Vec<Question> {
+    fn of(&mut self, uses: Vec<&(&Use, UseOutcome)>, call: u32) -> Vec<Question> {
         let mut questions = Vec::new();
         for (used, outcome) in uses {
             if questions.len() < EACH
@@ -136,7 +137,7 @@ impl<'a> Urn<'a> {
 
     /// A line of the block where the agent had the fact from; where none of its lines will do, or it is a recorded summary, of
     /// another block that held the fact before the call.
-    fn question(&self, used: &Use, outcome: Outcome, call: u32) -> Option<Question> {
+    fn question(&self, used: &Use, outcome: UseOutcome, call: u32) -> Option<Question> {
         let (fact, sources) = (&self.references.facts[used.fact as usize], self.references.sources(used.fact));
         let origin = sources.iter().filter(|block| **block == used.origin);
         let others = sources.iter().filter(|block| **block != used.origin && self.references.after(**block) <= call);

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::metrics::column::{Better, Column, Combine, Unit};
-use crate::results::saved::Added;
+use crate::metrics::column::{Aggregation, Column, Direction, Unit};
+use crate::results::saved::Accumulator;
 use crate::results::stats::{DRAWS, FEWEST, LEVEL, Resamples, interval};
 
 /// Questions by what the measure says and what the model found.
@@ -74,9 +74,9 @@ impl Agreement {
         let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
         let draws = if sessions.len() < FEWEST { 0 } else { DRAWS };
         let resamples = Resamples::new(sessions.len(), draws, seed);
-        let column = Column::counted("questions", Unit::Count, Better::Neither, Combine::Sum, "");
+        let column = Column::counted("questions", Unit::Count, Direction::Neither, Aggregation::Sum, "");
         let drawn = cells.map(|cell| {
-            let added: Vec<_> = sessions.iter().map(|session| Some(Added { over: cell(session), under: 1.0 })).collect();
+            let added: Vec<_> = sessions.iter().map(|session| Some(Accumulator { over: cell(session), under: 1.0 })).collect();
             resamples.totals(&column, &added)
         });
         let at = |cell: usize, draw: usize| drawn[cell][draw].unwrap_or_default();

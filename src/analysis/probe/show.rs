@@ -8,7 +8,7 @@ use crate::engine::context::Context;
 use crate::engine::journal::Request;
 use crate::engine::policy::{Policy, preset};
 use crate::engine::replay::Observer;
-use crate::engine::summarizer::{Said, dialogue};
+use crate::engine::summarizer::{Utterance, dialogue};
 use crate::transcript::conversation::Kind;
 use crate::transcript::format::Reading;
 
@@ -37,7 +37,7 @@ pub fn show(study: &Study, policies: &[&Policy], plan: &Plan, spots: &[Spot], re
         let written = |policy: &Policy, wanted: &[&Spot]| {
             let texts = wanted.iter().map(|spot| (spot.call, String::new())).collect();
             let mut writer = Writer { texts };
-            let (journal, _) = study.look_up(&prepared, policy, &mut writer);
+            let (journal, _) = study.evaluate(&prepared, policy, &mut writer);
             let is_short = |request: &&Request| request.tokens.saturating_sub(journal.overhead) <= plan.max_context;
             let short = journal.requests.iter().filter(is_short).map(|request| request.call);
             short.filter_map(|call| writer.texts.remove_entry(&call)).collect::<HashMap<_, _>>()
@@ -69,7 +69,7 @@ impl Observer for Writer {
                     Kind::ToolUse(pair) | Kind::ToolResult(pair) => context.tool_name(pair),
                     _ => "",
                 };
-                Said { kind: block.kind, origin: block.origin, tool, is_error: block.is_error(), text: block.text() }
+                Utterance { kind: block.kind, origin: block.origin, tool, is_error: block.is_error(), text: block.text() }
             }));
         }
     }

@@ -2,17 +2,17 @@
 
 use crate::engine::journal::Unanswered;
 use crate::engine::policy::Policy;
-use crate::engine::summarizer::Paid;
+use crate::engine::summarizer::AnswerCost;
 use crate::findings::{self, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{ResultNote, Row, TraceLine};
 
-use super::policy_totals::OfPolicy;
+use super::policy_totals::PolicyTotals;
 use super::prepared::Prepared;
 use super::{BOUNDS, Outcome, Study, costs, retention, trace};
 
 /// What the replays of one conversation are held against.
-pub(super) struct Against<'a> {
+pub(super) struct BaselineComparison<'a> {
     pub study: &'a Study,
     pub transcript: &'a str,
     pub prepared: &'a Prepared<'a>,
@@ -21,27 +21,27 @@ pub(super) struct Against<'a> {
 
 /// What one replay gave.
 #[derive(Debug, Default)]
-pub(super) struct Replayed {
+pub(super) struct ReplayRow {
     /// Its row, and those of its bounds; none where the conversation holds no call.
     pub rows: Vec<Row>,
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
     pub findings: Vec<Finding>,
-    pub sums: OfPolicy,
+    pub sums: PolicyTotals,
     /// The answers of models.
-    pub paid: Vec<Paid>,
+    pub paid: Vec<AnswerCost>,
     /// Which summary is missing, and why.
     pub unanswered: Option<String>,
 }
 
-impl Against<'_> {
-    pub fn replayed(&self, policy: &Policy, outcome: &Outcome) -> Replayed {
+impl BaselineComparison<'_> {
+    pub fn replayed(&self, policy: &Policy, outcome: &Outcome) -> ReplayRow {
         let Outcome { journal, kept, grain, bounds, cost } = outcome;
         let (study, conversation) = (self.study, self.prepared.conversation);
         if journal.requests.is_empty() {
-            return Replayed::default();
+            return ReplayRow::default();
         }
-        let measured = metric::Replayed {
+        let measured = metric::MetricInput {
             conversation,
             journal,
             baseline: &self.baseline.journal,
@@ -57,10 +57,10 @@ impl Against<'_> {
             bound_of: None,
             values: metric::values(&measured),
         };
-        let mut sums = OfPolicy::default();
+        let mut sums = PolicyTotals::default();
         sums.layers.add_journal(journal);
         sums.kept.add_shares(kept);
-        let mut replayed = Replayed { trace: Some(trace::line(policy, journal)), ..Replayed::default() };
+        let mut replayed = ReplayRow { trace: Some(trace::line(policy, journal)), ..ReplayRow::default() };
         if !BOUNDS.contains(&policy.name.as_str()) {
             let of = (self.transcript, conversation);
             sums.misses = retention::misses(study.misses, of, policy, &self.prepared.references, kept);
@@ -80,12 +80,12 @@ impl Against<'_> {
             let window = study.window_of(conversation, policy);
             replayed.findings = self
                 .prepared
-                .look(policy, (journal, kept, cost.as_ref()), window, |replay| findings::look(self.transcript, replay));
+                .look(policy, (journal, kept, cost.as_ref()), window, |replay| findings::detect(self.transcript, replay));
         }
         replayed.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
         let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
         replayed.unanswered = journal.unanswered.as_ref().map(unanswered);
-        Replayed { sums, ..replayed }
+        ReplayRow { sums, ..replayed }
     }
 
     /// The window of the baseline's replay.

@@ -9,18 +9,18 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, Record};
 use crate::metrics::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
-use crate::metrics::prompt_cache::{Before, Setup};
-use crate::metrics::retention::Kept;
-use crate::results::saved::{BreakRow, CheckRow, DearBreak, ResultNote};
-use crate::tokens::meter::Measure;
+use crate::metrics::prompt_cache::{InitialState, Setup};
+use crate::metrics::retention::Retention;
+use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, ResultNote};
+use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, Call, Conversation};
 
 use super::Study;
 
 /// What the costs of one conversation's replays have in common.
-pub struct Money {
+pub struct ConversationCosts {
     tariff: Tariff,
-    before: Before,
+    before: InitialState,
     /// Tokens of each call's response.
     outputs: Vec<u64>,
     check: Option<Check>,
@@ -28,11 +28,11 @@ pub struct Money {
     refused: Option<String>,
 }
 
-impl Money {
+impl ConversationCosts {
     /// `record`, where anything was billed, shows whether the simulation reproduces that, at the recorded models' prices.
     pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
         let conversation = setup.conversation;
-        let before = Before::of(conversation, setup.overhead);
+        let before = InitialState::of(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
         let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
@@ -41,7 +41,7 @@ impl Money {
     }
 
     /// What a replay costs; nothing where the record is not reproduced.
-    pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Kept) -> Option<Cost> {
+    pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Retention) -> Option<Cost> {
         if self.refused.is_some() {
             return None;
         }
@@ -90,7 +90,7 @@ impl Money {
 }
 
 /// The replayed record against the bill.
-fn replayed(setup: &replay::Setup, record: Record, before: Before, tariff: &Tariff) -> Check {
+fn replayed(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> Check {
     let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
@@ -124,7 +124,7 @@ fn outputs(setup: &replay::Setup) -> Vec<u64> {
         }
         // A calibrated size in a request holds what the harness added unseen, too. A count by a vocabulary is the same, and dear.
         let alone = |id: &BlockId| match counter.measure {
-            Measure::O200k | Measure::Cl100k => sizes.size(*id, counter.measure),
+            SizeUnit::O200k | SizeUnit::Cl100k => sizes.size(*id, counter.measure),
             measure => measure.block(conversation.block(*id), false),
         };
         let counted = counter.apply(blocks().map(alone).sum());
@@ -197,8 +197,8 @@ impl Breaks {
 }
 
 /// The dearest breaks of one conversation.
-pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<DearBreak> {
-    let row = |broken: &PricedBreak| DearBreak {
+pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<CostlyBreak> {
+    let row = |broken: &PricedBreak| CostlyBreak {
         policy: policy.name.clone(),
         transcript: transcript.to_owned(),
         conversation: conversation.name.clone(),
@@ -216,7 +216,7 @@ pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), poli
 }
 
 /// The dearest of many.
-pub fn dearest(most: usize, mut breaks: Vec<DearBreak>) -> Vec<DearBreak> {
+pub fn dearest(most: usize, mut breaks: Vec<CostlyBreak>) -> Vec<CostlyBreak> {
     breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
     breaks.truncate(most);
     breaks

@@ -5,15 +5,15 @@ use std::str::FromStr;
 use crate::results::saved::CalibrationRow;
 use crate::tokens::block_sizes::Sizes;
 use crate::tokens::calibration::{Calibration, has_public_tokenizer, model};
-use crate::tokens::meter::{Measure, Meter, RECORDED, UnknownMeter};
+use crate::tokens::meter::{Meter, RECORDED, SizeUnit, UnknownMeter};
 use crate::transcript::conversation::Conversation;
 
 /// The counter of models whose tokenizer is public, and of those nobody knows anything of.
-pub const DEFAULT_COUNTER: Meter = Meter::of(Measure::O200k);
+pub const DEFAULT_COUNTER: Meter = Meter::of(SizeUnit::O200k);
 
 /// What counts tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Counter {
+pub enum TokenCounter {
     /// Each conversation's own: as recorded usage calibrates it for models whose tokenizer is not public, else [`DEFAULT_COUNTER`].
     Own,
     /// As recorded usage calibrates it, whatever the model.
@@ -24,35 +24,35 @@ pub enum Counter {
 
 /// How one conversation is counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counting {
+pub struct ResolvedCounter {
     pub meter: Meter,
     pub calibration: Option<Calibration>,
     /// The model, where its tokens should have been calibrated and could not.
     uncalibrated: Option<String>,
 }
 
-impl Counter {
-    pub fn of(self, conversation: &Conversation) -> Counting {
-        let by = |meter| Counting { meter, calibration: None, uncalibrated: None };
+impl TokenCounter {
+    pub fn of(self, conversation: &Conversation) -> ResolvedCounter {
+        let by = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
         match (self, model(conversation)) {
-            (Counter::Fixed(meter), _) => by(meter),
-            (Counter::Own, None) => by(DEFAULT_COUNTER),
-            (Counter::Recorded, _) if conversation.calls.is_empty() => by(DEFAULT_COUNTER),
-            (Counter::Own, Some(model)) if has_public_tokenizer(model) => by(DEFAULT_COUNTER),
-            (Counter::Own | Counter::Recorded, model) => match Calibration::of(conversation) {
+            (TokenCounter::Fixed(meter), _) => by(meter),
+            (TokenCounter::Own, None) => by(DEFAULT_COUNTER),
+            (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by(DEFAULT_COUNTER),
+            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by(DEFAULT_COUNTER),
+            (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::of(conversation) {
                 Some(calibration) => {
                     let counting = by(calibration.meter());
-                    Counting { calibration: Some(calibration), ..counting }
+                    ResolvedCounter { calibration: Some(calibration), ..counting }
                 }
-                None => Counting { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by(DEFAULT_COUNTER) },
+                None => ResolvedCounter { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by(DEFAULT_COUNTER) },
             },
         }
     }
 }
 
-impl Counting {
+impl ResolvedCounter {
     /// The sizes of a conversation's blocks by the meter and by other measures.
-    pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = Measure>) -> Sizes {
+    pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = SizeUnit>) -> Sizes {
         let sizes = Sizes::new(conversation, others.into_iter().chain([self.meter.measure]));
         match &self.calibration {
             Some(calibration) => sizes.with(self.meter.measure, &calibration.sizes),
@@ -72,24 +72,24 @@ impl Counting {
 
 /// What `--tokenizer` takes that counts nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoCounter {
+pub enum CounterError {
     #[error(transparent)]
     Unknown(UnknownMeter),
     #[error("a meter that counts by itself is needed, without `recorded+`")]
     ByUsage,
 }
 
-impl FromStr for Counter {
-    type Err = NoCounter;
+impl FromStr for TokenCounter {
+    type Err = CounterError;
 
     /// `own`, `recorded`, or a meter.
-    fn from_str(name: &str) -> Result<Self, NoCounter> {
+    fn from_str(name: &str) -> Result<Self, CounterError> {
         match name {
-            "own" => Ok(Counter::Own),
-            name if name == RECORDED.name => Ok(Counter::Recorded),
-            name => match name.parse::<Meter>().map_err(NoCounter::Unknown)? {
-                meter if meter.recorded => Err(NoCounter::ByUsage),
-                meter => Ok(Counter::Fixed(meter)),
+            "own" => Ok(TokenCounter::Own),
+            name if name == RECORDED.name => Ok(TokenCounter::Recorded),
+            name => match name.parse::<Meter>().map_err(CounterError::Unknown)? {
+                meter if meter.recorded => Err(CounterError::ByUsage),
+                meter => Ok(TokenCounter::Fixed(meter)),
             },
         }
     }

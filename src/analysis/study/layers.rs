@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::{Cause, FaultKind};
-use crate::engine::journal::{Happened, Journal};
+use crate::engine::journal::{EventKind, Journal};
 use crate::engine::policy::Policy;
 use crate::results::saved::LayerRow;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// The work of one policy's layers, by index.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -33,17 +33,17 @@ impl LayerWork {
         for event in &journal.events {
             let work = self.0.entry(event.layer).or_default();
             match &event.what {
-                Happened::Fired { edits, before, after } => {
+                EventKind::Fired { edits, before, after } => {
                     work.fired += 1;
                     work.edits += *edits as u64;
                     work.tokens_freed += *before as i64 - *after as i64;
                 }
-                Happened::Wrote => work.fired += 1,
-                Happened::Failed { why } => {
+                EventKind::Wrote => work.fired += 1,
+                EventKind::Failed { why } => {
                     work.failed += 1;
                     *work.reasons.entry(format!("failed: {why}")).or_default() += 1;
                 }
-                Happened::Skipped { why } => {
+                EventKind::Skipped { why } => {
                     work.skipped += 1;
                     *work.reasons.entry(format!("skipped: {why}")).or_default() += 1;
                 }
@@ -105,7 +105,7 @@ impl Work {
         let mut notes = Vec::new();
         if self.broken > 0 {
             let faults: Vec<_> = self.faults.iter().map(|fault| fault.name()).collect();
-            notes.push(format!("broke {}: {}", many(self.broken, "request"), faults.join(", ")));
+            notes.push(format!("broke {}: {}", plural(self.broken, "request"), faults.join(", ")));
         }
         notes.extend(self.reasons.iter().map(|(reason, times)| format!("{reason} (×{times})")));
         (!notes.is_empty()).then(|| notes.join("; "))

@@ -9,7 +9,7 @@ use crate::engine::summarizer::NameIndex;
 use crate::metrics::column::Column;
 use crate::metrics::metric;
 use crate::metrics::retention::bounds;
-use crate::results::saved::{Added, Values};
+use crate::results::saved::{Accumulator, Values};
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::Reading;
 
@@ -17,13 +17,13 @@ use super::Study;
 
 /// What one conversation adds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct PartialTotals {
     pub conversation: String,
     /// By policy, but for the baseline, then column, as they were given. Empty where the conversation holds no call.
-    pub added: Vec<Vec<Option<Added>>>,
+    pub added: Vec<Vec<Option<Accumulator>>>,
 }
 
-impl Tally {
+impl PartialTotals {
     /// Whether it is of so many policies and columns, or of a conversation without a request.
     pub fn fits(&self, policies: usize, columns: usize) -> bool {
         self.added.is_empty() || self.added.len() == policies && self.added.iter().all(|added| added.len() == columns)
@@ -39,7 +39,7 @@ const OF_THE_CLAIRVOYANT: [&str; 2] = ["kept.efficiency", "kept.bound"];
 impl Study {
     /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `done` is told the calls
     /// of each replay when it has ended.
-    pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<Tally> {
+    pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
         let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
         let (needs_bounds, needs_names) = (needs(&OF_THE_CLAIRVOYANT), needs(&OF_NAMES));
         let of = |conversation: &Conversation| {
@@ -49,12 +49,12 @@ impl Study {
             }
             let (baseline, _, baseline_cost) = self.replayed(&prepared, &self.policies[self.baseline], &mut NoObserver);
             if baseline.requests.is_empty() {
-                return Tally { conversation: conversation.name.clone(), added: Vec::new() };
+                return PartialTotals { conversation: conversation.name.clone(), added: Vec::new() };
             }
             let added = |policy: &Policy| {
                 let (journal, kept, cost) = self.replayed(&prepared, policy, &mut NoObserver);
                 let bound = needs_bounds.then(|| bounds(self.wishes(&prepared, policy).1, &journal, false).weight);
-                let values: Values = metric::values(&metric::Replayed {
+                let values: Values = metric::values(&metric::MetricInput {
                     conversation,
                     journal: &journal,
                     baseline: &baseline,
@@ -68,7 +68,7 @@ impl Study {
             };
             let policies: Vec<_> = self.policies.iter().enumerate().filter(|(at, _)| *at != self.baseline).collect();
             let added = policies.into_par_iter().map(|(_, policy)| added(policy)).collect();
-            Tally { conversation: conversation.name.clone(), added }
+            PartialTotals { conversation: conversation.name.clone(), added }
         };
         reading.conversations.iter().map(of).collect()
     }
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn a_tally_is_of_all_policies_and_columns() {
-        let of = |added: Vec<Vec<Option<Added>>>| Tally { conversation: "main".to_owned(), added };
-        let one = || vec![None, Some(Added { over: 1.0, under: 2.0 })];
+        let of = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
+        let one = || vec![None, Some(Accumulator { over: 1.0, under: 2.0 })];
         assert!(of(vec![one(), one(), one()]).fits(3, 2) && of(vec![]).fits(3, 2));
         for other in [of(vec![one(), one()]), of(vec![one(), one(), vec![None]]), of(vec![vec![], vec![], vec![]])] {
             assert!(!other.fits(3, 2), "{other:?}");

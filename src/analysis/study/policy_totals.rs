@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::retention::Kept;
-use crate::results::saved::{DearBreak, MissRow};
+use crate::metrics::retention::Retention;
+use crate::results::saved::{CostlyBreak, MissRow};
 
 use super::costs::Breaks;
 use super::layers::LayerWork;
 
 /// What one policy did over the conversations of a transcript, or of all.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct OfPolicy {
+pub struct PolicyTotals {
     pub layers: LayerWork,
-    pub kept: Kept,
+    pub kept: Retention,
     pub misses: Vec<MissRow>,
     pub breaks: Breaks,
-    pub dear: Vec<DearBreak>,
+    pub dear: Vec<CostlyBreak>,
 }
 
-impl OfPolicy {
+impl PolicyTotals {
     pub fn add(&mut self, other: Self) {
         self.layers.add(other.layers);
         self.kept.add_shares(&other.kept);

@@ -6,18 +6,18 @@ use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{Record, RecordedRequests, Setup};
-use crate::engine::replay_cache::Shared;
+use crate::engine::replay_cache::ReplayCache;
 use crate::facts::references::References;
 use crate::findings;
 use crate::metrics::cost::Cost;
-use crate::metrics::retention::Kept;
-use crate::metrics::retention::oracle::Problem;
+use crate::metrics::retention::Retention;
+use crate::metrics::retention::oracle::Instance;
 use crate::tokens::block_sizes::{Sizes, overhead};
 use crate::tokens::meter::Meter;
 use crate::transcript::conversation::{BlockId, Conversation};
 
-use super::costs::Money;
-use super::counter::Counting;
+use super::costs::ConversationCosts;
+use super::counter::ResolvedCounter;
 use super::{Study, USUAL_WINDOW};
 
 /// One conversation, and what is computed once for all policies of a study.
@@ -27,26 +27,26 @@ pub struct Prepared<'a> {
     sizes: Sizes,
     pub references: References,
     /// For the bounds, by grain; made when the first policy needs them.
-    pub(super) wishes: [OnceLock<Problem>; 2],
+    pub(super) wishes: [OnceLock<Instance>; 2],
     overhead: u64,
     pub(super) recorded: Option<RecordedRequests>,
-    pub(super) money: Money,
-    pub(super) shared: Shared,
+    pub(super) money: ConversationCosts,
+    pub(super) shared: ReplayCache,
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new(study: &Study, conversation: &'a Conversation, counting: &Counting) -> Self {
+    pub(super) fn new(study: &Study, conversation: &'a Conversation, counting: &ResolvedCounter) -> Self {
         let measures = study.policies.iter().flat_map(Policy::measures);
         let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
-        let shared = Shared::new(conversation);
+        let shared = ReplayCache::new(conversation);
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
         let record = is_billed.then(|| Record::replay(&setup)).flatten();
         let goes_by_usage = study.policies.iter().any(Policy::goes_by_usage);
         let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
-        let money = Money::new(&setup, study, record);
+        let money = ConversationCosts::new(&setup, study, record);
         Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money, shared }
     }
 
@@ -59,15 +59,15 @@ impl<'a> Prepared<'a> {
     pub(super) fn look<T>(
         &self,
         policy: &Policy,
-        (journal, kept, cost): (&Journal, &Kept, Option<&Cost>),
+        (journal, kept, cost): (&Journal, &Retention, Option<&Cost>),
         window: u64,
-        look: impl FnOnce(&findings::Replay) -> T,
+        look: impl FnOnce(&findings::ReplayView) -> T,
     ) -> T {
         let slot = self.sizes.slot(self.counter.measure);
         let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.made, id)[slot]);
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
-        look(&findings::Replay { conversation, policy, journal, references, kept, cost, window, tokens: &tokens })
+        look(&findings::ReplayView { conversation, policy, journal, references, kept, cost, window, tokens: &tokens })
     }
 
     pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
@@ -82,7 +82,7 @@ fn setup<'b>(
     sizes: &'b Sizes,
     counter: Meter,
     overhead: u64,
-    shared: &'b Shared,
+    shared: &'b ReplayCache,
 ) -> Setup<'b> {
     Setup {
         conversation,

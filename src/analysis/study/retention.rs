@@ -11,8 +11,8 @@ use crate::engine::journal::{Journal, Request};
 use crate::engine::policy::Policy;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Placebo, Provenance, References};
-use crate::metrics::metric::{self, CHANCE, Replayed};
-use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Kept, Missed, Share};
+use crate::metrics::metric::{self, CHANCE, MetricInput};
+use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Miss, Retention, Share};
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{Conversation, Kind};
 use crate::util::text::around;
@@ -29,7 +29,7 @@ pub fn grain(policy: &Policy) -> Grain {
 }
 
 /// One row for each value of each side.
-pub fn rows(policy: &str, kept: &Kept) -> Vec<KeptRow> {
+pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
     let gaps = GAPS.iter().map(|(name, _)| ("gap", *name)).zip(&kept.by_gap);
     let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name())).zip(&kept.by_kind);
     let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name())).zip(&kept.by_provenance);
@@ -58,14 +58,14 @@ pub fn misses(
     (transcript, conversation): (&str, &Conversation),
     policy: &Policy,
     references: &References,
-    kept: &Kept,
+    kept: &Retention,
 ) -> Vec<MissRow> {
-    let mut rows: Vec<(MissRow, &Missed)> = Vec::new();
+    let mut rows: Vec<(MissRow, &Miss)> = Vec::new();
     let mut places = HashMap::new();
     for missed in &kept.missed {
         match places.entry((missed.call, missed.origin)) {
             Entry::Occupied(place) => {
-                let (row, _): &mut (MissRow, &Missed) = &mut rows[*place.get()];
+                let (row, _): &mut (MissRow, &Miss) = &mut rows[*place.get()];
                 row.more += 1;
                 row.weight += missed.weight;
             }
@@ -82,7 +82,7 @@ pub fn misses(
 }
 
 /// What stands around a missed fact where the agent had it from.
-fn context(conversation: &Conversation, references: &References, missed: &Missed) -> String {
+fn context(conversation: &Conversation, references: &References, missed: &Miss) -> String {
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
     let text = match block.kind {
         // The string it stands in, and not the JSON around it.
@@ -113,7 +113,7 @@ fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
     }
 }
 
-fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Missed) -> MissRow {
+fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Miss) -> MissRow {
     let (fact, origin) = (&references.facts[missed.fact as usize], conversation.block(missed.origin));
     let response = &conversation.messages[conversation.calls[missed.call as usize].response];
     let used_in = response.blocks.iter().find(|id| references.in_block(**id).iter().any(|seen| seen.tracked == missed.fact));
@@ -148,12 +148,12 @@ pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
 }
 
 /// The rows of the bounds of one row: they tell tokens and hits and nothing else.
-pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) -> Vec<Row> {
+pub fn bounds_of(row: &Row, replayed: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
     let weight = replayed.kept.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
-        let kept = Kept { all: Share { hit, ..replayed.kept.all }, ..Kept::default() };
+        let kept = Retention { all: Share { hit, ..replayed.kept.all }, ..Retention::default() };
         let journal = journal.unwrap_or(replayed.journal);
-        let values = metric::values_of_bound(&Replayed { journal, kept: &kept, ..*replayed });
+        let values = metric::values_of_bound(&MetricInput { journal, kept: &kept, ..*replayed });
         row.bound(name, values)
     };
     let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);
@@ -172,13 +172,13 @@ pub fn bounds_of(row: &Row, replayed: &Replayed, bounds: &Bounds, grain: Grain) 
 
 /// A conversation of a study, to be compared with the others.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Compared {
+pub struct ChanceSample {
     transcript: String,
     conversation: String,
     placebo: Placebo,
 }
 
-impl Compared {
+impl ChanceSample {
     pub fn new(transcript: &str, conversation: &str, placebo: Placebo) -> Self {
         Self { transcript: transcript.to_owned(), conversation: conversation.to_owned(), placebo }
     }
@@ -189,8 +189,8 @@ impl Compared {
 }
 
 /// Fills in what chance would find: each conversation's uses in the whole of other sessions.
-pub fn fill_in_chance(rows: &mut [Row], compared: &[Compared]) {
-    let sessions: Vec<Session> = compared.iter().map(Compared::session).collect();
+pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
+    let sessions: Vec<Session> = compared.iter().map(ChanceSample::session).collect();
     let mut rows = rows.iter_mut().peekable();
     for (place, one) in compared.iter().enumerate() {
         let after = (place + 1..compared.len()).chain(0..place);

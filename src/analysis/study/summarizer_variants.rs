@@ -4,7 +4,7 @@ use crate::engine::policy::Policy;
 use crate::engine::summarizer::Summarizer;
 
 /// A summarizer, and what reports call it.
-pub struct Writer {
+pub struct NamedSummarizer {
     /// As it was asked for: `extract`, `openai:MODEL`.
     pub name: String,
     /// Which of several that were asked the same, from 1; `None`: it was asked once.
@@ -12,7 +12,7 @@ pub struct Writer {
     pub summarizer: Box<dyn Summarizer>,
 }
 
-impl Writer {
+impl NamedSummarizer {
     pub fn new(name: &str, summarizer: impl Summarizer + 'static) -> Self {
         Self { name: name.to_owned(), replicate: None, summarizer: Box::new(summarizer) }
     }
@@ -42,12 +42,12 @@ impl Writer {
 }
 
 /// Every policy that summarises, once for each writer; the others as they are. With one writer nothing gets another name.
-pub fn written_by(policies: Vec<Policy>, writers: &[Writer]) -> Vec<Policy> {
+pub fn expand_variants(policies: Vec<Policy>, writers: &[NamedSummarizer]) -> Vec<Policy> {
     let variants = |policy: Policy| {
         if writers.len() < 2 || !policy.summarizes() {
             return vec![policy];
         }
-        let variant = |(summarizer, writer): (usize, &Writer)| {
+        let variant = |(summarizer, writer): (usize, &NamedSummarizer)| {
             let name = writer.variant(&policy.name);
             Policy { name, summarizer, ..policy.clone() }
         };

@@ -1,6 +1,6 @@
 //! Tokens per call, for the plots over time.
 
-use crate::engine::journal::{Happened, Journal};
+use crate::engine::journal::{EventKind, Journal};
 use crate::engine::policy::Policy;
 use crate::results::saved::{EventMark, TraceLine, TraceRow};
 use crate::transcript::conversation::Conversation;
@@ -8,11 +8,11 @@ use crate::transcript::conversation::Conversation;
 /// One policy's requests, and what its layers did before them.
 pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
     let mark = |event: &crate::engine::journal::Event| match event.what {
-        Happened::Fired { before, after, .. } => {
+        EventKind::Fired { before, after, .. } => {
             let layer = policy.layers.get(event.layer)?.id.clone();
             Some(EventMark { call: event.call + 1, layer, before, after })
         }
-        Happened::Wrote | Happened::Failed { .. } | Happened::Skipped { .. } => None,
+        EventKind::Wrote | EventKind::Failed { .. } | EventKind::Skipped { .. } => None,
     };
     TraceLine {
         policy: policy.name.clone(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::context::Cause;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
-use crate::engine::summarizer::Paid;
+use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{
@@ -15,18 +15,18 @@ use crate::results::saved::{
 };
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::{Note, Reading};
-use crate::util::text::many;
+use crate::util::text::plural;
 
-use super::compare::{Against, Replayed};
+use super::compare::{BaselineComparison, ReplayRow};
 use super::costs::{self};
-use super::policy_totals::OfPolicy;
-use super::retention::{self, Compared};
-use super::unknown_models::{Gap, Gaps};
+use super::policy_totals::PolicyTotals;
+use super::retention::{self, ChanceSample};
+use super::unknown_models::{Unknown, UnknownModels};
 use super::{Study, summarizers, trace};
 
 /// What one transcript gave. It is saved where a study was stopped, and read again to go on.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Part {
+pub struct TranscriptResult {
     transcript: String,
     rows: Vec<Row>,
     traces: Vec<TraceRow>,
@@ -34,27 +34,27 @@ pub struct Part {
     findings: Vec<Finding>,
     pub(super) notes: Vec<ResultNote>,
     /// In the order of the policies.
-    policies: Vec<OfPolicy>,
-    pub(super) compared: Vec<Compared>,
+    policies: Vec<PolicyTotals>,
+    pub(super) compared: Vec<ChanceSample>,
     pub(super) checks: Vec<CheckRow>,
     pub(super) calibrations: Vec<CalibrationRow>,
     /// What is not known of its models.
-    pub(super) unknown: Vec<(Gap, String)>,
+    pub(super) unknown: Vec<(Unknown, String)>,
     /// The answers of models, by key.
-    paid: BTreeMap<String, Paid>,
+    paid: BTreeMap<String, AnswerCost>,
     /// Why a summarizer had no answer: then all of this tells nothing.
     unanswered: Option<String>,
 }
 
 /// Puts the parts together, in the order of the transcripts.
-pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
+pub(super) fn results(study: &Study, parts: Vec<TranscriptResult>) -> Results {
     let columns = metric::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut findings = Vec::new();
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
     let mut paid = BTreeMap::new();
-    let mut policies = vec![OfPolicy::default(); study.policies.len()];
-    let mut gaps = Gaps::default();
+    let mut policies = vec![PolicyTotals::default(); study.policies.len()];
+    let mut gaps = UnknownModels::default();
     for part in parts {
         for (gap, model) in &part.unknown {
             gaps.add(*gap, model, &part.transcript);
@@ -89,7 +89,7 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
         notes,
         ..Results::default()
     };
-    for (policy, OfPolicy { layers, kept, misses, breaks, dear }) in study.policies.iter().zip(policies) {
+    for (policy, PolicyTotals { layers, kept, misses, breaks, dear }) in study.policies.iter().zip(policies) {
         results.layers.extend(layers.rows(policy));
         results.kept.extend(retention::rows(&policy.name, &kept));
         results.misses.extend(retention::worst(study.misses, misses));
@@ -101,11 +101,11 @@ pub(super) fn results(study: &Study, parts: Vec<Part>) -> Results {
 }
 
 fn looked_for(study: &Study) -> Vec<String> {
-    let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.look.is_some());
+    let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.detect.is_some());
     replayed.map(|kind| kind.id.to_owned()).collect()
 }
 
-impl Part {
+impl TranscriptResult {
     /// What is known of a transcript before anything is replayed.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
@@ -118,11 +118,11 @@ impl Part {
     }
 
     /// What the replays of one conversation gave, in the order of the policies.
-    pub(super) fn add(&mut self, against: &Against, replayed: Vec<Replayed>) {
+    pub(super) fn add(&mut self, against: &BaselineComparison, replayed: Vec<ReplayRow>) {
         let conversation = against.prepared.conversation;
-        self.policies.resize_with(replayed.len(), OfPolicy::default);
+        self.policies.resize_with(replayed.len(), PolicyTotals::default);
         let mut lines = Vec::new();
-        for (Replayed { rows, notes, trace, findings, sums, paid, unanswered }, sum) in
+        for (ReplayRow { rows, notes, trace, findings, sums, paid, unanswered }, sum) in
             replayed.into_iter().zip(&mut self.policies)
         {
             self.rows.extend(rows);
@@ -148,7 +148,7 @@ fn broken_in_the_record(transcript: &str, conversation: &Conversation, journal: 
     let what = format!(
         "conversation {}: {} broken in the record itself, no policy is to blame; the first fault: {}",
         conversation.name,
-        many(faults.count() + 1, "request"),
+        plural(faults.count() + 1, "request"),
         first.kind.name()
     );
     Some(ResultNote { path: transcript.to_owned(), line, what })

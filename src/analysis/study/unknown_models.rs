@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::prices::RATIOS;
 use crate::results::saved::ResultNote;
 use crate::tokens::calibration::FEWEST;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::counter::DEFAULT_COUNTER;
 
 /// Something that is not known of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Gap {
+pub enum Unknown {
     Price,
     Tokenizer,
 }
 
 /// By model, whose name is empty where the record has none: the first transcript, and in how many it was so.
 #[derive(Debug, Default)]
-pub struct Gaps(BTreeMap<(Gap, String), (String, usize)>);
+pub struct UnknownModels(BTreeMap<(Unknown, String), (String, usize)>);
 
-impl Gaps {
-    pub fn add(&mut self, gap: Gap, model: &str, transcript: &str) {
+impl UnknownModels {
+    pub fn add(&mut self, gap: Unknown, model: &str, transcript: &str) {
         let of_model = self.0.entry((gap, model.to_owned())).or_insert_with(|| (transcript.to_owned(), 0));
         of_model.1 += 1;
     }
@@ -32,17 +32,17 @@ impl Gaps {
         self.0.into_iter().map(|((gap, model), (path, conversations))| {
             let of = if model.is_empty() { "calls without a model".to_owned() } else { model };
             let what = match gap {
-                Gap::Price => format!(
+                Unknown::Price => format!(
                     "no prices are known for {of}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
                      and no sum in USD holds them; --prices names a model or a file",
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
                 ),
-                Gap::Tokenizer => format!(
+                Unknown::Tokenizer => format!(
                     "nothing tells how {of} counts tokens: fewer than {FEWEST} calls with a usage that says so, and no other recordings \
                      of such models; counted by {DEFAULT_COUNTER}"
                 ),
             };
-            let what = if conversations > 1 { format!("{what} (the first of {})", many(conversations, "conversation")) } else { what };
+            let what = if conversations > 1 { format!("{what} (the first of {})", plural(conversations, "conversation")) } else { what };
             ResultNote { path, line: None, what }
         })
     }

@@ -1,10 +1,10 @@
 //! What is asked of a configuration: objectives and conditions, and the columns these need.
 
-use crate::metrics::column::{Better, Column};
+use crate::metrics::column::{Column, Direction};
 use crate::metrics::metric::{self, CHANCE};
 use crate::results::condition::Condition;
 use crate::results::saved::Objective;
-use crate::util::text::one_of;
+use crate::util::text::did_you_mean;
 
 use super::SweepError;
 use super::objective::{USUAL, missed_by};
@@ -15,7 +15,7 @@ const SHOWN: [&str; 8] =
 
 /// What is to be good, and what must hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wishes {
+pub struct Criteria {
     /// The tolerances are filled in when totals are known.
     pub objectives: Vec<Objective>,
     pub conditions: Vec<Condition>,
@@ -23,7 +23,7 @@ pub struct Wishes {
     pub columns: Vec<Column>,
 }
 
-impl Wishes {
+impl Criteria {
     /// Minimised and maximised columns, in the order they were given; the usual ones (cost, kept, rules kept)
     /// where there are none.
     ///
@@ -32,7 +32,7 @@ impl Wishes {
     /// A column that does not exist, one that is known only of a whole study, or one that is to be both small and large.
     pub fn new(minimize: &[String], maximize: &[String], conditions: Vec<Condition>) -> Result<Self, SweepError> {
         let asked = |ids: &[String], better| ids.iter().map(|id| (id.clone(), better)).collect::<Vec<_>>();
-        let mut asked = [asked(minimize, Better::Lower), asked(maximize, Better::Higher)].concat();
+        let mut asked = [asked(minimize, Direction::Lower), asked(maximize, Direction::Higher)].concat();
         if asked.is_empty() {
             asked = USUAL.map(|(id, better)| (id.to_owned(), better)).to_vec();
         }
@@ -40,7 +40,7 @@ impl Wishes {
         let mut columns: Vec<Column> = Vec::new();
         let mut objectives: Vec<Objective> = Vec::new();
         for (id, better) in asked {
-            let option = if better == Better::Higher { "--maximize" } else { "--minimize" };
+            let option = if better == Direction::Higher { "--maximize" } else { "--minimize" };
             let column = column(&known, option, &id)?;
             if objectives.iter().any(|objective| objective.column == id) {
                 return Err(SweepError::Wrong(format!("{option} {id}: it is an objective already")));
@@ -79,22 +79,22 @@ fn column<'a>(known: &'a [Column], option: &str, id: &str) -> Result<&'a Column,
         return Err(SweepError::Wrong(what));
     }
     let found = known.iter().find(|column| column.id == id);
-    found.ok_or_else(|| SweepError::Wrong(format!("{option} {id}: there is no such column{}", one_of(id, &columns))))
+    found.ok_or_else(|| SweepError::Wrong(format!("{option} {id}: there is no such column{}", did_you_mean(id, &columns))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wishes(minimize: &[&str], maximize: &[&str], conditions: &[&str]) -> Result<Wishes, SweepError> {
+    fn wishes(minimize: &[&str], maximize: &[&str], conditions: &[&str]) -> Result<Criteria, SweepError> {
         let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         let conditions = conditions.iter().map(|condition| condition.parse().expect("a condition")).collect();
-        Wishes::new(&owned(minimize), &owned(maximize), conditions)
+        Criteria::new(&owned(minimize), &owned(maximize), conditions)
     }
 
     #[test]
     fn what_was_asked_replaces_what_is_usual() {
-        let ids = |wishes: &Wishes| wishes.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
+        let ids = |wishes: &Criteria| wishes.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
         assert_eq!(ids(&wishes(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
         let own = wishes(&["tokens.peak"], &["kept.efficiency"], &["kept.hard <= 2%", "tokens.peak < 9"]).expect("own");
         assert_eq!(ids(&own), ["tokens.peak", "kept.efficiency"]);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_option() {
-        let error = |wishes: Result<Wishes, SweepError>| wishes.expect_err("wrong").to_string();
+        let error = |wishes: Result<Criteria, SweepError>| wishes.expect_err("wrong").to_string();
         assert!(
             error(wishes(&["cost.ration"], &[], &[]))
                 .starts_with("--minimize cost.ration: there is no such column; did you mean `cost.ratio`? (known: calls, ")

@@ -2,22 +2,22 @@
 
 use rayon::prelude::*;
 
-use crate::metrics::column::{Column, Combine};
-use crate::results::saved::{Added, Objective};
+use crate::metrics::column::{Aggregation, Column};
+use crate::results::saved::{Accumulator, Objective};
 use crate::results::stats::{DRAWS, FEWEST, Resamples};
 
 use super::objective::losses;
 use super::pareto::dominates;
 
 /// What one candidate's sessions add to each objective's column: by objective, then session.
-pub type BySession = Vec<Vec<Option<Added>>>;
+pub type BySession = Vec<Vec<Option<Accumulator>>>;
 
 /// For some of the candidates, by their places, the share of draws of sessions in which another candidate dominates it. All are
 /// drawn alike. None where there are too few sessions to say so, and where an objective is a largest value: draws say nothing of
 /// it, and without it whoever is best in it looks dominated.
 pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession], of: &[usize], seed: u64) -> Vec<Option<f64>> {
     let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    if sessions < FEWEST || columns.iter().any(|column| column.combine == Combine::Max) {
+    if sessions < FEWEST || columns.iter().any(|column| column.combine == Aggregation::Max) {
         return vec![None; of.len()];
     }
     let resamples = Resamples::new(sessions, DRAWS, seed);
@@ -43,21 +43,27 @@ pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::column::{Better, Combine, Id, Unit};
+    use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
-    const UNDER: Id = Id::Borrowed("under");
+    const UNDER: ColumnId = ColumnId::Borrowed("under");
 
     /// Six sessions, alike for both but for one, in which `b` keeps more at the same price. It dominates `a` unless a draw leaves
     /// that session out, which (5/6)⁶ = 33.5 % of draws do.
     #[test]
     fn a_share_that_can_be_counted() {
         let ratio = |id: &'static str| {
-            Column::counted(id, Unit::Ratio, Better::Lower, Combine::Ratio { over: Id::Borrowed("over"), under: UNDER }, "")
+            Column::counted(
+                id,
+                Unit::Ratio,
+                Direction::Lower,
+                Aggregation::Ratio { over: ColumnId::Borrowed("over"), under: UNDER },
+                "",
+            )
         };
         let (cost, lost) = (ratio("cost"), ratio("lost"));
-        let objective = |column: &Column| Objective { column: column.id.clone(), better: Better::Lower, epsilon: 0.01 };
+        let objective = |column: &Column| Objective { column: column.id.clone(), better: Direction::Lower, epsilon: 0.01 };
         let objectives = [objective(&cost), objective(&lost)];
-        let add = |over: f64| Some(Added { over, under: 1.0 });
+        let add = |over: f64| Some(Accumulator { over, under: 1.0 });
         let with = |sessions: usize, last: f64| -> BySession {
             let mut lost = vec![add(0.2); sessions];
             lost[sessions - 1] = add(last);
@@ -69,7 +75,7 @@ mod tests {
         assert_eq!(six[1], Some(0.0));
         assert_eq!(six, shares(6), "the same again");
         assert_eq!(shares(5), [None, None], "too few to say");
-        let largest = Column { combine: Combine::Max, ..cost };
+        let largest = Column { combine: Aggregation::Max, ..cost };
         let all = [with(6, 0.9), with(6, 0.1)];
         assert_eq!(dominated(&[&largest, &lost], &objectives, &all, &[0, 1], 1), [None, None], "draws say nothing of it");
     }

@@ -19,7 +19,7 @@ pub fn rungs(sessions: usize, halves: bool) -> Vec<usize> {
 
 /// What one configuration came to on a rung.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct Ranking {
     pub losses: Vec<f64>,
     /// How far it is from meeting the conditions; 0: it meets them.
     pub missed_by: f64,
@@ -32,7 +32,7 @@ pub fn half(configurations: usize) -> usize {
 
 /// The better half, as ascending places. Those that meet the conditions come first, by rank, the loneliest of a rank first, so
 /// that the front stays wide; then the others, the nearest to meeting them first. Ties go to the earlier place.
-pub fn better_half(standings: &[Standing]) -> Vec<usize> {
+pub fn better_half(standings: &[Ranking]) -> Vec<usize> {
     let mut order = order(standings);
     order.truncate(half(standings.len()));
     order.sort_unstable();
@@ -40,7 +40,7 @@ pub fn better_half(standings: &[Standing]) -> Vec<usize> {
 }
 
 /// All places, the best first.
-fn order(standings: &[Standing]) -> Vec<usize> {
+fn order(standings: &[Ranking]) -> Vec<usize> {
     let (meets, misses): (Vec<usize>, Vec<usize>) = (0..standings.len()).partition(|at| standings[*at].missed_by == 0.0);
     let losses: Vec<Vec<f64>> = meets.iter().map(|at| standings[*at].losses.clone()).collect();
     let ranks = ranks(&losses);
@@ -80,9 +80,9 @@ mod tests {
     /// A line of 20 whose ends stay, two that are dominated, and one that misses a condition although it is best in everything.
     #[test]
     fn the_better_half_by_hand() {
-        let standing = |losses: [f64; 2], missed_by| Standing { losses: losses.to_vec(), missed_by };
+        let standing = |losses: [f64; 2], missed_by| Ranking { losses: losses.to_vec(), missed_by };
         let line = (0..17).map(|x| standing([f64::from(x), f64::from(16 - x)], 0.0));
-        let mut standings: Vec<Standing> = line.collect();
+        let mut standings: Vec<Ranking> = line.collect();
         standings.push(standing([20.0, 20.0], 0.0));
         standings.push(standing([-1.0, -1.0], 3.0));
         standings.push(standing([-1.0, -1.0], 2.0));

@@ -1,12 +1,12 @@
 //! What is to be good: columns, which way, and which differences are too small to count.
 
-use crate::metrics::column::{Better, Column, Unit};
+use crate::metrics::column::{Column, Direction, Unit};
 use crate::results::condition::Condition;
 use crate::results::saved::Objective;
 
 /// What a sweep goes by where nobody says otherwise: what it costs, what it keeps, and whether it keeps the users' rules.
-pub const USUAL: [(&str, Better); 3] =
-    [("cost.ratio", Better::Lower), ("kept.hit", Better::Higher), ("kept.constraints", Better::Higher)];
+pub const USUAL: [(&str, Direction); 3] =
+    [("cost.ratio", Direction::Lower), ("kept.hit", Direction::Higher), ("kept.constraints", Direction::Higher)];
 
 /// Differences up to a hundredth are noise: the simulated cost stands to 1 % of what was billed where the record tells at
 /// all, and what chance alone finds of the uses is about as much.
@@ -34,7 +34,7 @@ pub fn missed_by(condition: &Condition, column: &Column, value: Option<f64>) -> 
 
 /// The smallest difference that counts, from the totals of all that are compared: a hundredth of the unit for ratios and
 /// shares, of the best total for all others. Where the best is 0 every difference counts.
-pub fn epsilon(column: &Column, better: Better, totals: impl Iterator<Item = Option<f64>>) -> f64 {
+pub fn epsilon(column: &Column, better: Direction, totals: impl Iterator<Item = Option<f64>>) -> f64 {
     if matches!(column.unit, Unit::Ratio | Unit::Share) {
         return HUNDREDTH;
     }
@@ -43,11 +43,11 @@ pub fn epsilon(column: &Column, better: Better, totals: impl Iterator<Item = Opt
 }
 
 /// A total as something to be kept small; without a total it is as bad as can be.
-pub fn loss(better: Better, total: Option<f64>) -> f64 {
+pub fn loss(better: Direction, total: Option<f64>) -> f64 {
     match (better, total) {
         (_, None) => f64::INFINITY,
-        (Better::Higher, Some(total)) => -total,
-        (Better::Lower | Better::Neither, Some(total)) => total,
+        (Direction::Higher, Some(total)) => -total,
+        (Direction::Lower | Direction::Neither, Some(total)) => total,
     }
 }
 
@@ -59,30 +59,30 @@ pub fn losses(objectives: &[Objective], totals: impl IntoIterator<Item = Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::column::Combine;
+    use crate::metrics::column::Aggregation;
 
     #[test]
     fn a_hundredth_of_what() {
-        let column = |unit| Column::counted("a", unit, Better::Lower, Combine::Sum, "");
+        let column = |unit| Column::counted("a", unit, Direction::Lower, Aggregation::Sum, "");
         let of = |unit, better| epsilon(&column(unit), better, [Some(50.0), None, Some(200.0)].into_iter());
-        assert_eq!(of(Unit::Ratio, Better::Lower), 0.01);
-        assert_eq!(of(Unit::Share, Better::Higher), 0.01);
-        assert_eq!((of(Unit::Usd, Better::Lower), of(Unit::Tokens, Better::Higher)), (0.5, 2.0));
-        assert_eq!(epsilon(&column(Unit::Count), Better::Lower, [Some(0.0), Some(9.0)].into_iter()), 0.0);
-        assert_eq!(epsilon(&column(Unit::Count), Better::Lower, [None].into_iter()), 0.0);
+        assert_eq!(of(Unit::Ratio, Direction::Lower), 0.01);
+        assert_eq!(of(Unit::Share, Direction::Higher), 0.01);
+        assert_eq!((of(Unit::Usd, Direction::Lower), of(Unit::Tokens, Direction::Higher)), (0.5, 2.0));
+        assert_eq!(epsilon(&column(Unit::Count), Direction::Lower, [Some(0.0), Some(9.0)].into_iter()), 0.0);
+        assert_eq!(epsilon(&column(Unit::Count), Direction::Lower, [None].into_iter()), 0.0);
         assert_eq!((step(&column(Unit::Share), 9.0), step(&column(Unit::Count), 9.0)), (0.01, 0.09));
     }
 
     #[test]
     fn what_has_no_value_is_worst() {
-        assert_eq!((loss(Better::Lower, Some(2.0)), loss(Better::Higher, Some(2.0))), (2.0, -2.0));
-        assert!(loss(Better::Higher, None) > loss(Better::Higher, Some(-1e300)));
+        assert_eq!((loss(Direction::Lower, Some(2.0)), loss(Direction::Higher, Some(2.0))), (2.0, -2.0));
+        assert!(loss(Direction::Higher, None) > loss(Direction::Higher, Some(-1e300)));
     }
 
     #[test]
     fn the_distance_is_in_steps_that_count() {
-        let share = Column::counted("kept.hard", Unit::Share, Better::Lower, Combine::Sum, "");
-        let tokens = Column::counted("tokens.peak", Unit::Tokens, Better::Lower, Combine::Max, "");
+        let share = Column::counted("kept.hard", Unit::Share, Direction::Lower, Aggregation::Sum, "");
+        let tokens = Column::counted("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "");
         let by = |written: &str, column: &Column, value: Option<f64>| missed_by(&written.parse().expect(written), column, value);
         assert_eq!(by("kept.hard <= 0.02", &share, Some(0.01)), 0.0);
         assert!((by("kept.hard <= 0.02", &share, Some(0.05)) - 3.0).abs() < 1e-9);

@@ -80,9 +80,9 @@ pub fn neighbours(objectives: &[Objective], members: &[Member], recommended: usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::column::Better;
+    use crate::metrics::column::Direction;
 
-    fn objective(column: &'static str, better: Better) -> Objective {
+    fn objective(column: &'static str, better: Direction) -> Objective {
         Objective { column: column.into(), better, epsilon: 0.01 }
     }
 
@@ -93,7 +93,7 @@ mod tests {
     /// Ranges: cost .50 to 1.0, hit .60 to 1.0. Shortfalls: a 0 and 1; b .2 and .5; c .4 and .25; d 1 and 0.
     #[test]
     fn the_compromise_by_hand() {
-        let objectives = [objective("cost.ratio", Better::Lower), objective("kept.hit", Better::Higher)];
+        let objectives = [objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)];
         let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
         let (best, why) = compromise(&objectives, &members).expect("a front");
         assert_eq!(members[best].policy, "c");
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn ties_go_to_the_smaller_sum_and_then_to_the_earlier() {
-        let objectives = ["a", "b", "c"].map(|column| objective(column, Better::Lower));
+        let objectives = ["a", "b", "c"].map(|column| objective(column, Direction::Lower));
         let of = |policy, totals: [f64; 3]| Member { policy, totals: totals.map(Some).to_vec() };
         let members = [of("x", [0.5, 0.5, 0.5]), of("y", [0.5, 0.4, 0.0]), of("z", [0.4, 0.5, 0.0]), of("o", [0.0, 1.0, 1.0])];
         let members = [&members[..], &[of("p", [1.0, 0.0, 1.0])]].concat();
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn one_objective_and_one_member_and_no_value() {
-        let objectives = [objective("cost.ratio", Better::Lower)];
+        let objectives = [objective("cost.ratio", Direction::Lower)];
         let of = |totals: Option<f64>| Member { policy: "p", totals: vec![totals] };
         assert_eq!(compromise(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
         let (_, why) = compromise(&objectives, &[of(None)]).expect("one");

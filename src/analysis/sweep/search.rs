@@ -3,18 +3,18 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::engine::policy::Policy;
-use crate::results::saved::{Added, ConfigurationRow, Recommendation, RungRow, SensitivityRow, Sweep, Values};
-use crate::util::text::many;
+use crate::results::saved::{Accumulator, ConfigurationRow, Recommendation, RungRow, SensitivityRow, Sweep, Values};
+use crate::util::text::plural;
 
 use super::candidate::{Candidate, Point};
-use super::criteria::Wishes;
+use super::criteria::Criteria;
 use super::dominance_probability::{BySession, dominated};
-use super::halving::{Standing, better_half, half, rungs};
+use super::halving::{Ranking, better_half, half, rungs};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
 use super::recommend::{Member, compromise, neighbours};
 use super::sensitivity::{Grouping, first_order};
-use super::sessions::{Roster, Split};
+use super::sessions::{SessionTable, Split};
 use super::space::Space;
 
 /// Members of the front that are replayed in the final comparison: more cannot be told apart in a table.
@@ -28,7 +28,7 @@ pub struct Search {
     spaces: Vec<Space>,
     candidates: Vec<Candidate>,
     points: Vec<Point>,
-    wishes: Wishes,
+    wishes: Criteria,
     split: Split,
     seed: u64,
     /// How many of the sessions to develop on each rung has seen in all.
@@ -36,7 +36,7 @@ pub struct Search {
     /// Those that were not left behind, ascending.
     alive: Vec<usize>,
     /// By candidate, then session in the order of the split: what it adds to each of the columns.
-    added: Vec<Vec<Vec<Option<Added>>>>,
+    added: Vec<Vec<Vec<Option<Accumulator>>>>,
     /// Totals after the first rung, by candidate.
     first: Vec<Vec<Option<f64>>>,
     done: Vec<RungRow>,
@@ -52,7 +52,7 @@ pub struct Round {
 
 /// What a search has found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     pub sweep: Sweep,
     /// What is to be compared in the end: the policies as they are, then the front, at most so many of it that a table can hold.
     pub policies: Vec<Policy>,
@@ -63,7 +63,7 @@ impl Search {
     pub fn new(
         spaces: Vec<Space>,
         (candidates, points): (Vec<Candidate>, Vec<Point>),
-        wishes: Wishes,
+        wishes: Criteria,
         split: Split,
         halves: bool,
         seed: u64,
@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    pub fn wishes(&self) -> &Wishes {
+    pub fn wishes(&self) -> &Criteria {
         &self.wishes
     }
 
@@ -106,7 +106,7 @@ impl Search {
     }
 
     /// Recorded calls times configurations that will be replayed in all: what halving takes away is foreseen.
-    pub fn policy_calls(&self, roster: &Roster) -> u64 {
+    pub fn policy_calls(&self, roster: &SessionTable) -> u64 {
         let as_they_are = self.spaces.len();
         let (mut varied, mut seen, mut calls) = (self.candidates.len() - as_they_are, 0, 0);
         for until in &self.rungs {
@@ -120,7 +120,11 @@ impl Search {
 
     /// Takes what came of the last round: for each conversation its session, and by policy and column what it adds. Conversations come
     /// in the order of the transcripts.
-    pub fn take<'a>(&mut self, roster: &Roster, tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Added>>])>) {
+    pub fn take<'a>(
+        &mut self,
+        roster: &SessionTable,
+        tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
+    ) {
         let Some(sessions) = self.next().map(<[usize]>::to_vec) else { return };
         let (width, begin) = (self.wishes.columns.len(), self.done.last().map_or(0, |rung| rung.sessions));
         for at in &self.alive {
@@ -158,19 +162,16 @@ impl Search {
         let (as_they_are, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].as_it_is);
         let standing = |at: &usize| {
             let totals = self.totals(*at);
-            Standing {
-                losses: losses(&self.wishes.objectives, totals.iter().copied()),
-                missed_by: self.wishes.missed_by(&totals),
-            }
+            Ranking { losses: losses(&self.wishes.objectives, totals.iter().copied()), missed_by: self.wishes.missed_by(&totals) }
         };
-        let standings: Vec<Standing> = varied.iter().map(standing).collect();
+        let standings: Vec<Ranking> = varied.iter().map(standing).collect();
         let half = better_half(&standings).into_iter().map(|place| varied[place]);
         self.alive = as_they_are.into_iter().chain(half).collect();
         self.alive.sort_unstable();
     }
 
     /// What was found, when all rounds are done.
-    pub fn found(mut self) -> Found {
+    pub fn found(mut self) -> SearchResult {
         let totals: Vec<Vec<Option<f64>>> = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
         for (at, objective) in self.wishes.objectives.iter_mut().enumerate() {
             let column = &self.wishes.columns[at];
@@ -220,7 +221,7 @@ impl Search {
             policy_calls: self.policy_calls,
         };
         let policies = compared.into_iter().map(|at| self.candidates[at].policy.clone()).collect();
-        Found { sweep, policies }
+        SearchResult { sweep, policies }
     }
 
     fn values(&self, totals: &[Option<f64>]) -> Values {
@@ -250,7 +251,7 @@ impl Search {
         let broken = self.wishes.columns.iter().position(|column| column.id == BROKEN);
         let broken = broken.and_then(|column| totals[front[best]][column]).filter(|requests| *requests > 0.0);
         let warning = broken.map(|requests| {
-            let requests = many(requests as usize, "request");
+            let requests = plural(requests as usize, "request");
             format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN} == 0' leaves such policies out.")
         });
         let why = why + warning.as_deref().unwrap_or_default();

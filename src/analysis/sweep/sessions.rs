@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::results::saved::Session;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::SweepError;
 
@@ -16,7 +16,7 @@ const FEWEST: usize = 2;
 
 /// One conversation, as a first look finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct SessionSize {
     pub conversation: String,
     /// Recorded calls that have a request; without any there is nothing to replay.
     pub calls: u64,
@@ -24,7 +24,7 @@ pub struct Seen {
 
 /// Every session that holds a call, by number, in the order of the transcripts.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Roster {
+pub struct SessionTable {
     calls: Vec<u64>,
     /// By transcript, then conversation.
     of: HashMap<String, HashMap<String, usize>>,
@@ -39,13 +39,13 @@ pub struct Split {
     pub held_out: Vec<usize>,
 }
 
-impl Roster {
+impl SessionTable {
     /// From all transcripts, in their order.
-    pub fn new(transcripts: &[(String, Vec<Seen>)]) -> Self {
+    pub fn new(transcripts: &[(String, Vec<SessionSize>)]) -> Self {
         let mut roster = Self::default();
         let mut numbers: HashMap<Session, usize> = HashMap::new();
         for (transcript, seen) in transcripts {
-            for Seen { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
+            for SessionSize { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
                 let number = *numbers.entry(Session::of(transcript, conversation)).or_insert(next);
                 if number == next {
@@ -92,7 +92,7 @@ impl Roster {
             let needed = (1..10_000).find(|of| is_enough(*of)).map_or("very many".to_owned(), |needed| needed.to_string());
             return Err(SweepError::Wrong(format!(
                 "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {FEWEST} are on either side",
-                many(all, "session")
+                plural(all, "session")
             )));
         }
         let mut sessions: Vec<usize> = (0..all).collect();
@@ -107,9 +107,9 @@ impl Roster {
 mod tests {
     use super::*;
 
-    fn roster() -> Roster {
-        let seen = |names: &[(&str, u64)]| -> Vec<Seen> {
-            names.iter().map(|(name, calls)| Seen { conversation: (*name).to_owned(), calls: *calls }).collect()
+    fn roster() -> SessionTable {
+        let seen = |names: &[(&str, u64)]| -> Vec<SessionSize> {
+            names.iter().map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls }).collect()
         };
         let mut transcripts = vec![
             ("a/s.jsonl".to_owned(), seen(&[("main", 10), ("agent-1", 2)])),
@@ -117,7 +117,7 @@ mod tests {
             ("list.json".to_owned(), seen(&[("17", 1), ("17-trial1", 1), ("18", 4), ("19", 0)])),
         ];
         transcripts.extend((0..7).map(|n| (format!("b/{n}.jsonl"), seen(&[("main", 3)]))));
-        Roster::new(&transcripts)
+        SessionTable::new(&transcripts)
     }
 
     #[test]

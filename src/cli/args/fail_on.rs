@@ -2,7 +2,7 @@
 
 use clap::Args;
 use recompact::findings::{Finding, Level};
-use recompact::util::text::many;
+use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
 
@@ -33,7 +33,7 @@ impl FailOn {
         let bad: Vec<_> = findings.into_iter().filter(|finding| finding.level <= least).collect();
         let of = |level: Level| (bad.iter().filter(|finding| finding.level == level).count(), level.name());
         let counts = Level::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<_> = counts.map(|(count, name)| many(count, name)).collect();
+        let counts: Vec<_> = counts.map(|(count, name)| plural(count, name)).collect();
         if counts.is_empty() { Ok(()) } else { Err(Failure::Found(format!("{} found", counts.join(", ")))) }
     }
 }

@@ -15,7 +15,7 @@ use crate::cli::interrupt;
 
 #[derive(Args)]
 #[command(next_help_heading = "Models")]
-pub struct Models {
+pub struct ModelArgs {
     /// Where the model is asked, for all that do not say it themselves (openai:MODEL@URL) [default: its maker's own]
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -57,13 +57,13 @@ fn param(written: &str) -> Result<(String, Value), String> {
 
 /// What all models of one run share.
 pub struct Shared<'a> {
-    models: &'a Models,
+    models: &'a ModelArgs,
     prices: &'a Prices,
     cassette: Arc<Cassette>,
     limits: Arc<Limits>,
 }
 
-impl Models {
+impl ModelArgs {
     pub fn shared<'a>(&'a self, prices: &'a Prices) -> Shared<'a> {
         Shared {
             models: self,
@@ -90,7 +90,7 @@ impl Models {
 impl Shared<'_> {
     /// The model at an address.
     pub fn model(&self, address: &Address, replicate: u32) -> Result<Model, Failure> {
-        let Models { timeout, retries, cassette_mode, max_cost, .. } = self.models;
+        let ModelArgs { timeout, retries, cassette_mode, max_cost, .. } = self.models;
         let price = self.prices.of_answers(&address.name());
         if price.is_none() && max_cost.is_some() {
             let what = format!(

@@ -11,7 +11,7 @@ use crate::cli::error::Failure;
 use crate::cli::output;
 
 #[derive(Args)]
-pub struct Present {
+pub struct OutputArgs {
     /// How the results are shown: table, json, csv, markdown, html; what was found: sarif, junit, github
     #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
     output: &'static Report,
@@ -27,7 +27,7 @@ fn report_by_name(name: &str) -> Result<&'static Report, String> {
     })
 }
 
-impl Present {
+impl OutputArgs {
     pub fn results(&self, results: &Results) -> Result<(), Failure> {
         self.write(&(self.output.render)(results, &self.style()))
     }

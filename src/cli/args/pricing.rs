@@ -2,20 +2,20 @@
 
 use clap::Args;
 use recompact::metrics::prices::Prices;
-use recompact::util::text::one_of;
+use recompact::util::text::did_you_mean;
 
 use crate::cli::error::Failure;
 use crate::cli::source::hash_of;
 
 #[derive(Args)]
-pub struct Priced {
+pub struct PricingArgs {
     /// What tokens cost: a model, to price every conversation as that one (see `recompact catalog prices`), or a TOML file in
     /// place of the built-in list [default: each call by its model and date]
     #[arg(long = "prices", value_name = "MODEL|FILE")]
     prices: Option<String>,
 }
 
-impl Priced {
+impl PricingArgs {
     /// The list, and the model that everything is priced as.
     pub fn load(&self) -> Result<(Prices, Option<String>), Failure> {
         let built_in = Prices::built_in();
@@ -24,7 +24,7 @@ impl Priced {
             return Ok((built_in, Some(given.clone())));
         }
         let text = std::fs::read_to_string(given).map_err(|error| {
-            let known = one_of(given, &built_in.names());
+            let known = did_you_mean(given, &built_in.names());
             let what = format!("neither a model whose price is known nor a TOML file that can be read ({error}){known}");
             Failure::Usage(format!("--prices {given}: {what}"))
         })?;

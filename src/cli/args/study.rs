@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use recompact::analysis::study::{Counter, MAX_RESIDUAL, Study, written_by};
+use recompact::analysis::study::{MAX_RESIDUAL, Study, TokenCounter, expand_variants};
 use recompact::analysis::sweep::Source;
 use recompact::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, taken_by_none};
 use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
-use recompact::util::text::one_of;
+use recompact::util::text::did_you_mean;
 
-use crate::cli::args::pricing::Priced;
-use crate::cli::args::summarizers::{Plan, Writers};
+use crate::cli::args::pricing::PricingArgs;
+use crate::cli::args::summarizers::{Plan, SummarizerArgs};
 use crate::cli::error::Failure;
-use crate::cli::resume::Question;
+use crate::cli::resume::Fingerprint;
 
 #[derive(Args)]
-pub struct Studied {
+pub struct StudyArgs {
     /// A preset's name (see `recompact catalog policies`) or a TOML file; may be given several times
     #[arg(short, long = "policy", value_name = "POLICY", required = true)]
     policies: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Studied {
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
     #[command(flatten)]
-    writers: Writers,
+    writers: SummarizerArgs,
     /// The context window [default: the transcript's, else the policy's, else 200000]
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
@@ -35,7 +35,7 @@ pub struct Studied {
     /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
     /// meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
-    tokenizer: Counter,
+    tokenizer: TokenCounter,
     /// For how long thinking is sent again [default: as the format's provider does it]
     #[arg(long, value_enum)]
     thinking: Option<ThinkingFor>,
@@ -47,7 +47,7 @@ pub struct Studied {
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
     #[command(flatten)]
-    priced: Priced,
+    priced: PricingArgs,
 }
 
 fn share(written: &str) -> Result<f64, String> {
@@ -65,7 +65,7 @@ enum ThinkingFor {
     None,
 }
 
-impl Studied {
+impl StudyArgs {
     /// The policies that were asked for, not read yet.
     pub fn sources(&self) -> Result<Vec<Source>, Failure> {
         self.policies.iter().map(|name| source(name)).collect()
@@ -93,7 +93,7 @@ impl Studied {
     }
 
     /// Who writes the summaries.
-    pub fn writers(&self) -> &Writers {
+    pub fn writers(&self) -> &SummarizerArgs {
         &self.writers
     }
 
@@ -107,14 +107,14 @@ impl Studied {
     pub fn study(&self, policies: Vec<Policy>, plan: Option<&mut Plan>) -> Result<Study, Failure> {
         let (prices, priced_as) = self.priced.load()?;
         let writers = self.writers.all(&prices, plan)?;
-        let mut policies = written_by(policies, &writers);
+        let mut policies = expand_variants(policies, &writers);
         let named = |name: &str| policies.iter().position(|policy| policy.name == name);
         let baseline = match named(&self.baseline) {
             Some(index) => index,
             None => {
                 let baseline = source(&self.baseline)?.policy(&[])?;
                 if self.writers.compares() && baseline.summarizes() {
-                    let variants = written_by(vec![baseline], &writers);
+                    let variants = expand_variants(vec![baseline], &writers);
                     let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
                     let what = format!(
                         "--baseline {}: several write its summaries; name one of them: {}",
@@ -160,7 +160,7 @@ impl Studied {
     }
 
     /// Whatever decides the results, but for the policies, so that a stopped study goes on with nothing else.
-    pub fn question(&self) -> Question {
+    pub fn question(&self) -> Fingerprint {
         let options = [
             ("--baseline", self.baseline.clone()),
             ("--window", or_as_it_is(self.window)),
@@ -186,7 +186,7 @@ fn source(name: &str) -> Result<Source, Failure> {
     }
     let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
         let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        let what = format!("neither a TOML file that can be read ({error}) nor a preset{}", one_of(name, &known));
+        let what = format!("neither a TOML file that can be read ({error}) nor a preset{}", did_you_mean(name, &known));
         PolicyError { origin: name.to_owned(), line: None, what }
     })?;
     Ok(Source { origin: name.to_owned(), text })

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use clap::Args;
-use recompact::analysis::study::Writer;
-use recompact::engine::summarizer::{self, Call, Live, Planned, Rehearsal};
+use recompact::analysis::study::NamedSummarizer;
+use recompact::engine::summarizer::{self, DryRun, ModelSummarizer, PlannedCall, PlannedCalls};
 use recompact::llm::client::{Address, Limits, Usage};
 use recompact::metrics::prices::Prices;
-use recompact::util::text::many;
+use recompact::util::text::plural;
 
-use crate::cli::args::models::Models;
+use crate::cli::args::models::ModelArgs;
 use crate::cli::error::Failure;
-use crate::cli::resume::Question;
+use crate::cli::resume::Fingerprint;
 
 #[derive(Args)]
-pub struct Writers {
+pub struct SummarizerArgs {
     /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM (see
     /// `recompact catalog summarizers`); several are compared [default: extract]
     #[arg(long = "summarizer", value_name = "NAME[:ARGUMENT]")]
@@ -23,7 +23,7 @@ pub struct Writers {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     replicates: u32,
     #[command(flatten)]
-    models: Models,
+    models: ModelArgs,
     /// Whether a model stands for itself, without the bounds of what it may be worth.
     #[arg(skip)]
     pub is_alone: bool,
@@ -34,14 +34,14 @@ const BOUNDS: [&str; 2] = ["extract", "stub:500"];
 
 /// What models would be asked in a dry run, by their names.
 #[derive(Default)]
-pub struct Plan(Vec<(String, Arc<Planned>)>);
+pub struct Plan(Vec<(String, Arc<PlannedCalls>)>);
 
-impl Writers {
+impl SummarizerArgs {
     /// Those who write. Beside a model stand what needs none and what keeps nothing: the bounds of what it may be worth. With a plan,
     /// no model is asked, and what it would be asked is noted there.
-    pub fn all(&self, prices: &Prices, mut plan: Option<&mut Plan>) -> Result<Vec<Writer>, Failure> {
+    pub fn all(&self, prices: &Prices, mut plan: Option<&mut Plan>) -> Result<Vec<NamedSummarizer>, Failure> {
         let shared = self.models.shared(prices);
-        let mut writers: Vec<Writer> = Vec::new();
+        let mut writers: Vec<NamedSummarizer> = Vec::new();
         for written in &self.summarizers {
             let Some(address) = Address::parse(written) else {
                 writers.push(plain(written)?);
@@ -50,16 +50,16 @@ impl Writers {
             let address = address.map_err(Failure::Usage)?;
             for replicate in 1..=self.replicates {
                 let writer = match &mut plan {
-                    None => Writer::new(&address.name(), Live { model: shared.model(&address, replicate)? }),
+                    None => NamedSummarizer::new(&address.name(), ModelSummarizer { model: shared.model(&address, replicate)? }),
                     Some(plan) => {
                         let model = shared.unasked(&address, replicate);
-                        Writer::new(&address.name(), Rehearsal { model, planned: plan.of(&address.name()) })
+                        NamedSummarizer::new(&address.name(), DryRun { model, planned: plan.of(&address.name()) })
                     }
                 };
-                writers.push(Writer { replicate: (self.replicates > 1).then_some(replicate), ..writer });
+                writers.push(NamedSummarizer { replicate: (self.replicates > 1).then_some(replicate), ..writer });
             }
         }
-        let is_twice = |(at, writer): (usize, &Writer)| writers[..at].iter().any(|other| other.is_called_as(writer));
+        let is_twice = |(at, writer): (usize, &NamedSummarizer)| writers[..at].iter().any(|other| other.is_called_as(writer));
         if let Some((_, twice)) = writers.iter().enumerate().find(|one| is_twice(*one)) {
             return Err(Failure::Usage(format!("the summarizer `{}` is named twice", twice.name)));
         }
@@ -87,12 +87,12 @@ impl Writers {
     }
 
     /// How models are asked, for those who ask them something else.
-    pub fn models(&self) -> &Models {
+    pub fn models(&self) -> &ModelArgs {
         &self.models
     }
 
     /// What decides the results. Where a model is asked is not among it.
-    pub fn question(&self) -> Question {
+    pub fn question(&self) -> Fingerprint {
         let options = [
             ("--summarizer", self.names().join(", ")),
             ("--replicates", self.replicates.to_string()),
@@ -111,13 +111,13 @@ impl Writers {
 }
 
 /// A summarizer that asks no model.
-fn plain(written: &str) -> Result<Writer, Failure> {
+fn plain(written: &str) -> Result<NamedSummarizer, Failure> {
     let summarizer = summarizer::by_name(written).map_err(Failure::Usage)?;
-    Ok(Writer { name: written.to_owned(), replicate: None, summarizer })
+    Ok(NamedSummarizer { name: written.to_owned(), replicate: None, summarizer })
 }
 
 impl Plan {
-    fn of(&mut self, name: &str) -> Arc<Planned> {
+    fn of(&mut self, name: &str) -> Arc<PlannedCalls> {
         if let Some((_, planned)) = self.0.iter().find(|(known, _)| known == name) {
             return Arc::clone(planned);
         }
@@ -131,7 +131,7 @@ impl Plan {
         let mut page = "Nothing was asked. What the models would be asked, and would cost at most:\n".to_owned();
         for (name, planned) in &self.0 {
             let calls = planned.calls();
-            let (known, new): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|call| call.is_known);
+            let (known, new): (Vec<&PlannedCall>, Vec<&PlannedCall>) = calls.iter().partition(|call| call.is_known);
             let sum = |of: fn(&Usage) -> u64| new.iter().map(|call| of(&call.at_most)).sum::<u64>();
             let price = prices.of_answers(name);
             let cost = price.map_or("the price is not known".to_owned(), |price| {
@@ -139,7 +139,7 @@ impl Plan {
             });
             page += &format!(
                 "  {name}: {}, {} on the cassette; ~{} tokens in, at most {} out: {cost}\n",
-                many(new.len(), "new call"),
+                plural(new.len(), "new call"),
                 known.len(),
                 sum(|usage| usage.input),
                 sum(|usage| usage.output),

@@ -6,15 +6,15 @@ mod trees;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::audit::{Replayer, Tree, audit, look};
-use recompact::analysis::study::{Counter, Study};
+use recompact::analysis::audit::{Replayer, Tree, audit, audit_transcript};
+use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::policy::preset;
 use recompact::report::audit::{render, shown_as};
 use recompact::results::saved::ResultNote;
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::fail_on::FailOn;
-use crate::cli::args::output::Present;
+use crate::cli::args::output::OutputArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 
@@ -32,9 +32,9 @@ pub struct Audit {
     fail_on: FailOn,
     /// What counts tokens: own, recorded, o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
-    tokenizer: Counter,
+    tokenizer: TokenCounter,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 /// The policy that does what the record did.
@@ -50,8 +50,9 @@ impl Audit {
         self.transcripts.only_files();
         let trees = Trees::list(self.root.as_deref(), self.transcripts.paths())?;
         trees.must_not_hold(self.present.out())?;
-        let work =
-            |source: Source, reading: &Reading| look(replayer, source.name, trees.of(source.name), source.bytes(), reading);
+        let work = |source: Source, reading: &Reading| {
+            audit_transcript(replayer, source.name, trees.of(source.name), source.bytes(), reading)
+        };
         let done = self.transcripts.for_each(&[self.present.out()], false, work, work, |_| None)?;
         let mut notes = trees.notes();
         notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));

@@ -1,13 +1,13 @@
 //! `recompact catalog`: what there is, and the page of each.
 
 use clap::Args;
-use recompact::engine::layer::{ACTS, LayerKind, COMMON_SETTINGS};
+use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
-use recompact::metrics::metric::MEASURES;
+use recompact::metrics::metric::METRICS;
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
 use recompact::report::REPORTS;
@@ -42,7 +42,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "policies", entries: policies },
     Kind {
         name: "layers",
-        entries: || ACTS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
+        entries: || LAYERS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
     },
     Kind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     Kind { name: "summarizers", entries: summarizers },
@@ -82,7 +82,7 @@ fn list(kind: &Kind) -> String {
 
 /// In lines that fit most terminals.
 fn filled(begin: &str, text: &str) -> String {
-    recompact::util::text::filled(begin, text, 100)
+    recompact::util::text::wrap(begin, text, 100)
 }
 
 fn one(kind: &Kind, name: &str) -> Result<String, Failure> {
@@ -159,7 +159,7 @@ fn prompts() -> Vec<Entry> {
 }
 
 fn measures() -> Vec<Entry> {
-    let columns = |measure: &recompact::metrics::metric::Measurement| {
+    let columns = |measure: &recompact::metrics::metric::Metric| {
         measure
             .columns
             .iter()
@@ -170,7 +170,7 @@ fn measures() -> Vec<Entry> {
             })
             .collect()
     };
-    MEASURES.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
+    METRICS.iter().map(|measure| entry(measure.name, measure.about, columns(measure))).collect()
 }
 
 fn findings() -> Vec<Entry> {
@@ -224,7 +224,10 @@ fn provider_page(provider: &Provider) -> String {
     [
         filled("", &format!("{}: {}", provider.name, provider.about)),
         filled("A prefix is found:  ", &looks_back),
-        filled("It is read:         ", &format!("in steps of {}", recompact::util::text::many(provider.step as usize, "token"))),
+        filled(
+            "It is read:         ",
+            &format!("in steps of {}", recompact::util::text::plural(provider.step as usize, "token")),
+        ),
         filled("It lives:           ", &lives),
         filled(
             "Thinking that left: ",

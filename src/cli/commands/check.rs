@@ -7,12 +7,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::analysis::gate::{self, Baseline, Checked, Gate, Problem, Reached, judge};
+use recompact::analysis::gate::{self, Baseline, Gate, GateReport, Measured, Problem, evaluate};
 use recompact::report::gate as report;
-use recompact::util::text::many;
+use recompact::util::text::plural;
 use recompact::util::toml_span::FileError;
 
-use crate::cli::args::output::{Present, known};
+use crate::cli::args::output::{OutputArgs, known};
 use crate::cli::error::Failure;
 use crate::cli::input::at_least_one;
 use crate::cli::output;
@@ -39,7 +39,7 @@ pub struct Check {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 fn also(written: &str) -> Result<(String, PathBuf), String> {
@@ -65,8 +65,8 @@ impl Check {
             true => None,
             false => read_baseline(&place)?,
         };
-        let mut checked = Checked { file, ..Checked::default() };
-        let mut reached: Vec<Vec<Reached>> = Vec::new();
+        let mut checked = GateReport { file, ..GateReport::default() };
+        let mut reached: Vec<Vec<Measured>> = Vec::new();
         for suite in &gate.suites {
             let (of_suite, problems) = self.suite(suite, &base, &place)?;
             let problem = |what| Problem { suite: suite.name().to_owned(), line: suite.line, what };
@@ -78,11 +78,11 @@ impl Check {
             false => old,
         };
         for (suite, reached) in gate.suites.iter().zip(&reached) {
-            checked.verdicts.extend(judge(suite, reached, baseline.as_ref()));
+            checked.verdicts.extend(evaluate(suite, reached, baseline.as_ref()));
             checked.notes.extend(baseline.iter().flat_map(|baseline| gate::notes(suite, reached, baseline)));
         }
         if checked.problems.is_empty() {
-            let of = |(suite, reached): (&'_ gate::Suite, &'_ Vec<Reached>)| {
+            let of = |(suite, reached): (&'_ gate::Suite, &'_ Vec<Measured>)| {
                 reached.iter().map(|reached| (suite.name().to_owned(), reached.policy.clone())).collect::<Vec<_>>()
             };
             let asked: Vec<(String, String)> = gate.suites.iter().zip(&reached).flat_map(of).collect();
@@ -96,8 +96,8 @@ impl Check {
     fn new_baseline(
         &self,
         gate: &Gate,
-        reached: &[Vec<Reached>],
-        checked: &mut Checked,
+        reached: &[Vec<Measured>],
+        checked: &mut GateReport,
         place: &Path,
     ) -> Result<Option<Baseline>, Failure> {
         if !checked.problems.is_empty() {
@@ -106,11 +106,11 @@ impl Check {
         }
         let baseline = Baseline::new(gate.suites.iter().zip(reached).map(|(suite, reached)| (suite.name(), reached.as_slice())));
         output::write(Some(place), &report::render_baseline(&baseline))?;
-        checked.notes.push(format!("{} written: {}", shown(place), many(baseline.values.len(), "value")));
+        checked.notes.push(format!("{} written: {}", shown(place), plural(baseline.values.len(), "value")));
         Ok(Some(baseline))
     }
 
-    fn write(&self, name: &str, checked: &Checked) -> Result<(), Failure> {
+    fn write(&self, name: &str, checked: &GateReport) -> Result<(), Failure> {
         self.present.write(&report::render(name, checked, &self.present.style()))?;
         for (name, file) in &self.also {
             output::write(Some(file), &report::render(name, checked, &Default::default()))?;
@@ -149,11 +149,11 @@ fn read_baseline(place: &Path) -> Result<Option<Baseline>, Failure> {
 }
 
 /// How it ends: what could not be analysed or judged comes before what does not hold.
-fn end(checked: &Checked) -> Result<(), Failure> {
+fn end(checked: &GateReport) -> Result<(), Failure> {
     let place = |line: Option<usize>| line.map_or(checked.file.clone(), |line| format!("{}:{line}", checked.file));
     let problem = |problem: &Problem| format!("{}: suite `{}`: {}", place(problem.line), problem.suite, problem.what);
     let mut wrong: Vec<String> = checked.problems.iter().map(problem).collect();
-    let (all, breaches) = (many(checked.verdicts.len(), "rule"), checked.breaches());
+    let (all, breaches) = (plural(checked.verdicts.len(), "rule"), checked.breaches());
     let failed = format!("{}: {breaches} of {all} {} not hold", checked.file, if breaches == 1 { "does" } else { "do" });
     match checked.unjudged() {
         0 => {}

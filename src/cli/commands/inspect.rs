@@ -2,12 +2,12 @@
 
 use clap::Args;
 use recompact::analysis::inspect::Inspection;
-use recompact::analysis::study::Counter;
+use recompact::analysis::study::TokenCounter;
 use recompact::metrics::prices::Ledger;
 use recompact::report::inspection;
 
-use crate::cli::args::output::Present;
-use crate::cli::args::pricing::Priced;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 
@@ -19,11 +19,11 @@ pub struct Inspect {
     /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
     /// meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
-    tokenizer: Counter,
+    tokenizer: TokenCounter,
     #[command(flatten)]
-    priced: Priced,
+    priced: PricingArgs,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 impl Inspect {

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use clap::Args;
 use recompact::analysis::probe::{self, Findings, Shown, Spot};
-use recompact::analysis::study::{Study, written_by};
+use recompact::analysis::study::{Study, expand_variants};
 use recompact::engine::policy::Policy;
 use recompact::llm::client::Address;
 use recompact::report::probe as report;
 
-use crate::cli::args::output::Present;
-use crate::cli::args::study::Studied;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::study::StudyArgs;
 use crate::cli::args::summarizers::Plan;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts, at_least_one};
@@ -22,7 +22,7 @@ pub struct Probe {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: Studied,
+    studied: StudyArgs,
     /// The model that is asked: openai:MODEL, anthropic:MODEL, command:PROGRAM
     #[arg(long, value_name = "MODEL")]
     model: String,
@@ -37,7 +37,7 @@ pub struct Probe {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 impl Probe {
@@ -53,7 +53,7 @@ impl Probe {
         let address = self.address()?;
         let model = (!self.dry_run).then(|| models.shared(&study.prices).model(&address, 1)).transpose()?;
         let plan = probe::Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
-        let draw = |source: Source, reading: &_| probe::draw(&study, &policies, &plan, source.name, reading);
+        let draw = |source: Source, reading: &_| probe::sample(&study, &policies, &plan, source.name, reading);
         let done = self.transcripts.for_each(&[self.present.out()], false, draw, draw, |_| None)?;
         let (drawn, end) = done.without(|drawn| drawn.unanswered.as_deref()).analysed()?;
         let too_long = drawn.iter().map(|drawn| drawn.too_long).sum();
@@ -84,7 +84,7 @@ impl Probe {
         let asked = self.studied.asked(&[])?;
         let mut unasked = self.dry_run.then(Plan::default);
         let study = self.studied.study(asked.clone(), unasked.as_mut())?;
-        let asked = written_by(asked, &study.writers).len();
+        let asked = expand_variants(asked, &study.writers).len();
         Ok((study, asked))
     }
 

@@ -6,20 +6,20 @@ mod materialize;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::study::{Observers, Study, with_bounds, written_by};
+use recompact::analysis::study::{Observers, Study, expand_variants, with_bounds};
 use recompact::engine::policy::{Policy, Setting, preset};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
 
 use crate::cli::args::fail_on::FailOn;
-use crate::cli::args::output::Present;
-use crate::cli::args::study::Studied;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::study::StudyArgs;
 use crate::cli::args::summarizers::Plan;
 use crate::cli::error::Failure;
 use crate::cli::input::Transcripts;
 use crate::cli::progress::calls_of;
-use crate::cli::resume::{ONE_ROUND, POLICIES, Question, Resumed, Worked, of_policies, unfinished};
+use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, of_policies, unfinished};
 use contexts::Contexts;
 use materialize::Materialize;
 
@@ -31,7 +31,7 @@ pub struct Replay {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: Studied,
+    studied: StudyArgs,
     /// Change one value of the policies by its layer's id: --set micro.keep_recent=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
     settings: Vec<Setting>,
@@ -62,7 +62,7 @@ pub struct Replay {
     #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 impl Replay {
@@ -79,7 +79,7 @@ impl Replay {
         let question = self.question(&study);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
         let asked =
-            written_by(self.studied.asked(&self.settings)?, &study.writers).into_iter().map(|policy| policy.name).collect();
+            expand_variants(self.studied.asked(&self.settings)?, &study.writers).into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
         let in_order = contexts.is_some() || files.is_some();
@@ -87,11 +87,11 @@ impl Replay {
         let done = self.transcripts.for_each(
             &[self.present.out(), self.contexts.as_deref()],
             in_order,
-            |source, reading| Worked::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut witnesses))),
+            |source, reading| Checkpoint::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut witnesses))),
             |source, reading| {
                 let part = study.transcript(source.name, reading, None);
                 source.progress.replayed(calls_of(reading) * study.policies.len() as u64);
-                Worked::new(source, ONE_ROUND, part)
+                Checkpoint::new(source, ONE_ROUND, part)
             },
             |source| resumed.as_ref()?.part(source, ONE_ROUND),
         )?;
@@ -127,7 +127,7 @@ impl Replay {
     }
 
     /// Whatever decides the results, so that a stopped study goes on with nothing else.
-    fn question(&self, study: &Study) -> Question {
+    fn question(&self, study: &Study) -> Fingerprint {
         let options = [
             (POLICIES, of_policies(&study.policies)),
             ("--misses", self.misses.to_string()),

@@ -6,8 +6,8 @@ use clap::Args;
 use recompact::llm::client::Cassette;
 use recompact::results::saved::{Results, VERSION, of_cassette};
 
-use crate::cli::args::output::Present;
-use crate::cli::args::pricing::Priced;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::not_written_over;
 
@@ -17,9 +17,9 @@ pub struct Report {
     #[arg(value_name = "RESULTS.json|DIR")]
     file: PathBuf,
     #[command(flatten)]
-    priced: Priced,
+    priced: PricingArgs,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 impl Report {

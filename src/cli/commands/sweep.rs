@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use clap::Args;
 
 use recompact::analysis::study::Study;
-use recompact::analysis::sweep::{Candidate, Parameter, Roster, Search, Seen, Wishes, candidates, spaces};
+use recompact::analysis::sweep::{Candidate, Criteria, Parameter, Search, SessionSize, SessionTable, candidates, spaces};
 use recompact::engine::policy::Policy;
 use recompact::results::condition::Condition;
 use recompact::results::saved::{Results, VERSION};
 use recompact::transcript::format::Reading;
 
-use crate::cli::args::output::Present;
-use crate::cli::args::study::Studied;
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts, at_least_one};
 use crate::cli::output;
-use crate::cli::resume::{POLICIES, Question, Resumed, of_policies, unfinished};
+use crate::cli::resume::{Fingerprint, POLICIES, Resumed, of_policies, unfinished};
 use rounds::Rounds;
 
 /// How many of the worst misses and of the dearest breaks are listed for each policy, as `replay` does.
@@ -29,7 +29,7 @@ pub struct Sweep {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: Studied,
+    studied: StudyArgs,
     /// Vary a value of the policies by its layer's id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k
     /// --set budget.max_bytes=50KB,100KB; a single value is fixed; all together make a grid
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", required = true)]
@@ -58,7 +58,7 @@ pub struct Sweep {
     #[arg(long, value_name = "RESULTS.json")]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    present: Present,
+    present: OutputArgs,
 }
 
 fn part(written: &str) -> Result<f64, String> {
@@ -70,7 +70,7 @@ impl Sweep {
     pub fn run(self) -> Result<(), Failure> {
         // All that may be wrong with the arguments, before anything is read.
         self.present.needs_findings(false)?;
-        let wishes = Wishes::new(&self.minimize, &self.maximize, self.conditions.clone())?;
+        let wishes = Criteria::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.studied.sources()?, &self.settings)?;
         if self.studied.writers().compares() {
             let what = "a sweep asks one summarizer, and no model: it would be asked for thousands of summaries; sweep with `extract`, then \
@@ -100,7 +100,7 @@ impl Sweep {
     }
 
     /// Whatever decides what is found, so that a stopped sweep goes on with nothing else.
-    fn question(&self, candidates: &[Candidate], wishes: &Wishes) -> Question {
+    fn question(&self, candidates: &[Candidate], wishes: &Criteria) -> Fingerprint {
         let policies: Vec<Policy> = candidates.iter().map(|candidate| candidate.policy.clone()).collect();
         let conditions: Vec<String> = wishes.conditions.iter().map(ToString::to_string).collect();
         let objectives: Vec<String> = wishes.objectives.iter().map(|of| format!("{:?} {}", of.better, of.column)).collect();
@@ -116,7 +116,7 @@ impl Sweep {
     }
 
     /// A front over the transcripts that happened to come first would mislead, so all that is written is what it takes to go on.
-    fn stopped(&self, rounds: &Rounds, question: Question) -> Result<Failure, Failure> {
+    fn stopped(&self, rounds: &Rounds, question: Fingerprint) -> Result<Failure, Failure> {
         let transcripts = rounds.roster.transcripts();
         if self.present.saves() {
             let unfinished = Some(unfinished(&rounds.worked, transcripts, question)?);
@@ -126,9 +126,9 @@ impl Sweep {
     }
 
     /// Which sessions there are. What went wrong with some transcripts is given back for the end of the run.
-    fn first_look(&self) -> Result<(Roster, Result<(), Failure>), Failure> {
+    fn first_look(&self) -> Result<(SessionTable, Result<(), Failure>), Failure> {
         let look = |source: Source, reading: &Reading| {
-            let seen = |conversation: &recompact::transcript::conversation::Conversation| Seen {
+            let seen = |conversation: &recompact::transcript::conversation::Conversation| SessionSize {
                 conversation: conversation.name.clone(),
                 calls: conversation.requests() as u64,
             };
@@ -136,7 +136,7 @@ impl Sweep {
         };
         let done = self.transcripts.for_each(&[self.present.out(), self.save.as_deref()], false, look, look, |_| None)?;
         let (seen, end) = done.analysed()?;
-        let roster = Roster::new(&seen);
+        let roster = SessionTable::new(&seen);
         if roster.sessions() == 0 {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }

@@ -8,19 +8,19 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 use super::{Cause, Change, ChangeKind, Context};
 use crate::tokens::block_sizes::Sizes;
-use crate::tokens::meter::Measure;
+use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
 
 /// A block that a layer wrote.
 #[derive(Debug)]
-pub struct Written {
+pub struct RewrittenBlock {
     pub block: Block,
     /// By each measure of the context's sizes.
     pub(super) sizes: Box<[u64]>,
     key: OnceLock<u64>,
 }
 
-impl Written {
+impl RewrittenBlock {
     pub(super) fn new(block: Block, plain: bool, sizes: &Sizes) -> Self {
         let sizes = sizes.measures().iter().map(|measure| measure.block(&block, plain)).collect();
         Self { block, sizes, key: OnceLock::new() }
@@ -40,15 +40,15 @@ impl Written {
 /// What was written in place of each recorded block, by one conversation's replays. Two texts with one hash of 128 bits are taken
 /// for the same.
 #[derive(Debug)]
-pub struct Rewrites(Box<[OfBlock]>);
+pub struct RewriteCache(Box<[OfBlock]>);
 
 /// What stands for a block, by the hash of its text.
-type OfBlock = Mutex<Vec<(u128, Arc<Written>)>>;
+type OfBlock = Mutex<Vec<(u128, Arc<RewrittenBlock>)>>;
 
 /// So many texts are remembered in place of one block: a policy has a placeholder or two, and a sweep a few.
 const MOST: usize = 8;
 
-impl Rewrites {
+impl RewriteCache {
     pub fn new(conversation: &Conversation) -> Self {
         Self(conversation.blocks.iter().map(|_| Mutex::default()).collect())
     }
@@ -60,8 +60,8 @@ impl Rewrites {
         field: &str,
         text: String,
         plain: bool,
-        write: impl FnOnce(String) -> Written,
-    ) -> Arc<Written> {
+        write: impl FnOnce(String) -> RewrittenBlock,
+    ) -> Arc<RewrittenBlock> {
         let Some(known) = self.0.get(old.index()) else { return Arc::new(write(text)) };
         let seed = xxh3_64(field.as_bytes()).wrapping_add(u64::from(plain));
         let key = xxh3_128_with_seed(text.as_bytes(), seed);
@@ -79,12 +79,12 @@ impl Rewrites {
 
 impl Context<'_> {
     /// What a block becomes with another value of one field.
-    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<Written> {
+    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<RewrittenBlock> {
         let old = self.block(id);
         let write = |value| {
             let Block { kind, origin, line, .. } = *old;
             let block = Block { kind, origin, line, recorded_tokens: None, wire: with_field(old, field, value) };
-            Written::new(block, plain, self.sizes)
+            RewrittenBlock::new(block, plain, self.sizes)
         };
         match value {
             Value::String(text) => self.rewrites.get(id, field, text, plain, |text| write(Value::String(text))),
@@ -93,7 +93,7 @@ impl Context<'_> {
     }
 
     /// The size of a block that is written, or would be; 0 by a measure this context does not keep.
-    pub fn written_size(&self, written: &Written, measure: Measure) -> u64 {
+    pub fn written_size(&self, written: &RewrittenBlock, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| written.sizes[slot])
     }
 

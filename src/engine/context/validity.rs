@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::change::Cause;
-use super::message::Sent;
+use super::message::ContextMessage;
 use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Faults {
     }
 
     /// Looks again where something changed. A fault that was there before keeps its cause.
-    pub fn update<'a>(&mut self, messages: &[Sent], block: &dyn Fn(BlockId) -> &'a Block, cause: Cause) {
+    pub fn update<'a>(&mut self, messages: &[ContextMessage], block: &dyn Fn(BlockId) -> &'a Block, cause: Cause) {
         let Some(stale) = self.stale_from.take() else { return };
         let from = turn_to_look_from(messages, stale);
         let kept = self.found.partition_point(|fault| fault.message < from);
@@ -108,7 +108,7 @@ impl Faults {
 }
 
 /// The beginning of the assistant turn whose answers may have changed: two turns back at most.
-fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
+fn turn_to_look_from(messages: &[ContextMessage], changed: usize) -> usize {
     let mut at = changed.min(messages.len());
     for role in [Role::User, Role::Assistant] {
         while at > 0 && messages[at - 1].role == role {
@@ -119,7 +119,7 @@ fn turn_to_look_from(messages: &[Sent], changed: usize) -> usize {
 }
 
 struct Look<'l, 'a> {
-    messages: &'l [Sent],
+    messages: &'l [ContextMessage],
     block: &'l dyn Fn(BlockId) -> &'a Block,
     /// How many tool_use blocks of each pair stand before the place that is looked at; in the end, all of them.
     uses: &'l mut [u32],

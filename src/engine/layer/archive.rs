@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::Context;
-use crate::tokens::meter::{Measure, python_text};
+use crate::tokens::meter::{SizeUnit, python_text};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -25,7 +25,7 @@ pub struct Archive {
 }
 
 /// A message is written as Python's `json.dumps` writes it: ASCII only, so characters are bytes.
-pub const FORM: Measure = Measure::JsonAscii;
+pub const FORM: SizeUnit = SizeUnit::JsonAscii;
 
 impl Default for Archive {
     fn default() -> Self {

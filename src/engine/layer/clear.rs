@@ -28,8 +28,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::pick::{Picked, results_from};
-use super::{LayerState, LayerInput, Pick, Place, Proposal};
+use super::pick::{Candidate, results_from};
+use super::{LayerInput, LayerState, Place, Proposal, ResultFilter};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::transcript::conversation::{Block, Kind, Role};
@@ -39,7 +39,7 @@ use crate::util::template::fill;
 #[serde(default)]
 pub struct Clear {
     #[serde(flatten)]
-    pub pick: Pick,
+    pub pick: ResultFilter,
     /// What stands in place of a cleared result; `{tool}` is its tool's name.
     pub placeholder: String,
     /// A result with a line that begins so was persisted; the rest of the line is `{path}` in `placeholder_saved`.
@@ -64,7 +64,7 @@ pub struct Waiting {
 impl Default for Clear {
     fn default() -> Self {
         Self {
-            pick: Pick { keep_recent: 3, ..Pick::default() },
+            pick: ResultFilter { keep_recent: 3, ..ResultFilter::default() },
             placeholder: "[Old tool result content cleared]".to_owned(),
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
@@ -92,7 +92,7 @@ impl Clear {
     ///
     /// A run adds what is new to what it knows of the rest, so that waiting costs nothing. Another layer may have made results
     /// smaller meanwhile: all of them are looked at again before they are cleared.
-    fn batch<'a>(&self, now: &LayerInput<'a>, memory: &mut LayerState) -> Vec<Picked<'a>> {
+    fn batch<'a>(&self, now: &LayerInput<'a>, memory: &mut LayerState) -> Vec<Candidate<'a>> {
         let context = now.context;
         if memory.cursor.start(context) == Place::default() {
             memory.waiting = Waiting::default();
@@ -120,7 +120,7 @@ impl Clear {
     }
 
     /// What clearing these results frees, by the counter's measure.
-    fn freed(&self, now: &LayerInput, picked: &[Picked]) -> i64 {
+    fn freed(&self, now: &LayerInput, picked: &[Candidate]) -> i64 {
         let (context, measure) = (now.context, now.counter.measure);
         let of_edit = |edit: Edit| {
             let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
@@ -133,7 +133,7 @@ impl Clear {
     }
 
     /// What clears these results; nothing for those that are cleared.
-    fn edits(&self, context: &Context, picked: &[Picked]) -> Vec<Edit> {
+    fn edits(&self, context: &Context, picked: &[Candidate]) -> Vec<Edit> {
         let mut inputs = BTreeSet::new();
         let mut edits = Vec::new();
         for picked in picked {
@@ -145,7 +145,7 @@ impl Clear {
         edits
     }
 
-    fn without_content(&self, context: &Context, picked: &Picked) -> Option<Edit> {
+    fn without_content(&self, context: &Context, picked: &Candidate) -> Option<Edit> {
         let placeholder = self.placeholder_for(context.tool_name(picked.pair), picked.block);
         let is_there = picked.block.field("content").and_then(Value::as_str) == Some(&placeholder);
         (!is_there).then(|| picked.place.with_content(placeholder))
@@ -164,7 +164,7 @@ impl Clear {
 }
 
 /// The call that a result answers, if it stands in the turn before and its input is not yet empty.
-fn call_with_input(context: &Context, picked: &Picked) -> Option<Place> {
+fn call_with_input(context: &Context, picked: &Candidate) -> Option<Place> {
     let before = context.messages()[..picked.place.message].iter().enumerate().rev();
     let mut turn = before.skip_while(|(_, sent)| sent.role == Role::User).take_while(|(_, sent)| sent.role == Role::Assistant);
     turn.find_map(|(message, sent)| {

@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pick::{Picked, results_from};
-use super::{LayerState, LayerInput, Pick, Place, Proposal};
+use super::pick::{Candidate, results_from};
+use super::{LayerInput, LayerState, Place, Proposal, ResultFilter};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -29,7 +29,7 @@ use crate::util::template::fill;
 #[serde(default)]
 pub struct Dedupe {
     #[serde(flatten)]
-    pub pick: Pick,
+    pub pick: ResultFilter,
     /// What makes a result a copy of another.
     pub key: Key,
     /// Which of the copies stays.
@@ -61,7 +61,7 @@ pub enum Copy {
 impl Default for Dedupe {
     fn default() -> Self {
         Self {
-            pick: Pick { min_chars: 200, ..Pick::default() },
+            pick: ResultFilter { min_chars: 200, ..ResultFilter::default() },
             key: Key::Text,
             keep: Copy::First,
             placeholder: "[The same result stands elsewhere in this conversation.]".to_owned(),
@@ -77,7 +77,7 @@ impl Dedupe {
             memory.seen.clear();
         }
         memory.cursor.set(Place { message: context.len(), block: 0 }, context);
-        let mut newest: HashMap<String, Picked> = HashMap::new();
+        let mut newest: HashMap<String, Candidate> = HashMap::new();
         let mut proposal = Proposal::default();
         // Another layer may have cleared it since: a pointer to that would lead nowhere.
         let stands = |before: &BlockId| results_from(context, Place::default()).iter().any(|old| old.id == *before);
@@ -103,7 +103,7 @@ impl Dedupe {
         proposal
     }
 
-    fn key(&self, context: &Context, picked: &Picked) -> Option<String> {
+    fn key(&self, context: &Context, picked: &Candidate) -> Option<String> {
         match self.key {
             Key::Text => self.pick.lists.content(picked.block).map(|text| text.into_owned()),
             Key::Path => {
@@ -113,12 +113,12 @@ impl Dedupe {
         }
     }
 
-    fn replace(&self, context: &Context, picked: &Picked) -> Edit {
+    fn replace(&self, context: &Context, picked: &Candidate) -> Edit {
         picked.place.with_content(self.pointer(context, picked))
     }
 
     /// What stands in place of a copy.
-    fn pointer(&self, context: &Context, picked: &Picked) -> String {
+    fn pointer(&self, context: &Context, picked: &Candidate) -> String {
         let path = path_asked_for(context, picked.pair).unwrap_or_default();
         fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(picked.pair))])
     }

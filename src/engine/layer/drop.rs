@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LayerInput, Proposal};
-use crate::engine::context::{Context, Edit, NewMessage, Sent};
+use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, Kind, Origin, PairId, Role};
 use crate::util::template::fill;
 
@@ -173,7 +173,7 @@ impl Cut {
 /// The edits that take the halves of split pairs out: of the message before the span `head..tail`, and of those behind it.
 fn halves(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
     let messages = context.messages();
-    let pairs_of = |messages: &[Sent], of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
+    let pairs_of = |messages: &[ContextMessage], of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
         messages.iter().flat_map(|sent| &sent.blocks).filter_map(|id| of(context.block(*id).kind)).collect()
     };
     let without = |message: usize, of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
@@ -196,11 +196,11 @@ fn answered(kind: Kind) -> Option<PairId> {
     if let Kind::ToolResult(pair) = kind { Some(pair) } else { None }
 }
 
-fn holds_results(context: &Context, sent: &Sent) -> bool {
+fn holds_results(context: &Context, sent: &ContextMessage) -> bool {
     sent.role == Role::User && sent.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolResult(_)))
 }
 
-fn uses_tools(context: &Context, sent: &Sent) -> bool {
+fn uses_tools(context: &Context, sent: &ContextMessage) -> bool {
     sent.role == Role::Assistant && sent.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolUse(_)))
 }
 

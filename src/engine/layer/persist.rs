@@ -21,12 +21,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pick::{Picked, results_from};
-use super::{Lists, LayerInput, NewFile, Pick, Place, Proposal};
+use super::pick::{Candidate, results_from};
+use super::{LayerInput, ListContent, NewFile, Place, Proposal, ResultFilter};
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
-use crate::tokens::meter::{Measure, python};
+use crate::tokens::meter::{SizeUnit, python};
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
 use crate::util::text;
@@ -35,7 +35,7 @@ use crate::util::text;
 #[serde(default)]
 pub struct Persist {
     #[serde(flatten)]
-    pub pick: Pick,
+    pub pick: ResultFilter,
     /// What is looked at as one.
     pub of: Of,
     /// The most a batch, or a result, may hold.
@@ -75,7 +75,7 @@ pub enum Count {
 impl Default for Persist {
     fn default() -> Self {
         Self {
-            pick: Pick::default(),
+            pick: ResultFilter::default(),
             of: Of::Batch,
             max_bytes: 200_000.into(),
             count: Count::Bytes,
@@ -134,23 +134,23 @@ impl Persist {
     /// than its content, however that is read. Most batches are far from their limit.
     fn is_surely_within(&self, limit: u64, context: &Context, message: usize) -> bool {
         let sent = &context.messages()[message];
-        self.count == Count::Chars && context.keeps(Measure::PyRepr) && context.message_size(sent, Measure::PyRepr) <= limit
+        self.count == Count::Chars && context.keeps(SizeUnit::PyRepr) && context.message_size(sent, SizeUnit::PyRepr) <= limit
     }
 
     /// A marker that is itself over the limit must not go where it says that the content is.
-    fn may_persist(&self, now: &LayerInput, picked: &Picked) -> bool {
+    fn may_persist(&self, now: &LayerInput, picked: &Candidate) -> bool {
         let is_marker = now.context.is_made(picked.id) && self.content(picked).contains(&self.path(now, picked));
         self.pick.may_touch(now.context, picked) && !is_marker
     }
 
-    fn path(&self, now: &LayerInput, picked: &Picked) -> String {
+    fn path(&self, now: &LayerInput, picked: &Candidate) -> String {
         let id = &now.context.conversation().pair(picked.pair).id;
         let id = if self.clean_id { clean(id) } else { id.clone() };
         fill(&self.path, &[("id", &id)])
     }
 
     /// Moves one result to disk and gives the marker that stays.
-    fn persist(&self, now: &LayerInput, picked: &Picked, proposal: &mut Proposal) -> String {
+    fn persist(&self, now: &LayerInput, picked: &Candidate, proposal: &mut Proposal) -> String {
         let content = self.content(picked);
         let path = self.path(now, picked);
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
@@ -161,22 +161,22 @@ impl Persist {
         marker
     }
 
-    fn content<'a>(&self, picked: &Picked<'a>) -> std::borrow::Cow<'a, str> {
+    fn content<'a>(&self, picked: &Candidate<'a>) -> std::borrow::Cow<'a, str> {
         self.pick.lists.content(picked.block).unwrap_or_default()
     }
 
     /// The size of a result's content. Python's repr of a list is measured without writing it down.
-    fn size_of(&self, picked: &Picked) -> u64 {
+    fn size_of(&self, picked: &Candidate) -> u64 {
         match (picked.block.field("content"), self.pick.lists, self.count) {
-            (Some(list @ Value::Array(_)), Lists::Repr, Count::Chars) => python::repr_len(list),
+            (Some(list @ Value::Array(_)), ListContent::Repr, Count::Chars) => python::repr_len(list),
             _ => self.size(&self.content(picked)),
         }
     }
 
     fn size(&self, content: &str) -> u64 {
         match self.count {
-            Count::Chars => Measure::Chars.text(content),
-            Count::Bytes => Measure::Bytes.text(content),
+            Count::Chars => SizeUnit::Chars.text(content),
+            Count::Bytes => SizeUnit::Bytes.text(content),
         }
     }
 }

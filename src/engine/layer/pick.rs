@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::context::{Context, Edit};
-use crate::tokens::meter::{Measure, python, python_text};
+use crate::tokens::meter::{SizeUnit, python, python_text};
 use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Pick {
+pub struct ResultFilter {
     /// The newest results, so many of them, stay.
     pub keep_recent: usize,
     /// Content of at most so many characters stays.
@@ -27,10 +27,10 @@ pub struct Pick {
     /// Results marked as errors stay.
     pub keep_errors: bool,
     /// How content that is a list of parts is read.
-    pub lists: Lists,
+    pub lists: ListContent,
 }
 
-impl Default for Pick {
+impl Default for ResultFilter {
     fn default() -> Self {
         Self {
             keep_recent: 0,
@@ -39,7 +39,7 @@ impl Default for Pick {
             preserve_tools: Vec::new(),
             protect_unseen: false,
             keep_errors: false,
-            lists: Lists::Text,
+            lists: ListContent::Text,
         }
     }
 }
@@ -47,7 +47,7 @@ impl Default for Pick {
 /// How a harness reads a result whose content is a list of parts, where it expects a string.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lists {
+pub enum ListContent {
     /// The parts' texts.
     #[default]
     Text,
@@ -59,12 +59,12 @@ pub enum Lists {
     Repr,
 }
 
-impl Lists {
+impl ListContent {
     /// The content of a result as this harness reads it; `None` where it leaves it alone.
     pub fn content(self, block: &Block) -> Option<Cow<'_, str>> {
         match (block.field("content"), self) {
-            (Some(list @ Value::Array(_)), Lists::Repr) => Some(Cow::Owned(python_text::repr(list))),
-            (Some(Value::Array(_)), Lists::Skip) => None,
+            (Some(list @ Value::Array(_)), ListContent::Repr) => Some(Cow::Owned(python_text::repr(list))),
+            (Some(Value::Array(_)), ListContent::Skip) => None,
             _ => Some(block.text()),
         }
     }
@@ -72,9 +72,9 @@ impl Lists {
     /// The characters of that content, as this harness counts them.
     pub fn chars(self, block: &Block) -> Option<usize> {
         match (block.field("content"), self) {
-            (Some(Value::Array(parts)), Lists::Count) => Some(parts.len()),
-            (Some(list @ Value::Array(_)), Lists::Repr) => Some(python::repr_len(list) as usize),
-            _ => self.content(block).map(|text| Measure::Chars.text(&text) as usize),
+            (Some(Value::Array(parts)), ListContent::Count) => Some(parts.len()),
+            (Some(list @ Value::Array(_)), ListContent::Repr) => Some(python::repr_len(list) as usize),
+            _ => self.content(block).map(|text| SizeUnit::Chars.text(&text) as usize),
         }
     }
 }
@@ -82,20 +82,20 @@ impl Lists {
 /// A kind of block, for settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum BlockFilter {
     Text,
     ToolResult,
     ToolUse,
     Thinking,
 }
 
-impl Part {
+impl BlockFilter {
     pub fn of(kind: Kind) -> Option<Self> {
         match kind {
-            Kind::Text => Some(Part::Text),
-            Kind::ToolResult(_) => Some(Part::ToolResult),
-            Kind::ToolUse(_) => Some(Part::ToolUse),
-            Kind::Thinking => Some(Part::Thinking),
+            Kind::Text => Some(BlockFilter::Text),
+            Kind::ToolResult(_) => Some(BlockFilter::ToolResult),
+            Kind::ToolUse(_) => Some(BlockFilter::ToolUse),
+            Kind::Thinking => Some(BlockFilter::Thinking),
             Kind::Media | Kind::Other => None,
         }
     }
@@ -134,17 +134,17 @@ impl Cursor {
 
 /// A result a layer may touch.
 #[derive(Debug, Clone, Copy)]
-pub struct Picked<'a> {
+pub struct Candidate<'a> {
     pub place: Place,
     pub id: BlockId,
     pub pair: PairId,
     pub block: &'a Block,
 }
 
-impl Pick {
+impl ResultFilter {
     /// The results that may be touched and were not decided before, oldest first. What is passed over now is passed over for
     /// good, so the cursor moves on: each result is looked at once, not once a call.
-    pub fn results<'a>(&self, context: &'a Context, cursor: &mut Cursor) -> Vec<Picked<'a>> {
+    pub fn results<'a>(&self, context: &'a Context, cursor: &mut Cursor) -> Vec<Candidate<'a>> {
         let mut open = results_from(context, cursor.start(context));
         let end = Place { message: context.len(), block: 0 };
         let mut first_kept = end;
@@ -163,7 +163,7 @@ impl Pick {
     }
 
     /// Whether the rules that do not depend on age let this result be touched.
-    pub fn may_touch(&self, context: &Context, picked: &Picked) -> bool {
+    pub fn may_touch(&self, context: &Context, picked: &Candidate) -> bool {
         let tool = context.tool_name(picked.pair);
         let named = |tools: &[String]| tools.iter().any(|name| name == tool);
         (self.tools.is_empty() || named(&self.tools))
@@ -178,7 +178,7 @@ impl Pick {
         match (block.field("content"), self.lists) {
             (Some(Value::String(text)), _) if is_surely_longer(text) => true,
             (Some(Value::String(text)), _) if text.len() <= self.min_chars => false,
-            (Some(Value::Array(parts)), Lists::Text)
+            (Some(Value::Array(parts)), ListContent::Text)
                 if parts.iter().filter_map(|part| part.get("text")?.as_str()).any(is_surely_longer) =>
             {
                 true
@@ -189,7 +189,7 @@ impl Pick {
 }
 
 /// The tool results of the user's messages from a place on, in order.
-pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
+pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Candidate<'a>> {
     let messages = context.messages().iter().enumerate().skip(from.message);
     let of_message = messages
         .filter(|(_, sent)| sent.role == Role::User)
@@ -197,7 +197,7 @@ pub fn results_from<'a>(context: &'a Context, from: Place) -> Vec<Picked<'a>> {
     let picked = of_message.filter(|(place, _)| *place >= from).filter_map(|(place, id)| {
         let block = context.block(id);
         match block.kind {
-            Kind::ToolResult(pair) => Some(Picked { place, id, pair, block }),
+            Kind::ToolResult(pair) => Some(Candidate { place, id, pair, block }),
             _ => None,
         }
     });

@@ -1,7 +1,7 @@
 //! What a layer wants done: edits, files, and the summaries it asked for.
 
 use crate::engine::context::Edit;
-use crate::engine::summarizer::{Names, Paid, Unshown};
+use crate::engine::summarizer::{AnswerCost, HiddenInput, NameCounts};
 use crate::transcript::conversation::BlockId;
 
 /// What a layer wants done.
@@ -12,7 +12,7 @@ pub struct Proposal {
     pub files: Vec<NewFile>,
     pub asked: Vec<Attempt>,
     /// Summaries of the record that are put back.
-    pub put_back: Vec<PutBack>,
+    pub put_back: Vec<RestoredSummary>,
     /// It tried and gave up.
     pub failed: Option<String>,
     /// A summarizer had no answer: what follows would tell nothing.
@@ -52,24 +52,24 @@ pub struct Attempt {
     /// Tokens of the prompt that stands beside it.
     pub prompt: u64,
     /// What of the span's messages the layer's limit on the input left out; none where it left out nothing.
-    pub unshown: Option<Unshown>,
+    pub unshown: Option<HiddenInput>,
     /// Tokens of its answer; 0 where it failed.
     pub tokens_out: u64,
     /// The most it might have.
     pub max_tokens: u64,
     pub failed: bool,
     /// What it says, as it went into the context, that its input does not; none where it failed.
-    pub names: Names,
+    pub names: NameCounts,
     /// What the answer took, where a model gave it.
-    pub paid: Option<Paid>,
+    pub paid: Option<AnswerCost>,
 }
 
 /// A summary of the record that was put back where it stood. No layer asked for it, so it is not paid for here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PutBack {
+pub struct RestoredSummary {
     /// Index among the conversation's compactions.
     pub compaction: usize,
     pub tokens: u64,
     /// What it says that the span in whose place it stands does not.
-    pub names: Names,
+    pub names: NameCounts,
 }

@@ -16,9 +16,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pick::results_from;
-use super::{LayerState, LayerInput, Place, Proposal};
+use super::{LayerInput, LayerState, Place, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
-use crate::engine::layer::PutBack;
+use crate::engine::layer::RestoredSummary;
 use crate::transcript::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
 
 /// It has no settings.
@@ -62,7 +62,7 @@ pub fn propose(now: &LayerInput, memory: &mut LayerState) -> Proposal {
 
 /// The recorded summary, held against what it replaced: the first text of its own that a compaction left, for what was restored
 /// stands behind it. None where only the provider can read it.
-fn summary(now: &LayerInput, compaction: usize, span: Range<usize>) -> Option<PutBack> {
+fn summary(now: &LayerInput, compaction: usize, span: Range<usize>) -> Option<RestoredSummary> {
     let (context, conversation) = (now.context, now.context.conversation());
     let edit = &conversation.compactions[compaction].edit;
     let left = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
@@ -74,7 +74,7 @@ fn summary(now: &LayerInput, compaction: usize, span: Range<usize>) -> Option<Pu
     let texts = system.into_iter().chain(made.iter().chain(&whole).map(|id| context.block(*id).text()));
     let said: Vec<&str> = text.lines().filter(|line| !is_pointer(line)).collect();
     let names = now.shared.names.names(conversation, &said.join("\n"), whole.iter().copied(), texts);
-    Some(PutBack { compaction, tokens: now.tokens(&text), names })
+    Some(RestoredSummary { compaction, tokens: now.tokens(&text), names })
 }
 
 fn clear(now: &LayerInput, pairs: &[PairId]) -> Vec<Edit> {

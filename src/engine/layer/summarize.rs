@@ -25,11 +25,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::Cut;
-use super::{Attempt, LayerState, LayerInput, Proposal};
+use super::{Attempt, LayerInput, LayerState, Proposal};
 use crate::engine::context::{Edit, NewMessage};
-use crate::engine::summarizer::{Ask, Failure, Names, Paid, Reach, Side};
+use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
 use crate::llm::prompt::Instructions;
-use crate::tokens::meter::{Measure, python_text};
+use crate::tokens::meter::{SizeUnit, python_text};
 use crate::transcript::conversation::Role;
 use crate::util::template::{asks_for, fill};
 use crate::util::text;
@@ -54,7 +54,7 @@ pub struct Summarize {
     /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
     pub input_head_chars: u64,
     /// How the span's messages are written down to be cut at `input_chars`.
-    pub input_form: Measure,
+    pub input_form: SizeUnit,
     /// The summarizer's call begins as the conversation does, and so reads the provider's cache. What it costs depends on it,
     /// not what it says.
     pub rides_prefix: bool,
@@ -111,7 +111,7 @@ impl Default for Summarize {
             input_chars: None,
             input_side: Side::Head,
             input_head_chars: 0,
-            input_form: Measure::JsonAscii,
+            input_form: SizeUnit::JsonAscii,
             rides_prefix: false,
             max_tokens: 2_000,
             on_cap: OnCap::Fail,
@@ -164,9 +164,13 @@ impl Summarize {
         let mut from = input.start;
         let mut why = String::new();
         for _ in 0..attempts {
-            let reach =
-                Reach { chars: self.input_chars, side: self.input_side, head: self.input_head_chars, form: self.input_form };
-            let ask = Ask {
+            let reach = InputWindow {
+                chars: self.input_chars,
+                side: self.input_side,
+                head: self.input_head_chars,
+                form: self.input_form,
+            };
+            let ask = SummaryRequest {
                 pieces: reach.pieces(now.context, now.counter, from..input.end),
                 prompt: self.prompt.prompt(),
                 focus: now.focus.filter(|_| self.focus),
@@ -184,7 +188,7 @@ impl Summarize {
                 tokens_out: 0,
                 max_tokens: self.max_tokens,
                 failed: true,
-                names: Names::default(),
+                names: NameCounts::default(),
                 paid,
             };
             match answer {
@@ -196,7 +200,7 @@ impl Summarize {
                 Err(failure) => {
                     proposal.asked.push(attempt);
                     why = failure.to_string();
-                    if let Failure::Unanswered(_) = failure {
+                    if let SummaryError::Unanswered(_) = failure {
                         proposal.unanswered.get_or_insert(why.clone());
                         break;
                     }
@@ -209,28 +213,38 @@ impl Summarize {
     }
 
     /// The summary and its tokens, and what it took.
-    fn answer(&self, now: &LayerInput, ask: &Ask, tokens_in: u64) -> (Result<(String, u64), Failure>, Option<Paid>) {
+    fn answer(
+        &self,
+        now: &LayerInput,
+        ask: &SummaryRequest,
+        tokens_in: u64,
+    ) -> (Result<(String, u64), SummaryError>, Option<AnswerCost>) {
         if tokens_in + self.max_tokens > now.limits.window {
             let (tokens, window) = (tokens_in + self.max_tokens, now.limits.window);
-            return (Err(Failure::TooLong { tokens, window }), None);
+            return (Err(SummaryError::TooLong { tokens, window }), None);
         }
         let reply = now.summarizer.summarize(ask);
         (self.taken(now, ask, reply.text), reply.paid)
     }
 
     /// What the layer makes of what the summarizer said.
-    fn taken(&self, now: &LayerInput, ask: &Ask, said: Result<String, Failure>) -> Result<(String, u64), Failure> {
+    fn taken(
+        &self,
+        now: &LayerInput,
+        ask: &SummaryRequest,
+        said: Result<String, SummaryError>,
+    ) -> Result<(String, u64), SummaryError> {
         let summary = match (said, &self.empty) {
             (Ok(summary), _) if !summary.is_empty() => summary,
-            (Ok(_) | Err(Failure::Empty), Some(instead)) => instead.clone(),
-            (Ok(_) | Err(Failure::Empty), None) => return Err(Failure::Empty),
-            (Err(Failure::OverCap { text, .. }), _) if self.on_cap == OnCap::Clip => text,
+            (Ok(_) | Err(SummaryError::Empty), Some(instead)) => instead.clone(),
+            (Ok(_) | Err(SummaryError::Empty), None) => return Err(SummaryError::Empty),
+            (Err(SummaryError::OverCap { text, .. }), _) if self.on_cap == OnCap::Clip => text,
             (Err(failure), _) => return Err(failure),
         };
         let tokens = now.tokens(&summary);
         match self.on_cap {
             _ if tokens <= self.max_tokens => Ok((summary, tokens)),
-            OnCap::Fail => Err(Failure::OverCap { max_tokens: self.max_tokens, text: summary }),
+            OnCap::Fail => Err(SummaryError::OverCap { max_tokens: self.max_tokens, text: summary }),
             OnCap::Clip => {
                 let clipped = clip(&summary, self.max_tokens, &ask.tokens);
                 Ok((clipped.to_owned(), now.tokens(clipped)))

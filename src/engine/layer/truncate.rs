@@ -17,10 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
-use super::pick::Picked;
-use super::{LayerState, LayerInput, Part, Pick, Place, Proposal};
+use super::pick::Candidate;
+use super::{BlockFilter, LayerInput, LayerState, Place, Proposal, ResultFilter};
 use crate::engine::context::Edit;
-use crate::tokens::meter::Measure;
+use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, Kind};
 use crate::util::template::fill;
 use crate::util::text;
@@ -29,9 +29,9 @@ use crate::util::text;
 #[serde(default)]
 pub struct Truncate {
     #[serde(flatten)]
-    pub pick: Pick,
+    pub pick: ResultFilter,
     /// The blocks it looks at: `text`, `tool-result`.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BlockFilter>,
     /// Longer blocks are cut.
     pub max_chars: usize,
     /// So many characters of the beginning stay.
@@ -47,8 +47,8 @@ pub struct Truncate {
 impl Default for Truncate {
     fn default() -> Self {
         Self {
-            pick: Pick::default(),
-            parts: vec![Part::ToolResult],
+            pick: ResultFilter::default(),
+            parts: vec![BlockFilter::ToolResult],
             max_chars: 10_000,
             keep_head: 5_000,
             keep_tail: 5_000,
@@ -75,14 +75,14 @@ impl Truncate {
 
     fn cut(&self, now: &LayerInput, place: Place, id: BlockId) -> Option<Edit> {
         let block = now.context.block(id);
-        let part = Part::of(block.kind).filter(|part| self.parts.contains(part))?;
+        let part = BlockFilter::of(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
-            (Part::ToolResult, Kind::ToolResult(pair)) => {
-                let picked = Picked { place, id, pair, block };
+            (BlockFilter::ToolResult, Kind::ToolResult(pair)) => {
+                let picked = Candidate { place, id, pair, block };
                 let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
                 Some(place.with_content(self.shorten(&content)?))
             }
-            (Part::Text, _) => {
+            (BlockFilter::Text, _) => {
                 let (Place { message, block: at }, value) = (place, self.shorten(&block.text())?.into());
                 Some(Edit::Rewrite { message, block: at, field: "text", value })
             }
@@ -91,7 +91,7 @@ impl Truncate {
     }
 
     fn shorten(&self, content: &str) -> Option<String> {
-        let chars = Measure::Chars.text(content) as usize;
+        let chars = SizeUnit::Chars.text(content) as usize;
         let gone = chars.saturating_sub(self.keep_head + self.keep_tail);
         if chars <= self.max_chars || gone == 0 || self.is_shortened(content) {
             return None;

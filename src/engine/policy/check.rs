@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::engine::layer::{LayerSpec, Layer, When};
+use crate::engine::layer::{Layer, LayerSpec, When};
 
 /// The first thing that is wrong, and the index of its layer.
 pub fn check(policy: &Policy) -> Result<(), (usize, String)> {

@@ -6,10 +6,10 @@ use toml::{Table, Value};
 
 use super::Policy;
 use super::check::check;
-use crate::engine::layer::{ACTS, LayerSpec, COMMON_SETTINGS};
+use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec};
 use crate::engine::size::{Limits, Size};
-use crate::util::text::one_of;
-use crate::util::toml_span::{FileError, Places, in_plain_words, line_at};
+use crate::util::text::did_you_mean;
+use crate::util::toml_span::{FileError, TomlSpans, in_plain_words, line_at};
 
 /// Why a policy could not be used; its origin is the name of the preset or the path of the file.
 pub type PolicyError = FileError;
@@ -66,7 +66,7 @@ impl Setting {
                     }
                     ids.push(this);
                 }
-                found.ok_or_else(|| format!("no layer has the id `{id}`{}", one_of(id, &ids)))?
+                found.ok_or_else(|| format!("no layer has the id `{id}`{}", did_you_mean(id, &ids)))?
             }
         };
         target.insert(self.field.clone(), self.value.clone());
@@ -79,7 +79,7 @@ pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -
     let id = layer.filter(|_| !policies.iter().any(|policy| policy.takes(layer)))?;
     let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
     let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
-    Some(format!("--set {setting}: no policy here has a layer `{id}`{}", one_of(id, &known)))
+    Some(format!("--set {setting}: no policy here has a layer `{id}`{}", did_you_mean(id, &known)))
 }
 
 impl Policy {
@@ -101,7 +101,7 @@ impl Policy {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let places = Places::of(text, "layer");
+        let places = TomlSpans::of(text, "layer");
         for setting in settings {
             setting.apply(&mut table).map_err(|what| error(None, what))?;
         }
@@ -125,7 +125,7 @@ pub(super) const POLICY_SETTINGS: &[&str] =
 /// Every key must be known: a misspelt setting that is silently ignored would be a wrong result.
 fn check_keys(policy: &Table) -> Result<(), Wrong> {
     if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
-        let what = format!("a policy has no setting `{key}`{}", one_of(key, POLICY_SETTINGS));
+        let what = format!("a policy has no setting `{key}`{}", did_you_mean(key, POLICY_SETTINGS));
         return Err(Wrong { layer: None, key: key.clone(), what });
     }
     if policy.get("layer").is_some_and(|layers| !layers.is_array()) {
@@ -137,12 +137,12 @@ fn check_keys(policy: &Table) -> Result<(), Wrong> {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
         let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
         let Some(act) = LayerSpec::by_name(name) else {
-            let names: Vec<_> = ACTS.iter().map(|kind| kind.name).collect();
-            return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", one_of(name, &names)));
+            let names: Vec<_> = LAYERS.iter().map(|kind| kind.name).collect();
+            return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", did_you_mean(name, &names)));
         };
         let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(act.settings()).collect();
         if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
-            return wrong(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", one_of(key, &known)));
+            return wrong(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)));
         }
     }
     Ok(())
@@ -171,7 +171,7 @@ fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
     Ok(policy)
 }
 
-/// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::engine::layer::Pick)
+/// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::engine::layer::ResultFilter)
 /// instead, which are the same for every kind.
 fn with_defaults(layer: Value) -> Value {
     let act = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);

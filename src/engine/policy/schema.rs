@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Policy;
-use crate::engine::layer::{ACTS, LayerSpec, LayerKind};
+use crate::engine::layer::{LAYERS, LayerKind, LayerSpec};
 use crate::llm::prompt::PROMPTS;
 use crate::util::json_schema;
 
@@ -23,7 +23,7 @@ pub fn schema() -> Value {
     schema["if"] = json!({ "not": { "required": ["meter"] } });
     schema["then"] = json!({ "properties": { "layer": { "items": { "dependencies": { "threshold": ["meter"] } } } } });
     let layer = schema["properties"]["layer"]["items"].take();
-    let kinds: Vec<Value> = ACTS.iter().map(|kind| of_kind(kind, &layer)).collect();
+    let kinds: Vec<Value> = LAYERS.iter().map(|kind| of_kind(kind, &layer)).collect();
     schema["properties"]["layer"]["items"] = json!({ "description": layer["description"], "oneOf": kinds });
     schema
 }
@@ -114,8 +114,8 @@ mod tests {
     fn every_setting_is_in_the_schema_and_no_other() {
         let schema = schema();
         let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().expect("kinds of layers");
-        assert_eq!(kinds.len(), ACTS.len());
-        for (kind, layer) in ACTS.iter().zip(kinds) {
+        assert_eq!(kinds.len(), LAYERS.len());
+        for (kind, layer) in LAYERS.iter().zip(kinds) {
             let settings: BTreeSet<_> = layer["properties"].as_object().expect("settings").keys().map(String::as_str).collect();
             let own = (kind.default)().settings();
             let known = COMMON_SETTINGS.iter().copied().chain(own.iter().map(String::as_str)).collect();

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{CallState, Observer, Setup, ContextState, due::due};
+use super::{CallState, ContextState, Observer, Setup, due::due};
 use crate::engine::context::{Cause, Context, MessageSizes};
-use crate::engine::journal::{Event, File, Happened, Journal, RecordedSummary, Summary, Unanswered, Weighed};
+use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, Summary, ThresholdCheck, Unanswered};
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::{self, Archive};
-use crate::engine::layer::{LayerSpec, Layer, LayerInput, NewFile, Proposal, When};
+use crate::engine::layer::{Layer, LayerInput, LayerSpec, NewFile, Proposal, When};
 use crate::transcript::conversation::{Block, Origin, Role};
 use crate::util::template::fill;
 
@@ -92,7 +92,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
                 self.weigh(index, layer, &track.context, now, false);
             }
             Ok(false) => {}
-            Err(why) => self.event(now, index, Happened::Skipped { why }),
+            Err(why) => self.event(now, index, EventKind::Skipped { why }),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     fn weigh(&mut self, index: usize, layer: &Layer, context: &Context, now: &CallState<'a>, due: bool) -> Option<bool> {
         let (threshold, meter) = (layer.threshold.as_ref()?, layer.meter.or(self.setup.policy.meter)?);
         let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
-        self.journal.weighed.push(Weighed { call: now.call, layer: index, size, limit, due, after: None });
+        self.journal.weighed.push(ThresholdCheck { call: now.call, layer: index, size, limit, due, after: None });
         Some(size > limit || (!layer.strict && size == limit))
     }
 
@@ -142,7 +142,14 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.setup.counter.apply(context.sum(self.setup.counter.measure))
     }
 
-    fn propose(&self, track: &mut ContextState<'a>, index: usize, layer: &Layer, now: &CallState<'a>, archive: Option<&str>) -> Proposal {
+    fn propose(
+        &self,
+        track: &mut ContextState<'a>,
+        index: usize,
+        layer: &Layer,
+        now: &CallState<'a>,
+        archive: Option<&str>,
+    ) -> Proposal {
         // Whatever came of it would be worth nothing, and further questions cost as much as good ones.
         if self.journal.unanswered.is_some() {
             return Proposal::default();
@@ -189,8 +196,8 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             now,
             index,
             match proposal.failed {
-                Some(why) => Happened::Failed { why },
-                None => Happened::Fired { edits, before, after },
+                Some(why) => EventKind::Failed { why },
+                None => EventKind::Fired { edits, before, after },
             },
         );
         for file in proposal.files {
@@ -212,7 +219,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.archives += 1;
         let text = if self.observer.wants_archives() { archive::text(context) } else { String::new() };
         self.write(index, now, NewFile { kind: FileKind::Archive, of: None, path, text }, archive::bytes(context));
-        self.event(now, index, Happened::Wrote);
+        self.event(now, index, EventKind::Wrote);
     }
 
     fn restore_after(&mut self, track: &mut ContextState<'a>, layer: &Layer, now: &CallState<'a>) {
@@ -227,7 +234,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.journal.files.push(file);
     }
 
-    fn event(&mut self, now: &CallState<'a>, layer: usize, what: Happened) {
+    fn event(&mut self, now: &CallState<'a>, layer: usize, what: EventKind) {
         self.journal.events.push(Event { call: now.call, layer, what });
     }
 }

@@ -1,9 +1,9 @@
 //! Sending a request: the view made for it, the layers that mend an overflow, the entry in the journal.
 
 use super::layer_runner::LastSent;
-use super::{CallState, Run, ContextState};
+use super::{CallState, ContextState, Run};
 use crate::engine::context::{Cause, Change, Context};
-use crate::engine::journal::{Request, SentBlock, Tail};
+use crate::engine::journal::{Request, RequestDelta, SentBlock};
 use crate::engine::layer::When;
 
 /// Where the messages of the last request end, to tell the next one by what differs.
@@ -17,7 +17,7 @@ pub(super) struct LastMessages {
 
 impl LastMessages {
     /// What the request that is about to be sent has in common with the last one, and what follows.
-    fn tail(&mut self, sent: &Context, changes: &[Change], view: &[Change], view_anew: bool) -> Tail {
+    fn tail(&mut self, sent: &Context, changes: &[Change], view: &[Change], view_anew: bool) -> RequestDelta {
         let first = |changes: &[Change]| changes.iter().map(|change| change.at).min();
         let earlier = self.viewed;
         let unviewed = if view_anew { earlier } else { None };
@@ -31,7 +31,7 @@ impl LastMessages {
             then.extend(message.blocks.iter().enumerate().map(|(place, block)| SentBlock { block: *block, opens: opens(place) }));
             self.ends.push(kept + then.len());
         }
-        Tail { kept, then }
+        RequestDelta { kept, then }
     }
 }
 

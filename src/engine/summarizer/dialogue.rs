@@ -7,7 +7,7 @@ use crate::transcript::conversation::{Kind, Origin};
 
 /// A block, or a part of one.
 #[derive(Debug, Clone)]
-pub struct Said<'a> {
+pub struct Utterance<'a> {
     pub kind: Kind,
     pub origin: Origin,
     /// Name of the tool, of tool_use and tool_result.
@@ -17,9 +17,9 @@ pub struct Said<'a> {
 }
 
 /// What was said, one under the other.
-pub fn dialogue<'a>(said: impl Iterator<Item = Said<'a>>) -> String {
+pub fn dialogue<'a>(said: impl Iterator<Item = Utterance<'a>>) -> String {
     let mut written = String::new();
-    for Said { kind, origin, tool, is_error, text } in said {
+    for Utterance { kind, origin, tool, is_error, text } in said {
         let _ = match kind {
             Kind::ToolUse(_) => writeln!(written, "[agent calls {tool}]"),
             Kind::ToolResult(_) if is_error => writeln!(written, "[error of {tool}]"),

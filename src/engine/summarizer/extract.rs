@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::digest::MAX_CHARS;
-use super::{Ask, Piece, Reply, Summarizer};
+use super::{InputBlock, Reply, Summarizer, SummaryRequest};
 use crate::transcript::conversation::{Kind, Origin};
 use crate::util::text;
 use informative::informative;
@@ -39,7 +39,7 @@ const MAX_STATE_CHARS: usize = 1_200;
 const RULE_WORDS: [&str; 6] = ["never", "must", "always", "do not", "don't", "only"];
 
 impl Summarizer for Extract {
-    fn summarize(&self, ask: &Ask) -> Reply {
+    fn summarize(&self, ask: &SummaryRequest) -> Reply {
         let mut page = Page { ask, text: String::new(), left: ask.max_tokens.min(self.tokens) };
         page.section("Focus:", ask.focus.map(Cow::Borrowed));
         page.section("Rules:", rules(&ask.pieces));
@@ -53,7 +53,7 @@ impl Summarizer for Extract {
 
 /// A text that grows line by line within a number of tokens.
 struct Page<'a, 'b> {
-    ask: &'a Ask<'b>,
+    ask: &'a SummaryRequest<'b>,
     text: String,
     left: u64,
 }
@@ -76,11 +76,11 @@ impl Page<'_, '_> {
     }
 }
 
-fn typed<'a>(pieces: &'a [Piece]) -> impl DoubleEndedIterator<Item = &'a str> {
-    pieces.iter().filter(|piece| piece.origin == Origin::Typed).map(Piece::text)
+fn typed<'a>(pieces: &'a [InputBlock]) -> impl DoubleEndedIterator<Item = &'a str> {
+    pieces.iter().filter(|piece| piece.origin == Origin::Typed).map(InputBlock::text)
 }
 
-fn rules<'a>(pieces: &'a [Piece]) -> Vec<Cow<'a, str>> {
+fn rules<'a>(pieces: &'a [InputBlock]) -> Vec<Cow<'a, str>> {
     let is_rule = |line: &&str| {
         let lower = line.to_lowercase();
         RULE_WORDS.iter().any(|word| lower.contains(word))
@@ -90,11 +90,11 @@ fn rules<'a>(pieces: &'a [Piece]) -> Vec<Cow<'a, str>> {
     lines.filter(|line| known.insert(*line)).map(|line| text::head(line.trim(), MAX_CHARS).into()).collect()
 }
 
-fn requests<'a>(pieces: &'a [Piece]) -> impl Iterator<Item = Cow<'a, str>> {
+fn requests<'a>(pieces: &'a [InputBlock]) -> impl Iterator<Item = Cow<'a, str>> {
     typed(pieces).rev().map(|request| text::head(request.trim(), MAX_REQUEST_CHARS).into())
 }
 
-fn files(pieces: &[Piece]) -> Vec<Cow<'static, str>> {
+fn files(pieces: &[InputBlock]) -> Vec<Cow<'static, str>> {
     let mut tools_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut order = Vec::new();
     let uses = pieces.iter().rev().filter(|piece| matches!(piece.kind, Kind::ToolUse(_)));
@@ -110,7 +110,7 @@ fn files(pieces: &[Piece]) -> Vec<Cow<'static, str>> {
     order.into_iter().map(|path| format!("{path} ({})", tools_of[path].join(", ")).into()).collect()
 }
 
-fn last_state<'a>(pieces: &'a [Piece]) -> impl Iterator<Item = Cow<'a, str>> {
+fn last_state<'a>(pieces: &'a [InputBlock]) -> impl Iterator<Item = Cow<'a, str>> {
     let said = pieces.iter().rev().find(|piece| piece.origin == Origin::Agent && piece.kind == Kind::Text);
     let error = pieces.iter().rev().find(|piece| piece.is_error);
     said.into_iter().chain(error).map(|piece| text::tail(piece.text().trim(), MAX_STATE_CHARS).into())

@@ -7,9 +7,9 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Piece;
-use crate::engine::context::{Context, Sent};
-use crate::tokens::meter::{Measure, Meter};
+use super::InputBlock;
+use crate::engine::context::{Context, ContextMessage};
+use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{Block, BlockId, Kind, PairId};
 use crate::util::text;
 
@@ -28,7 +28,7 @@ pub enum Side {
 
 /// What a summarizer is not shown of the messages it summarises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unshown {
+pub struct HiddenInput {
     /// Characters of the written form that are out of reach, and of how many.
     pub chars: u64,
     pub of: u64,
@@ -39,19 +39,19 @@ pub struct Unshown {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Reach {
+pub struct InputWindow {
     /// Characters of the list of messages, written in `form`; all, where there is no limit.
     pub chars: Option<u64>,
     pub side: Side,
     /// Of `chars`, those at the beginning ([`Side::Both`]).
     pub head: u64,
-    pub form: Measure,
+    pub form: SizeUnit,
 }
 
-impl Reach {
+impl InputWindow {
     /// What of these messages is within reach, block by block. A block on the edge is cut in proportion: its share of the
     /// written form is its share of the text.
-    pub fn pieces<'a>(&self, context: &'a Context<'a>, counter: Meter, span: Range<usize>) -> Vec<Piece<'a>> {
+    pub fn pieces<'a>(&self, context: &'a Context<'a>, counter: Meter, span: Range<usize>) -> Vec<InputBlock<'a>> {
         let messages = &context.messages()[span];
         let total = self.total(context, messages);
         let seen = self.seen(total);
@@ -74,24 +74,24 @@ impl Reach {
     }
 
     /// What of these messages is out of reach; `None` where there is room for all.
-    pub fn unshown(&self, context: &Context, span: Range<usize>) -> Option<Unshown> {
+    pub fn unshown(&self, context: &Context, span: Range<usize>) -> Option<HiddenInput> {
         let limit = self.chars?;
         let messages = &context.messages()[span];
         let total = self.total(context, messages);
         let chars = total.checked_sub(limit).filter(|chars| *chars > 0)?;
         let seen = self.seen(total);
-        let size = |messages: &[Sent]| messages.iter().map(|sent| context.message_size(sent, self.form)).sum();
+        let size = |messages: &[ContextMessage]| messages.iter().map(|sent| context.message_size(sent, self.form)).sum();
         // Where a message begins and ends is known to the comma.
         let is_shown = |index: usize| {
             let [start, end] = [index, index + 1].map(|count| self.form.list(count, size(&messages[..count])));
             seen.iter().any(|stretch| stretch.start <= start && end <= stretch.end)
         };
         let task = messages.iter().position(|sent| sent.typed).is_some_and(|index| !is_shown(index));
-        Some(Unshown { chars, of: total, task, newest: !is_shown(messages.len().checked_sub(1)?) })
+        Some(HiddenInput { chars, of: total, task, newest: !is_shown(messages.len().checked_sub(1)?) })
     }
 
     /// Characters of these messages as they are written.
-    fn total(&self, context: &Context, messages: &[Sent]) -> u64 {
+    fn total(&self, context: &Context, messages: &[ContextMessage]) -> u64 {
         self.form.list(messages.len(), messages.iter().map(|m| context.message_size(m, self.form)).sum())
     }
 
@@ -109,7 +109,13 @@ impl Reach {
 }
 
 /// The parts of one block that are seen, its place in the written form given.
-fn cut<'a>(context: &'a Context<'a>, counter: Meter, id: BlockId, place: Range<u64>, seen: &[Range<u64>; 2]) -> Vec<Piece<'a>> {
+fn cut<'a>(
+    context: &'a Context<'a>,
+    counter: Meter,
+    id: BlockId,
+    place: Range<u64>,
+    seen: &[Range<u64>; 2],
+) -> Vec<InputBlock<'a>> {
     let block = context.block(id);
     let size = (place.end - place.start).max(1);
     let tokens = counter.apply(context.block_size(id, counter.measure));
@@ -124,7 +130,7 @@ fn cut<'a>(context: &'a Context<'a>, counter: Meter, id: BlockId, place: Range<u
             true if to - from == size => (Some(id).filter(|id| !context.is_made(*id)), OnceCell::new(), tokens),
             true => {
                 let text = block.text();
-                let chars = Measure::Chars.text(&text);
+                let chars = SizeUnit::Chars.text(&text);
                 let share = |n: u64| (u128::from(n) * u128::from(chars) / u128::from(size)) as usize;
                 let whole = text::head(&text, share(to - place.start));
                 let part = text::tail(whole, share(to - place.start) - share(from - place.start));
@@ -133,7 +139,7 @@ fn cut<'a>(context: &'a Context<'a>, counter: Meter, id: BlockId, place: Range<u
             }
         };
         let (kind, origin, is_error) = (block.kind, block.origin, block.is_error());
-        Some(Piece { kind, origin, tool, is_error, whole, tokens, block, call, text: part })
+        Some(InputBlock { kind, origin, tool, is_error, whole, tokens, block, call, text: part })
     };
     seen.iter().filter_map(of_stretch).collect()
 }

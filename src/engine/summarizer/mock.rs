@@ -1,6 +1,6 @@
 //! Summarizers that do not read their input.
 
-use super::{Ask, Failure, Reply, Summarizer};
+use super::{Reply, Summarizer, SummaryError, SummaryRequest};
 
 /// Always the same text.
 pub struct Fixed {
@@ -8,7 +8,7 @@ pub struct Fixed {
 }
 
 impl Summarizer for Fixed {
-    fn summarize(&self, _: &Ask) -> Reply {
+    fn summarize(&self, _: &SummaryRequest) -> Reply {
         Ok(self.text.clone()).into()
     }
 }
@@ -22,7 +22,7 @@ pub struct Stub {
 const WORD: &str = " summary";
 
 impl Summarizer for Stub {
-    fn summarize(&self, ask: &Ask) -> Reply {
+    fn summarize(&self, ask: &SummaryRequest) -> Reply {
         let words = usize::try_from(self.tokens).unwrap_or(usize::MAX).min(1_000_000);
         let mut text = WORD.repeat(words);
         // Other counters see more or fewer tokens in a word: shorten or lengthen to what they see.
@@ -38,7 +38,7 @@ impl Summarizer for Stub {
 pub struct Failing;
 
 impl Summarizer for Failing {
-    fn summarize(&self, _: &Ask) -> Reply {
-        Err(Failure::Other("the summarizer `failing` never answers".to_owned())).into()
+    fn summarize(&self, _: &SummaryRequest) -> Reply {
+        Err(SummaryError::Other("the summarizer `failing` never answers".to_owned())).into()
     }
 }

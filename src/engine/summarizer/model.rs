@@ -3,23 +3,23 @@
 //! What the layer's limits let through is written down block by block, under the name of who said it, and put into the layer's
 //! [prompt](crate::llm::prompt) as data. What of the answer is the summary, the prompt says, too.
 
-use super::dialogue::{Said, dialogue};
-use super::{Ask, Failure, Paid, Piece, Reply, Summarizer};
-use crate::llm::client::{Model, Outcome, Question, Trouble};
+use super::dialogue::{Utterance, dialogue};
+use super::{AnswerCost, InputBlock, Reply, Summarizer, SummaryError, SummaryRequest};
+use crate::llm::client::{AskError, Model, Outcome, Question};
 
 /// A model in the place of the harness's own.
-pub struct Live {
+pub struct ModelSummarizer {
     pub model: Model,
 }
 
-impl Summarizer for Live {
-    fn summarize(&self, ask: &Ask) -> Reply {
+impl Summarizer for ModelSummarizer {
+    fn summarize(&self, ask: &SummaryRequest) -> Reply {
         let question = question(ask);
         match self.model.look_up(&question) {
             Err(trouble) => Reply { text: Err(failure(trouble)), paid: None },
             Ok(asked) => {
                 let (usage, seconds) = asked.took();
-                let paid = Paid { key: asked.key, model: self.model.name().to_owned(), usage, seconds };
+                let paid = AnswerCost { key: asked.key, model: self.model.name().to_owned(), usage, seconds };
                 Reply { text: summary(ask, asked.outcome), paid: Some(paid) }
             }
         }
@@ -27,35 +27,35 @@ impl Summarizer for Live {
 }
 
 /// What the model is asked.
-pub(super) fn question(ask: &Ask) -> Question {
+pub(super) fn question(ask: &SummaryRequest) -> Question {
     Question {
         system: ask.prompt.system.clone(),
-        user: ask.prompt.user(&dialogue(ask.pieces.iter().map(Piece::said)), ask.focus),
+        user: ask.prompt.user(&dialogue(ask.pieces.iter().map(InputBlock::said)), ask.focus),
         max_tokens: ask.max_tokens,
     }
 }
 
 /// What of the answer is the summary.
-pub(super) fn summary(ask: &Ask, outcome: Outcome) -> Result<String, Failure> {
-    let answer = outcome.map_err(Failure::Refused)?;
+pub(super) fn summary(ask: &SummaryRequest, outcome: Outcome) -> Result<String, SummaryError> {
+    let answer = outcome.map_err(SummaryError::Refused)?;
     let text = ask.prompt.summary(&answer.text);
     match (text.is_empty(), answer.cut_off) {
-        (true, _) => Err(Failure::Empty),
-        (false, true) => Err(Failure::OverCap { max_tokens: ask.max_tokens, text }),
+        (true, _) => Err(SummaryError::Empty),
+        (false, true) => Err(SummaryError::OverCap { max_tokens: ask.max_tokens, text }),
         (false, false) => Ok(text),
     }
 }
 
-fn failure(trouble: Trouble) -> Failure {
+fn failure(trouble: AskError) -> SummaryError {
     match trouble {
-        Trouble::TooLong(what) => Failure::Refused(what),
-        Trouble::Unanswered(what) => Failure::Unanswered(what),
+        AskError::TooLong(what) => SummaryError::Refused(what),
+        AskError::Unanswered(what) => SummaryError::Unanswered(what),
     }
 }
 
-impl Piece<'_> {
-    fn said(&self) -> Said<'_> {
+impl InputBlock<'_> {
+    fn said(&self) -> Utterance<'_> {
         let Self { kind, origin, tool, is_error, .. } = *self;
-        Said { kind, origin, tool, is_error, text: self.text().into() }
+        Utterance { kind, origin, tool, is_error, text: self.text().into() }
     }
 }

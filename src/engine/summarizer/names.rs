@@ -16,13 +16,13 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
-use crate::facts::extract::{self, FactKind, Sighting};
+use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
 use crate::util::csr::Rows;
 
 /// How many names a summary says, and how many of them are false.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct NameCounts {
     pub facts: u64,
     pub false_facts: u64,
 }
@@ -56,9 +56,9 @@ impl NameIndex {
         summary: &str,
         whole: impl Iterator<Item = BlockId>,
         texts: impl Iterator<Item = Cow<'t, str>>,
-    ) -> Names {
+    ) -> NameCounts {
         if self.is_off {
-            return Names::default();
+            return NameCounts::default();
         }
         let mut unseen = said(summary);
         let facts = unseen.len() as u64;
@@ -68,7 +68,7 @@ impl NameIndex {
             whole.for_each(|block| shown[block.index()] = true);
             unseen.retain(|key, _| !index.holders(*key).iter().any(|block| shown[block.index()]));
         }
-        Names { facts, false_facts: in_no_text(unseen, texts).len() as u64 }
+        NameCounts { facts, false_facts: in_no_text(unseen, texts).len() as u64 }
     }
 }
 
@@ -96,7 +96,7 @@ impl Index {
 }
 
 /// Every fact of what a summarizer is shown of a block: thinking and the tool's name, too.
-fn held_by(conversation: &Conversation, block: &Block, see: &mut dyn FnMut(Sighting)) {
+fn held_by(conversation: &Conversation, block: &Block, see: &mut dyn FnMut(FactMatch)) {
     match block.kind {
         Kind::Thinking => extract::in_text(&block.text(), see),
         Kind::ToolUse(pair) | Kind::ToolResult(pair) => {
@@ -125,7 +125,7 @@ fn is_name(kind: FactKind) -> bool {
 }
 
 /// Whether a path may be two words with a stroke between them.
-fn may_be_words(sighting: &Sighting) -> bool {
+fn may_be_words(sighting: &FactMatch) -> bool {
     sighting.kind == FactKind::Path && sighting.text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
 }
 

@@ -9,7 +9,7 @@ use super::adjacency::{Beside, Waiting};
 use super::bytes::{self, DIGIT, DOT, JOINT, Run, SLASH};
 use super::common::is_common;
 use super::quotes::Quotes;
-use super::{FactKind, Sighting, key, normalize, token};
+use super::{FactKind, FactMatch, key, normalize, token};
 
 /// Characters of a line that is a fact, at least.
 const LINE: usize = 20;
@@ -18,7 +18,7 @@ const QUOTED: std::ops::RangeInclusive<usize> = 8..=100;
 
 /// The scanner of one block.
 pub struct Scanner<'s> {
-    seen: &'s mut dyn FnMut(Sighting),
+    seen: &'s mut dyn FnMut(FactMatch),
     line: u32,
     line_bytes: u32,
     /// Bytes of the texts.
@@ -50,7 +50,7 @@ struct Named {
 type Opened = Option<(usize, u32)>;
 
 impl<'s> Scanner<'s> {
-    pub fn new(seen: &'s mut dyn FnMut(Sighting)) -> Self {
+    pub fn new(seen: &'s mut dyn FnMut(FactMatch)) -> Self {
         Self { seen, line: 0, line_bytes: 0, bytes: 0, word: 0, beside: Beside::default(), files: Files::default() }
     }
 
@@ -72,7 +72,7 @@ impl<'s> Scanner<'s> {
         for Named { end, key, line, line_bytes } in self.files.named {
             if !self.files.of_paths.contains(&key) {
                 let text = &self.files.names[start..end];
-                (self.seen)(Sighting { kind: FactKind::File, text, key, line, line_bytes, anchors: &[], said: true });
+                (self.seen)(FactMatch { kind: FactKind::File, text, key, line, line_bytes, anchors: &[], said: true });
             }
             start = end;
         }
@@ -272,7 +272,7 @@ impl<'s> Scanner<'s> {
 
     fn see(&mut self, kind: FactKind, text: &str, key: u64, anchors: &[u64], said: bool) {
         let (line, line_bytes) = (self.line, self.line_bytes);
-        (self.seen)(Sighting { kind, text, key, line, line_bytes, anchors, said });
+        (self.seen)(FactMatch { kind, text, key, line, line_bytes, anchors, said });
     }
 }
 

@@ -8,7 +8,7 @@ use super::loss::{Loss, Nowhere, cost_to_fetch};
 use super::rules::Rules;
 use super::steps::Step;
 use super::vocabulary::{Accesses, Sightings, Vocabulary, Wanted};
-use super::{Fact, Placebo, Provenance, References, Seen, Tracked, Use};
+use super::{Fact, FactId, Occurrence, Placebo, Provenance, References, Use};
 use crate::util::csr::Rows;
 
 /// A fact in more than this share of the blocks is common: where it was seen last says nothing. Of a table over many sessions
@@ -32,7 +32,7 @@ pub(super) struct Finder<'a> {
     /// Every block that holds a fact, those of recorded compactions among them, in order of entry.
     holders: Rows<BlockId>,
     accesses: Accesses,
-    handles: Rows<Tracked>,
+    handles: Rows<FactId>,
     written: Rows<u32>,
     /// How many responses came before each block.
     after: Vec<u32>,
@@ -155,7 +155,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The blocks that hold a fact and have entered, in order.
-    fn entered(&self, fact: Tracked) -> impl Iterator<Item = BlockId> {
+    fn entered(&self, fact: FactId) -> impl Iterator<Item = BlockId> {
         self.holders.row(fact as usize).iter().copied().filter(|id| self.after[id.index()] != NEVER)
     }
 
@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
 
     /// The use, if the agent could see the fact. How far back it is counts in the history, which policies work on, and not from
     /// the summary the agent was given: else the first call after a compaction would need nothing from before.
-    fn reference(&self, call: u32, fact: Tracked) -> Option<Use> {
+    fn reference(&self, call: u32, fact: FactId) -> Option<Use> {
         let origin = self.entered(fact).find(|id| self.can_see(*id))?;
         let in_history = self.entered(fact).filter(|id| self.in_history[id.index()]);
         let gap = call + 1 - in_history.map(|id| self.after[id.index()]).max()?;
@@ -174,7 +174,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Counts a fact that is used for the first time since the last compaction and was known before it.
-    fn needed(&mut self, call: u32, fact: Tracked) {
+    fn needed(&mut self, call: u32, fact: FactId) {
         let Some(since) = self.losses.last().map(|loss| loss.after) else { return };
         let known = |id: &BlockId| self.after[id.index()] <= since && self.in_history[id.index()];
         if self.used_in[fact as usize] == self.now || !self.entered(fact).any(|id| known(&id)) {
@@ -215,20 +215,21 @@ impl<'a> Finder<'a> {
         let mut facts: Vec<Fact> = Vec::new();
         let mut number = vec![NEVER; all.len() + self.rules.rules.len()];
         for (old, fact) in all.into_iter().enumerate().filter(|(old, _)| followed[*old]) {
-            number[old] = facts.len() as Tracked;
+            number[old] = facts.len() as FactId;
             facts.push(Fact { weight: weights[old], ..fact });
         }
-        for (rule, new) in number[followed.len()..].iter_mut().zip(facts.len() as Tracked..) {
+        for (rule, new) in number[followed.len()..].iter_mut().zip(facts.len() as FactId..) {
             *rule = new;
         }
-        let new = |old: Tracked| number[old as usize];
+        let new = |old: FactId| number[old as usize];
         known.retain(|_, fact| {
             *fact = new(*fact);
             *fact != NEVER
         });
-        let seen: Vec<_> = seen.into_iter().map(|(block, seen)| (block, Seen { tracked: new(seen.tracked), ..seen })).collect();
+        let seen: Vec<_> =
+            seen.into_iter().map(|(block, seen)| (block, Occurrence { tracked: new(seen.tracked), ..seen })).collect();
         let seen: Vec<_> = seen.into_iter().filter(|(_, seen)| seen.tracked != NEVER).collect();
-        let in_history = |(block, _): &&(u32, Seen)| self.in_history[*block as usize];
+        let in_history = |(block, _): &&(u32, Occurrence)| self.in_history[*block as usize];
         let sources: Vec<_> = seen.iter().filter(in_history).map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
         let handles: Vec<_> = self.accesses.handles.iter().map(|(block, fact)| (*block, new(*fact))).collect();
         let written: Vec<_> = self.accesses.written.iter().map(|(fact, call)| (new(*fact), *call)).collect();

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Tracked;
+use super::FactId;
 
 /// Lines are remembered up to so many: some 10 MB. Policies of one conversation write a few ten thousand.
 const MOST: usize = 100_000;
@@ -15,7 +15,7 @@ const MOST: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct InLine {
     /// Facts and rules that are followed.
-    pub found: Box<[Tracked]>,
+    pub found: Box<[FactId]>,
     /// Keys of paths, files and URLs that are not: a policy may know them.
     pub names: Box<[u64]>,
 }

@@ -6,7 +6,7 @@
 
 use crate::transcript::conversation::{BlockId, Conversation, Kind};
 
-use super::{Provenance, References, Tracked};
+use super::{FactId, Provenance, References};
 
 /// One recorded compaction. Counts are of facts, each at its first use.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Loss {
 /// A fact that was used though nothing in sight held it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nowhere {
-    pub fact: Tracked,
+    pub fact: FactId,
     pub call: u32,
 }
 
@@ -55,11 +55,11 @@ impl Loss {
     }
 
     /// The facts it names.
-    pub(super) fn facts(&self) -> impl Iterator<Item = &Tracked> {
+    pub(super) fn facts(&self) -> impl Iterator<Item = &FactId> {
         self.nowhere.iter().map(|nowhere| &nowhere.fact)
     }
 
-    pub(super) fn renumber(&mut self, new: impl Fn(Tracked) -> Tracked) {
+    pub(super) fn renumber(&mut self, new: impl Fn(FactId) -> FactId) {
         for nowhere in &mut self.nowhere {
             nowhere.fact = new(nowhere.fact);
         }

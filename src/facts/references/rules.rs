@@ -7,18 +7,18 @@ use crate::facts::extract::rule;
 use crate::transcript::conversation::{BlockId, Conversation, Kind, Origin};
 
 use super::steps::Step;
-use super::{Rule, Tracked};
+use super::{FactId, Rule};
 
 #[derive(Default)]
 pub(super) struct Rules {
     pub rules: Vec<Rule>,
-    pub of_block: FxHashMap<BlockId, Vec<Tracked>>,
+    pub of_block: FxHashMap<BlockId, Vec<FactId>>,
 }
 
 impl Rules {
     pub fn new(conversation: &Conversation, steps: &[Step]) -> Self {
-        let (mut rules, mut of_block) = (Vec::new(), FxHashMap::<BlockId, Vec<Tracked>>::default());
-        let mut known = FxHashMap::<String, Tracked>::default();
+        let (mut rules, mut of_block) = (Vec::new(), FxHashMap::<BlockId, Vec<FactId>>::default());
+        let mut known = FxHashMap::<String, FactId>::default();
         for step in steps {
             let Step::Enter(message, after) = step else { continue };
             for id in &message.blocks {
@@ -32,7 +32,7 @@ impl Rules {
                 for text in rule::rules(&text) {
                     let tracked = *known.entry(text.to_owned()).or_insert_with(|| {
                         rules.push(Rule { text: text.to_owned(), from: *after });
-                        rules.len() as Tracked - 1
+                        rules.len() as FactId - 1
                     });
                     let held = of_block.entry(*id).or_default();
                     if !held.contains(&tracked) {

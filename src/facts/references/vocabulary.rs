@@ -4,33 +4,33 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::facts::extract::{self, FactKind, Sighting};
+use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Call, Conversation, Kind};
 use crate::transcript::tool_access;
 
 use super::chance_baseline::Sample;
 use super::rules::Rules;
 use super::steps::{Step, entering};
-use super::{Fact, Seen, Tracked};
+use super::{Fact, FactId, Occurrence};
 
 /// A fact that may turn out to be used.
 #[derive(Default)]
 pub(super) struct Vocabulary {
-    pub known: FxHashMap<u64, Tracked>,
+    pub known: FxHashMap<u64, FactId>,
     pub facts: Vec<Fact>,
 }
 
 /// What the tool calls of a conversation read and wrote.
 pub(super) struct Accesses {
     /// Block and the fact by which it can be fetched again.
-    pub handles: Vec<(u32, Tracked)>,
+    pub handles: Vec<(u32, FactId)>,
     /// File and the call that wrote it.
     pub written: Vec<(u32, u32)>,
 }
 
 /// Where facts are.
 pub(super) struct Sightings {
-    pub seen: Vec<(u32, Seen)>,
+    pub seen: Vec<(u32, Occurrence)>,
     /// How many blocks hold each fact.
     pub in_blocks: Vec<u32>,
     /// Blocks that can hold facts.
@@ -42,14 +42,14 @@ pub(super) struct Sightings {
 
 impl Sightings {
     /// See [`Fact::weight`].
-    pub fn weight(&self, fact: Tracked) -> f64 {
+    pub fn weight(&self, fact: FactId) -> f64 {
         ((1.0 + self.blocks as f64) / (1.0 + f64::from(self.in_blocks[fact as usize]))).ln()
     }
 }
 
 impl Vocabulary {
-    fn intern(&mut self, sighting: &Sighting) -> Tracked {
-        let next = self.facts.len() as Tracked;
+    fn intern(&mut self, sighting: &FactMatch) -> FactId {
+        let next = self.facts.len() as FactId;
         *self.known.entry(sighting.key).or_insert_with(|| {
             let text = sighting.text.to_owned();
             self.facts.push(Fact { kind: sighting.kind, text, weight: 0.0, anchors: Box::default() });
@@ -106,14 +106,14 @@ impl Vocabulary {
     /// After `cd src/net`, `pool.rs` is `src/net/pool.rs`: a file written by its bare name is every file of that name that has a
     /// path, and one written by its path is what has the bare name.
     fn add_namesakes(&self, accesses: &mut Accesses) {
-        let mut by_name = FxHashMap::<&str, Vec<Tracked>>::default();
+        let mut by_name = FxHashMap::<&str, Vec<FactId>>::default();
         let named: BTreeSet<_> = accesses.handles.iter().map(|(_, fact)| *fact).collect();
-        let name = |fact: Tracked| self.facts[fact as usize].text.rsplit('/').next().unwrap_or_default();
-        let kind = |fact: Tracked| self.facts[fact as usize].kind;
+        let name = |fact: FactId| self.facts[fact as usize].text.rsplit('/').next().unwrap_or_default();
+        let kind = |fact: FactId| self.facts[fact as usize].kind;
         let is_one =
             |one, other| matches!((kind(one), kind(other)), (FactKind::File, FactKind::Path) | (FactKind::Path, FactKind::File));
         named.into_iter().for_each(|fact| by_name.entry(name(fact)).or_default().push(fact));
-        let others = |(file, call): &(Tracked, u32)| {
+        let others = |(file, call): &(FactId, u32)| {
             let (file, call) = (*file, *call);
             let namesakes = by_name.get(name(file)).into_iter().flatten().copied();
             namesakes.filter(|other| is_one(file, *other)).map(|other| (other, call)).collect::<Vec<_>>()
@@ -132,7 +132,7 @@ impl Vocabulary {
             sample: Sample::default(),
         };
         let mut entered = vec![false; conversation.blocks.len()];
-        let mut here: Vec<Seen> = Vec::new();
+        let mut here: Vec<Occurrence> = Vec::new();
         for step in steps {
             for id in entering(conversation, step).iter().flat_map(|message| &message.blocks) {
                 let block = conversation.block(*id);
@@ -148,7 +148,7 @@ impl Vocabulary {
                         fact.anchors = sighting.anchors.into();
                     }
                     if fact.counts(&sighting, false) {
-                        here.push(Seen { tracked, line: sighting.line, line_bytes: sighting.line_bytes });
+                        here.push(Occurrence { tracked, line: sighting.line, line_bytes: sighting.line_bytes });
                     }
                 });
                 sightings.bytes[id.index()] = bytes as u32;
@@ -157,7 +157,7 @@ impl Vocabulary {
                 for seen in &here {
                     sightings.in_blocks[seen.tracked as usize] += 1;
                 }
-                let rule = |rule: &Tracked| Seen { tracked: self.facts.len() as Tracked + rule, line: 0, line_bytes: 0 };
+                let rule = |rule: &FactId| Occurrence { tracked: self.facts.len() as FactId + rule, line: 0, line_bytes: 0 };
                 here.extend(rules.of_block.get(id).into_iter().flatten().map(rule));
                 sightings.seen.extend(here.drain(..).map(|seen| (id.0, seen)));
             }
@@ -168,6 +168,6 @@ impl Vocabulary {
 
 /// A fact a call uses, and what it stood beside there.
 pub(super) struct Wanted {
-    pub fact: Tracked,
+    pub fact: FactId,
     pub anchors: Box<[u64]>,
 }

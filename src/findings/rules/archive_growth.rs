@@ -16,9 +16,9 @@ use crate::engine::journal::File;
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::FORM;
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::calibration::message_size;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// So many full copies, or so many times the history: ours.
 const COPIES: usize = 3;
@@ -26,7 +26,7 @@ const TIMES: f64 = 3.0;
 /// An archive that holds so much of all that was said until then is a full copy.
 const FULL: f64 = 0.9;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let archives: Vec<&File> = replay.journal.files.iter().filter(|file| file.kind == FileKind::Archive).collect();
     // Fewer can be neither.
     if archives.len() < COPIES {
@@ -42,15 +42,16 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     let at = copies.get(COPIES - 1).map_or(archives[COPIES - 1].call, |file| file.call);
     let message = format!(
         "{} of {bytes} bytes hold a history of {of} bytes {times:.1} times over; {} of them were full copies of all that had been said",
-        many(archives.len(), "archive"),
+        plural(archives.len(), "archive"),
         copies.len()
     );
-    let found = Found::at_call(replay, Level::Warning, at, message).with("archives", archives.len()).with("copies", copies.len());
+    let found =
+        Detection::at_call(replay, Level::Warning, at, message).with("archives", archives.len()).with("copies", copies.len());
     vec![found.with("bytes", bytes).with("history_bytes", of).with("times", times)]
 }
 
 /// Bytes of all that had been said before each call, and before the end, written as archives are.
-fn history(replay: &Replay) -> Vec<u64> {
+fn history(replay: &ReplayView) -> Vec<u64> {
     let conversation = replay.conversation;
     let sizes = conversation.messages.iter().map(|message| message_size(conversation, message, FORM) + 1);
     let mut until = vec![0];

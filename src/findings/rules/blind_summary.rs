@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::transcript::conversation::{BlockId, Kind};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// The share of the results' tokens from which a summary is blind: ours.
 const BLIND: f64 = 0.5;
@@ -28,7 +28,7 @@ const LEAST_TOKENS: u64 = 2_000;
 /// So many folds of one layer are told one by one.
 const MOST: usize = 5;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut masks: BTreeMap<BlockId, usize> = BTreeMap::new();
     let mut dropped = Seen::default();
     let mut blind: BTreeMap<usize, Vec<Fold>> = BTreeMap::new();
@@ -69,7 +69,7 @@ struct Seen {
 
 impl Seen {
     /// With the results that a fold takes away.
-    fn with(mut self, replay: &Replay, fold: &Change, masks: &BTreeMap<BlockId, usize>) -> Self {
+    fn with(mut self, replay: &ReplayView, fold: &Change, masks: &BTreeMap<BlockId, usize>) -> Self {
         for id in fold.removed.iter().filter(|id| !fold.added.contains(id)) {
             let Some(recorded) = result(replay, *id) else { continue };
             let whole = (replay.tokens)(recorded);
@@ -83,7 +83,7 @@ impl Seen {
     }
 
     /// With a result that a layer dropped, whatever stood of it.
-    fn gone(&mut self, replay: &Replay, id: BlockId, layer: usize) {
+    fn gone(&mut self, replay: &ReplayView, id: BlockId, layer: usize) {
         let Some(recorded) = result(replay, id) else { return };
         let whole = (replay.tokens)(recorded);
         self.results += 1;
@@ -106,34 +106,34 @@ impl Seen {
 }
 
 /// The recorded tool result that a block is, or stands in place of.
-fn result(replay: &Replay, id: BlockId) -> Option<BlockId> {
+fn result(replay: &ReplayView, id: BlockId) -> Option<BlockId> {
     let recorded = replay.journal.recorded_block(replay.conversation, id)?;
     matches!(replay.conversation.block(recorded).kind, Kind::ToolResult(_)).then_some(recorded)
 }
 
-fn told(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
+fn told(replay: &ReplayView, folds: &[Fold]) -> Vec<Detection> {
     let most = folds.iter().max_by_key(|fold| fold.seen.masked());
     match most {
         Some(worst) if folds.len() > MOST => {
             let found = one(replay, worst);
-            let message = format!("{}; so at {} in all", found.message, many(folds.len(), "fold"));
-            vec![Found { message, ..found }.with("folds", folds.len())]
+            let message = format!("{}; so at {} in all", found.message, plural(folds.len(), "fold"));
+            vec![Detection { message, ..found }.with("folds", folds.len())]
         }
         _ => folds.iter().map(|fold| one(replay, fold)).collect(),
     }
 }
 
-fn one(replay: &Replay, fold: &Fold) -> Found {
+fn one(replay: &ReplayView, fold: &Fold) -> Detection {
     let Fold { call, layer, seen } = fold;
     let by = seen.by();
     let (tokens, masked, percent) = (seen.tokens, seen.masked(), seen.share() * 100.0);
     let message = format!(
         "{} summarises {} of {tokens} tokens of which {masked} ({percent:.0} %) were gone before, most by {}",
         replay.who(*layer),
-        many(seen.results, "tool result"),
+        plural(seen.results, "tool result"),
         by.map_or("a layer", |by| replay.who(by))
     );
-    let found = Found::at_call(replay, Level::Warning, *call, message).with("layer", replay.layer(*layer));
+    let found = Detection::at_call(replay, Level::Warning, *call, message).with("layer", replay.layer(*layer));
     let found = found.with("by", by.map_or("a layer", |by| replay.layer(by)));
     found.with("results", seen.results).with("tokens", tokens).with("masked_tokens", masked).with("share", seen.share())
 }

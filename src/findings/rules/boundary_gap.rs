@@ -13,33 +13,33 @@
 //! Precision: of 26 findings in 31 recordings under learn-claude-code's Java port 13 were opened, and 13 are right. Where another
 //! layer edits what is sent (`scope = "request"`), the request itself can be smaller than what the layer weighs, as in one of them.
 
-use crate::engine::journal::Weighed;
+use crate::engine::journal::ThresholdCheck;
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
-use crate::util::text::many;
+use crate::findings::timeline::{Detection, ReplayView};
+use crate::util::text::plural;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let layers = 0..replay.policy.layers.len();
     layers.flat_map(|layer| waits(replay, layer)).collect()
 }
 
 /// The waits of one layer.
-fn waits(replay: &Replay, layer: usize) -> Vec<Found> {
+fn waits(replay: &ReplayView, layer: usize) -> Vec<Detection> {
     let strict = replay.policy.layers[layer].strict;
-    let of_layer: Vec<&Weighed> = replay.journal.weighed.iter().filter(|weighed| weighed.layer == layer).collect();
+    let of_layer: Vec<&ThresholdCheck> = replay.journal.weighed.iter().filter(|weighed| weighed.layer == layer).collect();
     let is_waiting =
-        |weighed: &Weighed| !weighed.due && (weighed.size > weighed.limit || (!strict && weighed.size == weighed.limit));
+        |weighed: &ThresholdCheck| !weighed.due && (weighed.size > weighed.limit || (!strict && weighed.size == weighed.limit));
     let runs = of_layer.chunk_by(|one, other| is_waiting(one) == is_waiting(other));
     runs.filter(|run| is_waiting(run[0])).filter_map(|run| tell(replay, layer, run)).collect()
 }
 
-fn tell(replay: &Replay, layer: usize, run: &[&Weighed]) -> Option<Found> {
+fn tell(replay: &ReplayView, layer: usize, run: &[&ThresholdCheck]) -> Option<Detection> {
     let (first, largest) = (run.first()?, run.iter().max_by_key(|weighed| weighed.size)?);
-    let Weighed { size, limit, .. } = **largest;
+    let ThresholdCheck { size, limit, .. } = **largest;
     let (id, calls) = (replay.layer(layer), run.len());
     let percent = size as f64 / limit.max(1) as f64 * 100.0;
-    let for_calls = many(calls, "call");
+    let for_calls = plural(calls, "call");
     let message = format!("{id} waits for the next turn through {for_calls}, up to {size} of {limit} ({percent:.0} %)");
-    let found = Found::at_call(replay, Level::Warning, first.call, message).with("layer", id).with("calls", calls);
+    let found = Detection::at_call(replay, Level::Warning, first.call, message).with("layer", id).with("calls", calls);
     Some(found.with("size", size).with("limit", limit))
 }

@@ -24,11 +24,11 @@ use crate::engine::journal::Request;
 use crate::engine::layer::LayerSpec;
 use crate::engine::layer::dedupe::Key;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Visible, taker};
-use crate::findings::timeline::{Found, Replay, message_text};
+use crate::findings::timeline::visible::{VisibleBlocks, taker};
+use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, Kind};
 use crate::transcript::tool_access;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// What harnesses answer in place of a file that they have shown before (Claude Code 2.0, 2.1; Cline).
 const STUBS: [&str; 3] = [
@@ -44,7 +44,7 @@ type Content = u64;
 type Author = Option<usize>;
 
 struct Pointers<'a, 'r> {
-    replay: &'r Replay<'a>,
+    replay: &'r ReplayView<'a>,
     /// What layers emptied: the rest of a result is no copy.
     emptied: FxHashSet<BlockId>,
     /// What layers wrote as pointers.
@@ -57,13 +57,13 @@ struct Pointers<'a, 'r> {
     takers: FxHashMap<Content, (usize, usize)>,
 }
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.act, LayerSpec::Dedupe(_)));
     let is_stub = |id: &BlockId| stub(replay, *id);
     if !has_dedupe && !replay.conversation.messages.iter().flat_map(|message| &message.blocks).any(is_stub) {
         return Vec::new();
     }
-    let mut visible = Visible::new(replay);
+    let mut visible = VisibleBlocks::new(replay);
     let mut pointers = Pointers {
         replay,
         emptied: FxHashSet::default(),
@@ -91,7 +91,8 @@ impl Pointers<'_, '_> {
                 continue;
             };
             self.emptied.insert(*new);
-            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].act, self.contents(*old)) {
+            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].act, self.contents(*old))
+            {
                 self.written.insert(*new, (layer, if dedupe.key == Key::Text { text } else { path }));
             }
         }
@@ -127,7 +128,7 @@ impl Pointers<'_, '_> {
     }
 
     /// The pointers that dangle from this call on.
-    fn dangling(&mut self, call: usize) -> Vec<Found> {
+    fn dangling(&mut self, call: usize) -> Vec<Detection> {
         let has_copy = |content: &Content| self.copies.get(content).is_some_and(|copies| *copies > 0);
         let mut groups = BTreeMap::<(Author, Option<(usize, usize)>), Vec<BlockId>>::new();
         for (block, (author, content)) in self.good.iter().filter(|(_, (_, content))| !has_copy(content)) {
@@ -137,7 +138,7 @@ impl Pointers<'_, '_> {
         groups.into_iter().map(|((author, by), blocks)| self.told(call, author, by, &blocks)).collect()
     }
 
-    fn told(&self, call: usize, author: Author, by: Option<(usize, usize)>, blocks: &[BlockId]) -> Found {
+    fn told(&self, call: usize, author: Author, by: Option<(usize, usize)>, blocks: &[BlockId]) -> Detection {
         let replay = self.replay;
         let first = blocks.iter().min().copied();
         let asked = first.map(|block| message_text::asked(replay, block)).unwrap_or_default();
@@ -148,12 +149,12 @@ impl Pointers<'_, '_> {
         });
         let message = format!(
             "{} that {}{} in place of a result ({asked}) {} to a copy that is not in the request: {by_whom}",
-            many(blocks.len(), "pointer"),
+            plural(blocks.len(), "pointer"),
             left,
             author.map_or(String::new(), |layer| format!("{layer} left")),
             if blocks.len() == 1 { "points" } else { "point" },
         );
-        let found = Found::at_call(replay, Level::Warning, call, message);
+        let found = Detection::at_call(replay, Level::Warning, call, message);
         let found = found.at_line(first.and_then(|block| replay.line_of_block(block))).with("pointers", blocks.len());
         let found = found.with("author", author.unwrap_or("record")).with("asked", asked);
         by.map_or(found.clone(), |(layer, at)| found.with("taken_by", replay.layer(layer)).with("taken_before_call", at + 1))
@@ -172,7 +173,7 @@ impl Pointers<'_, '_> {
 }
 
 /// Whether a result is what a harness says in place of a file it has shown before.
-fn stub(replay: &Replay, block: BlockId) -> bool {
+fn stub(replay: &ReplayView, block: BlockId) -> bool {
     let held = replay.block(block);
     matches!(held.kind, Kind::ToolResult(_)) && STUBS.iter().any(|stub| held.text().trim_start().starts_with(stub))
 }

@@ -15,18 +15,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::summarizer::Unshown;
+use crate::engine::summarizer::HiddenInput;
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::calibration::median;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// A smaller share is the space a cut leaves for rounding: ours.
 const LEAST_SHARE: f64 = 0.05;
 /// So many cuts of one layer are told one by one.
 const MOST: usize = 5;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut cuts: BTreeMap<usize, Vec<Cut>> = BTreeMap::new();
     for summary in replay.journal.summaries.iter().filter(|summary| !summary.attempt.failed) {
         let Some(unshown) = summary.attempt.unshown else { continue };
@@ -44,12 +44,12 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 
 struct Cut {
     call: usize,
-    unshown: Unshown,
+    unshown: HiddenInput,
     share: f64,
 }
 
-fn one(replay: &Replay, layer: usize, cut: &Cut) -> Found {
-    let Unshown { chars, of, task, newest } = cut.unshown;
+fn one(replay: &ReplayView, layer: usize, cut: &Cut) -> Detection {
+    let HiddenInput { chars, of, task, newest } = cut.unshown;
     let layer = replay.layer(layer);
     let hidden = [("the task", task), ("the newest message", newest)];
     let hidden: Vec<&str> = hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(what, _)| what).collect();
@@ -57,11 +57,11 @@ fn one(replay: &Replay, layer: usize, cut: &Cut) -> Found {
     let percent = cut.share * 100.0;
     let message =
         format!("{layer}'s summarizer is not shown {chars} of {of} characters ({percent:.0} %) of what it summarises{among}");
-    let found = Found::at_call(replay, Level::Warning, cut.call, message).with("layer", layer);
+    let found = Detection::at_call(replay, Level::Warning, cut.call, message).with("layer", layer);
     found.with("unshown_chars", chars).with("chars", of).with("share", cut.share).with("task", task).with("newest", newest)
 }
 
-fn many_cuts(replay: &Replay, layer: usize, cuts: &[Cut]) -> Option<Found> {
+fn many_cuts(replay: &ReplayView, layer: usize, cuts: &[Cut]) -> Option<Detection> {
     let worst = cuts.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
     let middle = median(&mut cuts.iter().map(|cut| cut.share).collect::<Vec<_>>())?;
     let [task, newest] =
@@ -70,11 +70,11 @@ fn many_cuts(replay: &Replay, layer: usize, cuts: &[Cut]) -> Option<Found> {
     let message = format!(
         "{layer}'s summarizer is not shown all of what it summarises in {}: {:.0} % of the characters are left out in the median, here \
          {:.0} %; the newest message is hidden {newest} times, the task {task} times",
-        many(cuts.len(), "fold"),
+        plural(cuts.len(), "fold"),
         middle * 100.0,
         worst.share * 100.0
     );
-    let found = Found::at_call(replay, Level::Warning, worst.call, message).with("layer", layer);
+    let found = Detection::at_call(replay, Level::Warning, worst.call, message).with("layer", layer);
     let found = found.with("folds", cuts.len()).with("share", middle).with("worst_share", worst.share);
     Some(found.with("task", task).with("newest", newest))
 }

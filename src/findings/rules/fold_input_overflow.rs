@@ -19,10 +19,10 @@
 use crate::engine::journal::Summary;
 use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
-use crate::util::text::many;
+use crate::findings::timeline::{Detection, ReplayView};
+use crate::util::text::plural;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return of_the_record(replay);
     }
@@ -69,7 +69,7 @@ struct Run {
 }
 
 /// The attempts of one layer at one call, if the first of them that matters does not fit.
-fn over(replay: &Replay, attempts: &[Summary]) -> Option<Run> {
+fn over(replay: &ReplayView, attempts: &[Summary]) -> Option<Run> {
     let rides = replay.policy.layers[attempts[0].layer].rides_prefix();
     let prompt = |one: &Summary| one.attempt.prompt + if rides { replay.journal.overhead } else { 0 };
     let fits = |one: &&Summary| one.attempt.tokens_in + prompt(one) + one.attempt.max_tokens <= replay.window;
@@ -96,12 +96,12 @@ fn over(replay: &Replay, attempts: &[Summary]) -> Option<Run> {
 }
 
 impl Run {
-    fn found(&self, replay: &Replay) -> Found {
+    fn found(&self, replay: &ReplayView) -> Detection {
         let Self { input, prompt, answer, retries, .. } = *self;
         let needed = input + prompt + answer;
         let end = match self.end {
             End::Mended(tokens) => format!("a retry with {tokens} of input mended it"),
-            End::Nothing if retries > 0 => format!("{} with less did not mend it", many(retries, "attempt")),
+            End::Nothing if retries > 0 => format!("{} with less did not mend it", plural(retries, "attempt")),
             End::Nothing => "nothing was summarised".to_owned(),
             End::Answered => "the replay counts no prompt and has an answer".to_owned(),
         };
@@ -117,7 +117,7 @@ impl Run {
             replay.window
         );
         let level = if self.end == End::Nothing { Level::Error } else { Level::Warning };
-        let found = Found::at_call(replay, level, self.first, message).with("layer", replay.layer(self.layer));
+        let found = Detection::at_call(replay, level, self.first, message).with("layer", replay.layer(self.layer));
         let found = found.with("tokens_in", input).with("prompt_tokens", prompt).with("max_tokens", answer);
         found
             .with("window", replay.window)
@@ -128,16 +128,17 @@ impl Run {
 }
 
 /// Compactions that were made of more than the window holds.
-fn of_the_record(replay: &Replay) -> Vec<Found> {
+fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
     let conversation = replay.conversation;
     let answered = conversation.calls.iter().filter_map(|call| Some(call.billed()?.request())).max().unwrap_or_default();
     let window = replay.window.max(answered);
-    let made = replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].act, LayerSpec::Recorded(_)));
+    let made =
+        replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].act, LayerSpec::Recorded(_)));
     let found = made.filter_map(|made| {
         let compaction = &conversation.compactions[made.put_back.compaction];
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;
         let message = format!("a compaction was made of {tokens} tokens, and the window has {window}: its own call did not fit");
-        let found = Found::at_call(replay, Level::Error, made.call, message).at_line(Some(compaction.line));
+        let found = Detection::at_call(replay, Level::Error, made.call, message).at_line(Some(compaction.line));
         Some(found.with("tokens_in", tokens).with("window", window))
     });
     found.collect()

@@ -14,16 +14,16 @@
 //! were not taken by another way.
 
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::retention::Share;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Uses of a generation from which on its share says something: with 20, a share is known to about ±22 percentage points.
 const FEWEST: u64 = 20;
 /// By how much less survives several summaries than one, for a warning: a tenth of all uses' weight.
 const DECAY: f64 = 0.1;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return Vec::new();
     }
@@ -36,13 +36,12 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     }
     let decays = once.uses >= FEWEST && several.uses >= FEWEST && survival(several) + DECAY <= survival(*once);
     let generations = [("no summary", none), ("1 summary", once), ("2 summaries", twice), ("3 or more", &more)];
-    let told = generations
-        .iter()
-        .filter(|(_, share)| share.uses > 0)
-        .map(|(name, share)| format!("{:.0} % behind {name} ({})", 100.0 * survival(**share), many(share.uses as usize, "use")));
+    let told = generations.iter().filter(|(_, share)| share.uses > 0).map(|(name, share)| {
+        format!("{:.0} % behind {name} ({})", 100.0 * survival(**share), plural(share.uses as usize, "use"))
+    });
     let message = format!("of what later calls use, the requests hold {}", told.collect::<Vec<_>>().join(", "));
     let level = if decays { Level::Warning } else { Level::Note };
-    let mut found = Found::of_all(level, message);
+    let mut found = Detection::of_all(level, message);
     for (name, (_, share)) in ["none", "1", "2", "3_or_more"].iter().zip(generations) {
         found = found.with(&format!("uses_{name}"), share.uses).with(&format!("held_{name}"), survival(*share));
     }

@@ -19,10 +19,10 @@ use std::collections::HashMap;
 
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::Request;
-use crate::engine::layer::{LayerSpec, Layer};
+use crate::engine::layer::{Layer, LayerSpec};
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::meter::Meter;
 use crate::transcript::conversation::{BlockId, Kind};
 
@@ -41,7 +41,7 @@ struct Budget<'a> {
     tokens: u64,
 }
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let budgets: Vec<Budget> =
         replay.policy.layers.iter().enumerate().filter_map(|(at, layer)| budget(replay, at, layer)).collect();
     let mut found = Vec::new();
@@ -58,7 +58,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     found
 }
 
-fn budget<'a>(replay: &Replay<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
+fn budget<'a>(replay: &ReplayView<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
     let (LayerSpec::Summarize(_), Some(meter)) = (&layer.act, layer.meter.or(replay.policy.meter)) else { return None };
     let limit = replay.journal.weighed.iter().rfind(|weighed| weighed.layer == at)?.limit;
     let overhead = replay.journal.overhead;
@@ -69,14 +69,14 @@ fn budget<'a>(replay: &Replay<'a>, at: usize, layer: &'a Layer) -> Option<Budget
 }
 
 /// The blocks that came since the request before: of the response to that, and of what entered.
-fn came_for<'a>(replay: &Replay<'a>, request: &Request) -> impl Iterator<Item = &'a BlockId> {
+fn came_for<'a>(replay: &ReplayView<'a>, request: &Request) -> impl Iterator<Item = &'a BlockId> {
     let conversation = replay.conversation;
     let since = request.call.checked_sub(1).map_or(0, |last| conversation.calls[last].response);
     conversation.messages[since..conversation.calls[request.call].response].iter().flat_map(|message| &message.blocks)
 }
 
 /// What is too large about a block, as the layers left it that ran when it entered.
-fn tell(replay: &Replay, call: usize, (block, left): (BlockId, BlockId), budgets: &[Budget]) -> Option<Found> {
+fn tell(replay: &ReplayView, call: usize, (block, left): (BlockId, BlockId), budgets: &[Budget]) -> Option<Detection> {
     let (tokens, window) = ((replay.tokens)(left), replay.window);
     let over = budgets.iter().filter(|budget| tokens > budget.tokens / WORTH_ASKING).find_map(|budget| {
         let size = budget.meter.apply(budget.meter.measure.block(replay.block(left), false));
@@ -98,8 +98,8 @@ fn tell(replay: &Replay, call: usize, (block, left): (BlockId, BlockId), budgets
         Kind::Thinking => "a thinking block".to_owned(),
         _ => "a text".to_owned(),
     };
-    let found =
-        Found::at_call(replay, level, call, format!("{what} has {tokens} tokens, {than}")).at_line(replay.line_of_block(block));
+    let found = Detection::at_call(replay, level, call, format!("{what} has {tokens} tokens, {than}"))
+        .at_line(replay.line_of_block(block));
     let found = found.with("what", what).with("tokens", tokens).with("window", window);
     let Some((Budget { id, limit, .. }, size)) = over else { return Some(found) };
     Some(found.with("layer", *id).with("size", size).with("limit", *limit))

@@ -17,11 +17,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, ChangeKind};
-use crate::engine::journal::Happened;
+use crate::engine::journal::EventKind;
 use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::folds::folds;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
 /// What is put in too much is little where the layer's other steps free so many times as much.
 const LITTLE: u64 = 100;
@@ -51,7 +51,7 @@ impl Grown {
     }
 }
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let (steps, edits) = (steps(replay), edits(replay));
     let grew = |of: &BTreeMap<usize, Grown>, layer: &usize| of.get(layer).is_some_and(|grown| grown.grew > 0);
     let of_steps = steps.iter().filter(|(_, grown)| grown.grew > 0).map(|(layer, grown)| {
@@ -70,12 +70,12 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     of_steps.chain(of_edits).collect()
 }
 
-fn tell(replay: &Replay, level: Level, layer: usize, call: usize, message: String) -> Found {
-    Found::at_call(replay, level, call, message).with("layer", replay.layer(layer))
+fn tell(replay: &ReplayView, level: Level, layer: usize, call: usize, message: String) -> Detection {
+    Detection::at_call(replay, level, call, message).with("layer", replay.layer(layer))
 }
 
 /// Each run of a layer, from before to after.
-fn steps(replay: &Replay) -> BTreeMap<usize, Grown> {
+fn steps(replay: &ReplayView) -> BTreeMap<usize, Grown> {
     let mut steps: BTreeMap<usize, Grown> = BTreeMap::new();
     let mut folded = BTreeSet::new();
     for fold in folds(replay) {
@@ -85,7 +85,7 @@ fn steps(replay: &Replay) -> BTreeMap<usize, Grown> {
     for event in &replay.journal.events {
         let restores = matches!(replay.policy.layers[event.layer].act, LayerSpec::Restore(_));
         let is_fold = folded.contains(&(event.call, event.layer));
-        if let Happened::Fired { before, after, .. } = event.what
+        if let EventKind::Fired { before, after, .. } = event.what
             && !restores
             && !is_fold
         {
@@ -96,7 +96,7 @@ fn steps(replay: &Replay) -> BTreeMap<usize, Grown> {
 }
 
 /// Each text that was put in a block's place: once, though a view made anew for every request holds it again.
-fn edits(replay: &Replay) -> BTreeMap<usize, Grown> {
+fn edits(replay: &ReplayView) -> BTreeMap<usize, Grown> {
     let mut edits: BTreeMap<usize, Grown> = BTreeMap::new();
     let mut known = BTreeSet::new();
     for request in &replay.journal.requests {

@@ -23,19 +23,19 @@ use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::SentBlock;
 use crate::engine::layer::{LayerSpec, recorded::is_pointer};
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay, Sent};
-use crate::metrics::retention::WaysBack;
+use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
+use crate::metrics::retention::RecoveryPaths;
 use crate::transcript::conversation::{BlockId, Kind, Origin, PairId};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// What a layer took away is told from so many tokens on: ours.
 const LEAST_TOKENS: u64 = 1_000;
 /// So many of the largest are named.
 const NAMED: usize = 3;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
-    let mut ways = WaysBack::new(replay.conversation, replay.references, replay.journal);
-    let mut sent = Sent::default();
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
+    let mut ways = RecoveryPaths::new(replay.conversation, replay.references, replay.journal);
+    let mut sent = RequestCursor::default();
     let mut gone = Gone::default();
     let mut lost: BTreeMap<usize, Vec<Lost>> = BTreeMap::new();
     for request in &replay.journal.requests {
@@ -101,7 +101,7 @@ struct Gone {
 }
 
 impl Gone {
-    fn take(&mut self, replay: &Replay, change: &Change, of_view: bool) {
+    fn take(&mut self, replay: &ReplayView, change: &Change, of_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
         let act = &replay.policy.layers[layer].act;
         if change.kind == ChangeKind::Fold && matches!(act, LayerSpec::Recorded(_)) {
@@ -130,7 +130,7 @@ impl Gone {
 }
 
 /// Whether something in sight leads to a result: a way back to what it was, or the file that its call wrote.
-fn leads_back(replay: &Replay, ways: &WaysBack, block: BlockId, call: usize) -> bool {
+fn leads_back(replay: &ReplayView, ways: &RecoveryPaths, block: BlockId, call: usize) -> bool {
     let used = || match replay.block(block).kind {
         Kind::ToolResult(pair) => replay.conversation.pair(pair).used,
         _ => None,
@@ -138,7 +138,7 @@ fn leads_back(replay: &Replay, ways: &WaysBack, block: BlockId, call: usize) -> 
     ways.to(block, call).is_some() || used().is_some_and(|used| ways.names(used))
 }
 
-fn tool_uses(replay: &Replay, blocks: &[SentBlock]) -> BTreeSet<PairId> {
+fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
     let pair = |sent: &SentBlock| match replay.block(sent.block).kind {
         Kind::ToolUse(pair) => Some(pair),
         _ => None,
@@ -146,7 +146,7 @@ fn tool_uses(replay: &Replay, blocks: &[SentBlock]) -> BTreeSet<PairId> {
     blocks.iter().filter_map(pair).collect()
 }
 
-fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
+fn found(replay: &ReplayView, layer: usize, mut lost: Vec<Lost>) -> Option<Detection> {
     let tokens: u64 = lost.iter().map(|lost| lost.tokens).sum();
     if tokens < LEAST_TOKENS {
         return None;
@@ -169,11 +169,11 @@ fn found(replay: &Replay, layer: usize, mut lost: Vec<Lost>) -> Option<Found> {
     let message = format!(
         "{} leaves nothing in sight that leads back to {} of {tokens} tokens{in_sight}; the largest: {largest}",
         replay.who(layer),
-        many(lost.len(), "tool result")
+        plural(lost.len(), "tool result")
     );
     let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();
     let level = if for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
-    let found = Found::at_call(replay, level, first, message).with("layer", replay.layer(layer));
+    let found = Detection::at_call(replay, level, first, message).with("layer", replay.layer(layer));
     let places = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
     let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
     let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);

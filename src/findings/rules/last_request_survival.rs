@@ -13,9 +13,9 @@
 
 use crate::findings::Level;
 use crate::findings::timeline::user_text::{Survival, Typed, cuts, typed};
-use crate::findings::timeline::{Found, Replay, message_text};
+use crate::findings::timeline::{Detection, ReplayView, message_text};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let typed = typed(replay);
     let lost = cuts(replay, &typed).into_iter().filter_map(|cut| {
         let (newest, now) = *cut.fewer.last().filter(|(at, now)| *at == cut.newest && *now < Survival::InSummary)?;
@@ -36,7 +36,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
             replay.conversation.line_named(request.line),
         );
         let found =
-            Found::at_call(replay, Level::Warning, cut.call, message).at_line(Some(request.line).filter(|line| *line > 0));
+            Detection::at_call(replay, Level::Warning, cut.call, message).at_line(Some(request.line).filter(|line| *line > 0));
         let found = found.with("layer", replay.layer(cut.layer)).with("absent", now == Survival::Absent);
         Some(stale.map_or(found.clone(), |older| found.with("stale_line", replay.conversation.line_value(older.line))))
     });

@@ -19,18 +19,18 @@
 use serde_json::{Map, Value};
 
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, median, message_size, metered, quantile};
-use crate::tokens::meter::{Class, Divide, Measure, Meter};
+use crate::tokens::meter::{Class, Divide, Meter, SizeUnit};
 use crate::transcript::conversation::{Compaction, RecordedEdit};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// The relative error from which a meter is told: ours; the calibrated counter is below it.
 const LEAST_ERROR: f64 = 0.15;
 /// The share of what entered that makes a call one of a class.
 const OF_A_CLASS: f64 = 0.9;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return of_the_record(replay);
     }
@@ -52,7 +52,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     meters.into_iter().filter_map(|(meter, layer)| of_meter(replay, meter, layer, &deltas)).collect()
 }
 
-fn of_meter(replay: &Replay, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Found> {
+fn of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
     let pairs = metered(replay.conversation, deltas, &meter);
     let spread = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR)?;
     let mut ratios: Vec<f64> = pairs.iter().map(|(estimate, recorded)| estimate / *recorded as f64).collect();
@@ -62,7 +62,7 @@ fn of_meter(replay: &Replay, meter: Meter, layer: usize, deltas: &[Delta]) -> Op
     let in_tokens = !counts_characters(meter);
     let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::of(replay, meter, limit));
     let error = spread.error * 100.0;
-    let (calls, id) = (many(pairs.len(), "call"), replay.layer(layer));
+    let (calls, id) = (plural(pairs.len(), "call"), replay.layer(layer));
     let message = match (in_tokens, limit) {
         (false, limit) => {
             let trigger = limit.map_or(String::new(), |limit| {
@@ -80,7 +80,7 @@ fn of_meter(replay: &Replay, meter: Meter, layer: usize, deltas: &[Delta]) -> Op
     };
     let is_off = (spread.ratio - 1.0).abs() >= LEAST_ERROR && in_tokens;
     let level = if is_off { Level::Warning } else { Level::Note };
-    let found = Found::of_all(level, message).with("meter", meter.to_string()).with("calls", pairs.len());
+    let found = Detection::of_all(level, message).with("meter", meter.to_string()).with("calls", pairs.len());
     let found = found.with("error", spread.error).with("ratio", spread.ratio).with("min", least).with("median", middle);
     let found = found.with("p95", p95).with("by_class", by_class(deltas, &pairs)).with("layer", replay.layer(layer));
     let found = found.with("trigger", limit).with("estimated_at", crossing.as_ref().and_then(|crossing| crossing.estimated));
@@ -89,7 +89,7 @@ fn of_meter(replay: &Replay, meter: Meter, layer: usize, deltas: &[Delta]) -> Op
 
 /// Whether it is in characters or bytes, as a threshold may be, too.
 fn counts_characters(meter: Meter) -> bool {
-    meter.divide == Divide::No && !matches!(meter.measure, Measure::O200k | Measure::Cl100k | Measure::Fitted(_))
+    meter.divide == Divide::No && !matches!(meter.measure, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_))
 }
 
 /// Estimate ÷ usage of the calls for which one class of blocks entered, and little else.
@@ -117,7 +117,7 @@ struct Crossing {
 
 impl Crossing {
     /// Over the calls before the first recorded compaction; none where neither is over.
-    fn of(replay: &Replay, meter: Meter, limit: u64) -> Option<Self> {
+    fn of(replay: &ReplayView, meter: Meter, limit: u64) -> Option<Self> {
         let conversation = replay.conversation;
         let compacted = conversation.compactions.first().map_or(usize::MAX, |compaction| compaction.at);
         let (mut read, mut sum) = (0, 0);
@@ -141,10 +141,16 @@ impl Crossing {
         match (self.estimated, self.billed) {
             (Some(estimated), Some(billed)) if estimated == billed => format!("{trigger} at call {estimated} by both"),
             (Some(estimated), Some(billed)) if estimated < billed => {
-                format!("{trigger} at call {estimated} by the meter, {} before usage passes it", many(billed - estimated, "call"))
+                format!(
+                    "{trigger} at call {estimated} by the meter, {} before usage passes it",
+                    plural(billed - estimated, "call")
+                )
             }
             (Some(estimated), Some(billed)) => {
-                format!("{trigger} at call {estimated} by the meter, {} after usage passed it", many(estimated - billed, "call"))
+                format!(
+                    "{trigger} at call {estimated} by the meter, {} after usage passed it",
+                    plural(estimated - billed, "call")
+                )
             }
             (Some(estimated), None) => format!("{trigger} at call {estimated} by the meter, and never by usage"),
             (None, Some(billed)) => format!("{trigger} at call {billed} by usage, and never by the meter"),
@@ -154,7 +160,7 @@ impl Crossing {
 }
 
 /// What compactions say they began with, held against usage.
-fn of_the_record(replay: &Replay) -> Vec<Found> {
+fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
     // What is said of a clearing is the tokens of the results it looked at.
     let folds = replay.conversation.compactions.iter().filter(|made| matches!(made.edit, RecordedEdit::Fold { .. }));
     let pairs: Vec<(f64, u64)> = folds.filter_map(|made| before(replay, made)).collect();
@@ -164,14 +170,14 @@ fn of_the_record(replay: &Replay) -> Vec<Found> {
          ({})",
         spread.ratio,
         spread.error * 100.0,
-        many(pairs.len(), "compaction")
+        plural(pairs.len(), "compaction")
     );
-    let found = Found::of_all(Level::Note, message).with("compactions", pairs.len());
+    let found = Detection::of_all(Level::Note, message).with("compactions", pairs.len());
     vec![found.with("ratio", spread.ratio).with("error", spread.error)]
 }
 
 /// Tokens before a compaction as its harness says; and those of the call before, with what was appended since.
-fn before(replay: &Replay, made: &Compaction) -> Option<(f64, u64)> {
+fn before(replay: &ReplayView, made: &Compaction) -> Option<(f64, u64)> {
     let conversation = replay.conversation;
     let call = conversation.calls.iter().rfind(|call| call.response < made.at)?;
     let entered = conversation.messages[call.response..made.at].iter().flat_map(|message| &message.blocks);

@@ -20,18 +20,18 @@ use std::collections::BTreeMap;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Loss, Provenance};
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay, message_text};
-use crate::metrics::retention::Missed;
-use crate::util::text::many;
+use crate::findings::timeline::{Detection, ReplayView, message_text};
+use crate::metrics::retention::Miss;
+use crate::util::text::plural;
 
 /// How many facts are named.
 const NAMED: usize = 3;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return replay.references.losses.iter().filter_map(|loss| of_compaction(replay, loss)).collect();
     }
-    let mut taken: BTreeMap<(u32, usize), Vec<&Missed>> = BTreeMap::new();
+    let mut taken: BTreeMap<(u32, usize), Vec<&Miss>> = BTreeMap::new();
     for missed in &replay.kept.missed {
         if let Some((layer, call)) = missed.lost {
             taken.entry((call, layer)).or_default().push(missed);
@@ -41,7 +41,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 }
 
 /// What a layer took at a call, the heaviest fact first.
-fn of_layer(replay: &Replay, call: usize, layer: usize, missed: &[&Missed]) -> Option<Found> {
+fn of_layer(replay: &ReplayView, call: usize, layer: usize, missed: &[&Miss]) -> Option<Detection> {
     // A call whose request was never sent has none to point at.
     replay.conversation.calls.get(call)?;
     let uses: u32 = missed.iter().map(|missed| missed.uses).sum();
@@ -56,22 +56,22 @@ fn of_layer(replay: &Replay, call: usize, layer: usize, missed: &[&Missed]) -> O
     let message = format!(
         "{} took {} away that later calls use {}: {kinds}; {last_seen}: {}",
         replay.who(layer),
-        many(missed.len(), "fact"),
-        many(uses as usize, "time"),
+        plural(missed.len(), "fact"),
+        plural(uses as usize, "time"),
         named.join(", "),
     );
-    let found = Found::at_call(replay, Level::Warning, call, message);
+    let found = Detection::at_call(replay, Level::Warning, call, message);
     let found = found.with("layer", replay.layer(layer)).with("facts", missed.len()).with("uses", uses);
     Some(found.with("kinds", kinds).with("last_visible_at_call", call).with("unseen", unseen).with("named", named))
 }
 
 /// Whether a fact entered for this call, so that no earlier request need have held it.
-fn has_just_entered(replay: &Replay, fact: u32, call: usize) -> bool {
+fn has_just_entered(replay: &ReplayView, fact: u32, call: usize) -> bool {
     replay.references.sources(fact).iter().any(|block| replay.references.after(*block) as usize == call)
 }
 
 /// What a recorded compaction cost its agent.
-fn of_compaction(replay: &Replay, loss: &Loss) -> Option<Found> {
+fn of_compaction(replay: &ReplayView, loss: &Loss) -> Option<Detection> {
     replay.conversation.calls.get(loss.after as usize)?;
     let compaction = &replay.conversation.compactions[loss.compaction];
     let fetched = loss.had_from[Provenance::Tool as usize];
@@ -87,33 +87,33 @@ fn of_compaction(replay: &Replay, loss: &Loss) -> Option<Found> {
     let message = format!(
         "of {} from before the compaction that the agent went on to use, {held} stood in what the compaction left, {fetched} \
          were fetched again for {} tokens{}{}{}",
-        many(loss.needed, "fact"),
+        plural(loss.needed, "fact"),
         loss.refetched_tokens,
         if encrypted { String::new() } else { format!(", {nowhere} stood nowhere in sight") },
         if named.is_empty() { "" } else { ": " },
         named.join(", "),
     );
-    let found = Found::at_call(replay, Level::Warning, loss.after as usize, message).at_line(Some(compaction.line));
+    let found = Detection::at_call(replay, Level::Warning, loss.after as usize, message).at_line(Some(compaction.line));
     let found = found.with("needed", loss.needed).with("held", held).with("fetched_again", fetched);
     Some(found.with("refetched_tokens", loss.refetched_tokens).with("nowhere", nowhere).with("named", named))
 }
 
 /// `3 paths, 1 identifier`, in the order of the kinds.
-fn by_kind(replay: &Replay, facts: impl Iterator<Item = u32>) -> String {
+fn by_kind(replay: &ReplayView, facts: impl Iterator<Item = u32>) -> String {
     let mut counts = BTreeMap::<FactKind, usize>::new();
     for fact in facts {
         *counts.entry(replay.references.facts[fact as usize].kind).or_default() += 1;
     }
     let each = counts.into_iter().map(|(kind, count)| match (kind, count) {
         (FactKind::Hash, 2..) => format!("{count} hashes"),
-        (FactKind::Quoted, _) => many(count, "quoted string"),
-        _ => many(count, kind.name()),
+        (FactKind::Quoted, _) => plural(count, "quoted string"),
+        _ => plural(count, kind.name()),
     });
     each.collect::<Vec<_>>().join(", ")
 }
 
 /// A fact, and who uses it: `path "src/pool.rs" (call 4, line 9)`.
-fn named(replay: &Replay, fact: u32, call: u32) -> String {
+fn named(replay: &ReplayView, fact: u32, call: u32) -> String {
     let fact = &replay.references.facts[fact as usize];
     let line = replay.conversation.line_named(replay.line_of(call as usize));
     format!("{} {} (call {}, {line})", fact.kind.name(), message_text::quoted(&fact.text), call + 1)

@@ -16,11 +16,11 @@
 //! Precision: 5 findings in 31 recordings, all opened, all right; their sizes are the report's, within 5 % of what was billed.
 
 use crate::engine::context::{Cause, ChangeKind};
-use crate::engine::journal::{Happened, Request, Weighed};
+use crate::engine::journal::{EventKind, Request, ThresholdCheck};
 use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
 /// A conversation of so many calls …
 const CALLS: usize = 50;
@@ -31,7 +31,7 @@ const TOKENS_OF_RECORD: u64 = 100_000;
 /// A threshold of which a large conversation does not reach this share is too high for it.
 const SHARE: f64 = 0.5;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return of_the_record(replay).into_iter().collect();
     }
@@ -39,10 +39,11 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     layers.filter_map(|layer| of_layer(replay, layer)).collect()
 }
 
-fn of_layer(replay: &Replay, layer: usize) -> Option<Found> {
+fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
     let weighed = || replay.journal.weighed.iter().filter(move |weighed| weighed.layer == layer && weighed.due);
-    let acted = replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.what, Happened::Skipped { .. }));
-    let Weighed { size, limit, .. } = weighed().max_by_key(|weighed| weighed.size)?;
+    let acted =
+        replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.what, EventKind::Skipped { .. }));
+    let ThresholdCheck { size, limit, .. } = weighed().max_by_key(|weighed| weighed.size)?;
     let over = replay.journal.requests.iter().filter(|request| request.overflowed).count();
     let trigger = trigger(replay, layer)?;
     let beyond = trigger >= replay.window;
@@ -61,38 +62,38 @@ fn of_layer(replay: &Replay, layer: usize) -> Option<Found> {
         message += &format!("; {over} of {} requests were over the window", replay.journal.requests.len());
     }
     message += &sent(replay);
-    let found = Found::of_all(level, message).with("layer", id).with("size", *size).with("limit", *limit);
+    let found = Detection::of_all(level, message).with("layer", id).with("size", *size).with("limit", *limit);
     let found = found.with("share", (share * 1000.0).round() / 1000.0).with("trigger_tokens", trigger).with("peak", peak);
     Some(found.with("overflowed", over).with("sent", sum(replay)))
 }
 
-fn of_the_record(replay: &Replay) -> Option<Found> {
+fn of_the_record(replay: &ReplayView) -> Option<Detection> {
     if !is_large(replay, TOKENS_OF_RECORD) || !replay.conversation.compactions.is_empty() {
         return None;
     }
     let (peak, window) = (peak(replay), replay.window);
     let message = format!("nothing was compacted: at most {peak} of a window of {window} tokens{}", sent(replay));
-    Some(Found::of_all(Level::Note, message).with("peak", peak).with("window", window).with("sent", sum(replay)))
+    Some(Detection::of_all(Level::Note, message).with("peak", peak).with("window", window).with("sent", sum(replay)))
 }
 
-fn sent(replay: &Replay) -> String {
+fn sent(replay: &ReplayView) -> String {
     format!("; {} calls sent {} tokens", replay.journal.requests.len(), sum(replay))
 }
 
-fn is_large(replay: &Replay, tokens: u64) -> bool {
+fn is_large(replay: &ReplayView, tokens: u64) -> bool {
     replay.journal.requests.len() >= CALLS && peak(replay) >= tokens
 }
 
-fn peak(replay: &Replay) -> u64 {
+fn peak(replay: &ReplayView) -> u64 {
     replay.journal.requests.iter().map(|request| request.tokens).max().unwrap_or_default()
 }
 
-fn sum(replay: &Replay) -> u64 {
+fn sum(replay: &ReplayView) -> u64 {
     replay.journal.requests.iter().map(|request| request.tokens).sum()
 }
 
 /// Whether layers took something out that had been sent before. What they change as it enters does not count.
-fn was_edited(replay: &Replay) -> bool {
+fn was_edited(replay: &ReplayView) -> bool {
     let changes = replay.journal.requests.iter().flat_map(Request::edits);
     let clears = |layer: usize| matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));
     let mut of_layers = changes.filter_map(|change| match change.cause {

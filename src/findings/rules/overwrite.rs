@@ -12,13 +12,13 @@
 
 use crate::engine::layer::FileKind;
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let again = replay.journal.files.iter().filter(|file| file.kind == FileKind::Archive && file.again);
     let found = again.map(|file| {
         let message = format!("{} writes the archive {} over an earlier one", replay.layer(file.layer), file.path);
-        Found::at_call(replay, Level::Error, file.call, message).with("path", file.path.as_str()).with("bytes", file.bytes)
+        Detection::at_call(replay, Level::Error, file.call, message).with("path", file.path.as_str()).with("bytes", file.bytes)
     });
     found.collect()
 }

@@ -22,17 +22,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::context::{Cause, Fault, FaultKind};
 use crate::findings::Level;
 use crate::findings::timeline::misshapen::misshapen;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::transcript::conversation::{BlockId, Kind};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut found = refused(replay);
     found.extend(misshapen(replay));
     found
 }
 
 /// What an API refuses.
-fn refused(replay: &Replay) -> Vec<Found> {
+fn refused(replay: &ReplayView) -> Vec<Detection> {
     let mut groups: BTreeMap<(FaultKind, Cause), Group> = BTreeMap::new();
     for request in &replay.journal.requests {
         for fault in request.faults.iter().filter(|fault| replay.is_record() || fault.cause != Cause::Record) {
@@ -59,7 +59,7 @@ impl Group {
         Self { call, first: *first, requests: BTreeSet::new(), blocks: BTreeSet::new() }
     }
 
-    fn tell(&self, replay: &Replay) -> Found {
+    fn tell(&self, replay: &ReplayView) -> Detection {
         let Self { call, first, requests, blocks } = self;
         let (fault, cause, all) = (first.kind.name(), replay.cause(first.cause), replay.journal.requests.len());
         let pair = match replay.block(first.block).kind {
@@ -70,7 +70,7 @@ impl Group {
         let (several, place) = (blocks.len(), first.message + 1);
         let requests = requests.len();
         let message = format!("{fault}, by {cause}: {several} in {requests} of {all} requests; the first in message {place}{of}");
-        let found = Found::at_call(replay, Level::Error, *call, message).at_line(replay.line_of_block(first.block));
+        let found = Detection::at_call(replay, Level::Error, *call, message).at_line(replay.line_of_block(first.block));
         let found = found.with("fault", fault).with("cause", cause).with("blocks", several).with("requests", requests);
         pair.map_or(found.clone(), |pair| found.with("tool_use_id", pair.id.as_str()))
     }

@@ -30,7 +30,7 @@ use crate::engine::journal::Request;
 use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::prefix::{Break, breaks};
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::transcript::conversation::BlockId;
 use crate::util::text::around;
 
@@ -41,7 +41,7 @@ const READ: f64 = 0.1;
 /// Characters of a marker that are shown.
 const SHOWN: usize = 100;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let writers = writers(replay);
     let mut groups: BTreeMap<(usize, bool), Vec<Break>> = BTreeMap::new();
     for one in breaks(replay) {
@@ -50,7 +50,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     groups.iter().filter_map(|((layer, volatile), of_group)| tell(replay, *layer, *volatile, of_group)).collect()
 }
 
-fn tell(replay: &Replay, layer: usize, volatile: bool, of_group: &[Break]) -> Option<Found> {
+fn tell(replay: &ReplayView, layer: usize, volatile: bool, of_group: &[Break]) -> Option<Detection> {
     let (first, requests) = (of_group.first()?, replay.journal.requests.len());
     let rebilled: u64 = of_group.iter().map(|one| one.rebilled).sum();
     let saved: i64 = of_group.iter().map(|one| one.saved).sum();
@@ -69,7 +69,8 @@ fn tell(replay: &Replay, layer: usize, volatile: bool, of_group: &[Break]) -> Op
         format!("to save {saved}: that pays after {even} calls, and {followed} followed before the next break or the end")
     });
     let message = format!("{who} breaks the prefix of {of}{by}: {rebilled} tokens are written to the cache again {pays}");
-    let found = Found::at_call(replay, level, first.call, message).with("layer", replay.layer(layer)).with("volatile", volatile);
+    let found =
+        Detection::at_call(replay, level, first.call, message).with("layer", replay.layer(layer)).with("volatile", volatile);
     let found = found.with("breaks", breaks).with("requests", requests).with("rebilled", rebilled).with("saved", saved);
     let found = found.with("break_even_calls", even).with("followed", followed);
     let Some((before, after)) = markers else { return Some(found) };
@@ -77,7 +78,7 @@ fn tell(replay: &Replay, layer: usize, volatile: bool, of_group: &[Break]) -> Op
 }
 
 /// What a break costs in tokens at the price of input, before it saves anything.
-fn dearer(replay: &Replay, one: &Break) -> f64 {
+fn dearer(replay: &ReplayView, one: &Break) -> f64 {
     let priced = replay.cost.and_then(|cost| cost.breaks.iter().find(|priced| priced.call == one.call));
     priced.map_or(one.rebilled as f64 * DEARER, |priced| priced.tokens)
 }
@@ -87,7 +88,7 @@ fn tenths(number: f64) -> f64 {
 }
 
 /// The layer that wrote each block, of those that layers wrote.
-fn writers(replay: &Replay) -> Vec<Option<usize>> {
+fn writers(replay: &ReplayView) -> Vec<Option<usize>> {
     let mut writers = vec![None; replay.journal.made.len()];
     for change in replay.journal.requests.iter().flat_map(Request::edits) {
         let Cause::Layer(layer) = change.cause else { continue };
@@ -101,13 +102,13 @@ fn writers(replay: &Replay) -> Vec<Option<usize>> {
 }
 
 /// The place of a block among those that layers wrote.
-fn made(replay: &Replay, block: BlockId) -> Option<usize> {
+fn made(replay: &ReplayView, block: BlockId) -> Option<usize> {
     block.index().checked_sub(replay.conversation.blocks.len())
 }
 
 /// Whether the first difference is between two texts of the same layer that differ in a part only. Summaries, and what is put back
 /// behind them, are meant to differ.
-fn is_volatile(replay: &Replay, writers: &[Option<usize>], one: &Break) -> bool {
+fn is_volatile(replay: &ReplayView, writers: &[Option<usize>], one: &Break) -> bool {
     let writer = |block: BlockId| writers.get(made(replay, block)?).copied().flatten();
     let (Some(new), Some(layer)) = (one.new, writer(one.old)) else { return false };
     let marks = matches!(
@@ -132,7 +133,7 @@ fn alike(one: &str, other: &str) -> bool {
 }
 
 /// The two texts around their first difference.
-fn shown(replay: &Replay, one: &Break) -> (String, String) {
+fn shown(replay: &ReplayView, one: &Break) -> (String, String) {
     let old = replay.block(one.old).text().into_owned();
     let new = one.new.map(|new| replay.block(new).text().into_owned()).unwrap_or_default();
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>();

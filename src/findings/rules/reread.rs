@@ -20,11 +20,11 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::references::cost_to_fetch;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Form, Visible, points_to_copy, taker};
-use crate::findings::timeline::{Found, Replay, message_text};
+use crate::findings::timeline::visible::{Form, VisibleBlocks, points_to_copy, taker};
+use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, Kind, PairId};
 use crate::transcript::tool_access;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// An answer that was paid for twice.
 struct Again {
@@ -34,8 +34,8 @@ struct Again {
     call: usize,
 }
 
-pub fn look(replay: &Replay) -> Vec<Found> {
-    let mut visible = Visible::new(replay);
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
+    let mut visible = VisibleBlocks::new(replay);
     let mut asked: FxHashMap<String, BlockId> = FxHashMap::default();
     let mut taken: FxHashMap<BlockId, (usize, usize)> = FxHashMap::default();
     let mut again: BTreeMap<(usize, usize), Vec<Again>> = BTreeMap::new();
@@ -62,7 +62,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 }
 
 /// The answered calls of a response that read something and change nothing: what they asked, and the answer.
-fn reads(replay: &Replay, call: usize) -> Vec<(String, BlockId)> {
+fn reads(replay: &ReplayView, call: usize) -> Vec<(String, BlockId)> {
     let conversation = replay.conversation;
     let blocks = &conversation.messages[conversation.calls[call].response].blocks;
     let pairs = blocks.iter().filter_map(|id| match conversation.block(*id).kind {
@@ -72,7 +72,7 @@ fn reads(replay: &Replay, call: usize) -> Vec<(String, BlockId)> {
     pairs.filter_map(|pair| question(replay, pair)).collect()
 }
 
-fn question(replay: &Replay, pair: PairId) -> Option<(String, BlockId)> {
+fn question(replay: &ReplayView, pair: PairId) -> Option<(String, BlockId)> {
     let pair = replay.conversation.pair(pair);
     let answer = pair.answered.filter(|answer| !replay.block(*answer).is_error())?;
     let input = replay.block(pair.used?).field("input")?;
@@ -81,7 +81,7 @@ fn question(replay: &Replay, pair: PairId) -> Option<(String, BlockId)> {
 }
 
 /// Whether the present request lacks a result that this layer took.
-fn is_lost(replay: &Replay, visible: &Visible, result: BlockId, layer: usize) -> bool {
+fn is_lost(replay: &ReplayView, visible: &VisibleBlocks, result: BlockId, layer: usize) -> bool {
     let text = replay.block(result).text();
     visible.form(result) != Form::Whole
         && !visible.restores(&text)
@@ -89,14 +89,14 @@ fn is_lost(replay: &Replay, visible: &Visible, result: BlockId, layer: usize) ->
 }
 
 /// Whether there was nothing new to read: no file was written since, and the answer is the same.
-fn is_the_same(replay: &Replay, first: BlockId, second: BlockId, call: usize) -> bool {
+fn is_the_same(replay: &ReplayView, first: BlockId, second: BlockId, call: usize) -> bool {
     let references = replay.references;
     let is_written = |file: &u32| references.written_since(*file, first, call as u32);
     let text = replay.block(first).text();
     !text.trim().is_empty() && text == replay.block(second).text() && !references.handles(first).iter().any(is_written)
 }
 
-fn told(replay: &Replay, call: usize, layer: usize, again: &[Again]) -> Option<Found> {
+fn told(replay: &ReplayView, call: usize, layer: usize, again: &[Again]) -> Option<Detection> {
     let cost = |again: &Again| cost_to_fetch(replay.conversation, again.second, replay.tokens);
     let sum: u64 = again.iter().map(cost).sum();
     let dearest = again.iter().max_by_key(|again| (cost(again), std::cmp::Reverse(again.call)))?;
@@ -106,11 +106,11 @@ fn told(replay: &Replay, call: usize, layer: usize, again: &[Again]) -> Option<F
         "{} took {} away that {who} asked for again and got again unchanged, for {sum} tokens: {asked}, \
          first at {}, again at call {}",
         replay.who(layer),
-        many(again.len(), "tool result"),
+        plural(again.len(), "tool result"),
         replay.conversation.line_named(replay.line_of_block(dearest.first).unwrap_or_default()),
         dearest.call + 1,
     );
-    let found = Found::at_call(replay, Level::Warning, call, message).at_line(replay.line_of_block(dearest.second));
+    let found = Detection::at_call(replay, Level::Warning, call, message).at_line(replay.line_of_block(dearest.second));
     let found = found.with("layer", replay.layer(layer)).with("results", again.len()).with("tokens", sum);
     Some(found.with("dearest", asked).with("asked_again_at_call", dearest.call + 1))
 }

@@ -19,7 +19,7 @@
 
 use crate::findings::Level;
 use crate::findings::timeline::folds::{Fold, folds};
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
 /// So many folds …
 const MANY: usize = 3;
@@ -30,7 +30,7 @@ const LEFT: f64 = 0.8;
 /// What is freed should be this share of the messages.
 const GAIN: f64 = 0.1;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let all = folds(replay);
     let mut layers: Vec<usize> = all.iter().map(|fold| fold.layer).collect();
     layers.sort_unstable();
@@ -40,7 +40,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
 }
 
 /// What is wrong with the folds of one layer, stretch by stretch.
-fn stretches(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
+fn stretches(replay: &ReplayView, folds: &[Fold]) -> Vec<Detection> {
     let crowded = |at: usize| {
         let from = (at + 1).saturating_sub(MANY);
         (from..=at).any(|from| folds.get(from + MANY - 1).is_some_and(|last| last.call - folds[from].call < WITHIN))
@@ -60,7 +60,7 @@ fn stretches(replay: &Replay, folds: &[Fold]) -> Vec<Found> {
     found.into_iter().filter_map(|stretch| tell(replay, stretch)).collect()
 }
 
-fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
+fn tell(replay: &ReplayView, stretch: &[Fold]) -> Option<Detection> {
     let (first, last) = (stretch.first()?, stretch.last()?);
     let calls = last.call - first.call + 1;
     let fullest = stretch.iter().max_by(|a, b| left(a).total_cmp(&left(b)))?;
@@ -76,7 +76,7 @@ fn tell(replay: &Replay, stretch: &[Fold]) -> Option<Found> {
         let Fold { before, after, .. } = poorest;
         message += &format!(", and frees next to nothing: {before} tokens become {after}");
     }
-    let found = Found::at_call(replay, Level::Warning, first.call, message).with("layer", replay.layer(first.layer));
+    let found = Detection::at_call(replay, Level::Warning, first.call, message).with("layer", replay.layer(first.layer));
     let found = found.with("folds", stretch.len()).with("calls", calls).with("overhead", replay.journal.overhead);
     let found = found.with("left", (share * 1000.0).round() / 1000.0).with("left_size", size).with("limit", limit);
     Some(found.with("least_gain", (gain(poorest) * 1000.0).round() / 1000.0))

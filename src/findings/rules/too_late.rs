@@ -14,13 +14,13 @@
 //! Precision: none in 31 recordings with the windows they name. Held against a window of 60,000 the record has 66; 12 were opened, and
 //! 12 are right.
 
-use crate::engine::journal::{Happened, Request};
+use crate::engine::journal::{EventKind, Request};
 use crate::engine::layer::When;
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return of_the_record(replay);
     }
@@ -30,7 +30,7 @@ pub fn look(replay: &Replay) -> Vec<Found> {
     first.filter_map(|at| jumped(replay, &requests[at - 1], &requests[at])).collect()
 }
 
-fn jumped(replay: &Replay, last: &Request, request: &Request) -> Option<Found> {
+fn jumped(replay: &ReplayView, last: &Request, request: &Request) -> Option<Detection> {
     let watched = |layer: &usize| replay.policy.layers[*layer].enabled && replay.policy.layers[*layer].threshold.is_some();
     let mut watching = (0..replay.policy.layers.len()).filter(watched).peekable();
     watching.peek()?;
@@ -50,21 +50,22 @@ fn jumped(replay: &Replay, last: &Request, request: &Request) -> Option<Found> {
          leaves room for {room}",
         replay.window
     );
-    let found = Found::at_call(replay, Level::Warning, request.call, message).with("layer", id).with("trigger_tokens", trigger);
+    let found =
+        Detection::at_call(replay, Level::Warning, request.call, message).with("layer", id).with("trigger_tokens", trigger);
     Some(found.with("growth", growth).with("room", room).with("tokens", tokens).with("window", replay.window))
 }
 
 /// Tokens of a request before the layers for overflows mended it.
-fn refused(replay: &Replay, request: &Request) -> u64 {
+fn refused(replay: &ReplayView, request: &Request) -> u64 {
     let mends = |layer: usize| replay.policy.layers[layer].when == When::Overflow;
     let mended = replay.journal.events_at(request.call).iter().find_map(|event| match event.what {
-        Happened::Fired { before, .. } if mends(event.layer) => Some(before),
+        EventKind::Fired { before, .. } if mends(event.layer) => Some(before),
         _ => None,
     });
     mended.map_or(request.tokens, |before| before + replay.journal.overhead)
 }
 
-fn of_the_record(replay: &Replay) -> Vec<Found> {
+fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
     let (conversation, window) = (replay.conversation, replay.window);
     let billed: Vec<(usize, u64)> =
         conversation.calls.iter().enumerate().filter_map(|(call, of)| Some((call, of.billed()?.request()))).collect();
@@ -73,14 +74,14 @@ fn of_the_record(replay: &Replay) -> Vec<Found> {
         let growth = tokens - before;
         let message =
             format!("the recorded request grows by {growth} tokens in one round to {tokens}, over the window of {window}");
-        let found = Found::at_call(replay, Level::Warning, call, message).with("growth", growth);
+        let found = Detection::at_call(replay, Level::Warning, call, message).with("growth", growth);
         found.with("tokens", tokens).with("window", window)
     });
     let late = conversation.compactions.iter().filter_map(|compaction| {
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;
         let call = conversation.calls.iter().position(|call| call.response >= compaction.at)?;
         let message = format!("the record was compacted at {tokens} tokens, over the window of {window}");
-        let found = Found::at_call(replay, Level::Warning, call, message).at_line(Some(compaction.line));
+        let found = Detection::at_call(replay, Level::Warning, call, message).at_line(Some(compaction.line));
         Some(found.with("tokens", tokens).with("window", window))
     });
     over.chain(late).collect()

@@ -16,8 +16,8 @@
 //! recordings 11 are notes.
 
 use crate::findings::timeline::unseen::{self, Fate};
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
-    unseen::look(replay, Fate::Folded)
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
+    unseen::detect(replay, Fate::Folded)
 }

@@ -13,8 +13,8 @@
 //! the requests: in 55 of 55 the result stood in no earlier request, and its text nowhere in the present one.
 
 use crate::findings::timeline::unseen::{self, Fate};
-use crate::findings::timeline::{Found, Replay};
+use crate::findings::timeline::{Detection, ReplayView};
 
-pub fn look(replay: &Replay) -> Vec<Found> {
-    unseen::look(replay, Fate::Masked)
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
+    unseen::detect(replay, Fate::Masked)
 }

@@ -17,17 +17,17 @@
 
 use crate::findings::Level;
 use crate::findings::timeline::user_text::{Cut, Survival, cuts, typed};
-use crate::findings::timeline::{Found, Replay, message_text};
-use crate::util::text::many;
+use crate::findings::timeline::{Detection, ReplayView, message_text};
+use crate::util::text::plural;
 
 /// How many rules are named.
 const NAMED: usize = 2;
 
-pub fn look(replay: &Replay) -> Vec<Found> {
+pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     cuts(replay, &typed(replay)).iter().filter_map(|cut| told(replay, cut)).collect()
 }
 
-fn told(replay: &Replay, cut: &Cut) -> Option<Found> {
+fn told(replay: &ReplayView, cut: &Cut) -> Option<Detection> {
     let of = |survival: Survival| cut.fewer.iter().filter(|(_, now)| *now == survival).count();
     let (absent, shortened, in_summary) = (of(Survival::Absent), of(Survival::Shortened), of(Survival::InSummary));
     let gone = cut.rules_gone.len();
@@ -36,19 +36,19 @@ fn told(replay: &Replay, cut: &Cut) -> Option<Found> {
     }
     let untouched = cut.before - cut.fewer.len();
     let named = cut.rules_gone.iter().take(NAMED).map(|rule| message_text::quoted(&rule.text)).collect::<Vec<_>>();
-    let rules = if gone == 0 { String::new() } else { format!("; {} gone: {}", many(gone, "rule"), named.join(", ")) };
+    let rules = if gone == 0 { String::new() } else { format!("; {} gone: {}", plural(gone, "rule"), named.join(", ")) };
     let lines = match cut.lines {
         0 => String::new(),
-        lines => format!("; of their {} with rules, paths or numbers {} gone", many(lines, "line"), cut.lines_gone),
+        lines => format!("; of their {} with rules, paths or numbers {} gone", plural(lines, "line"), cut.lines_gone),
     };
     let message = format!(
         "{} left {untouched} of {} untouched; repeated in what it wrote: {in_summary}, only begun there: {shortened}, nowhere: \
          {absent}{lines}{rules}",
         replay.who(cut.layer),
-        many(cut.before, "typed message"),
+        plural(cut.before, "typed message"),
     );
     let level = if gone > 0 { Level::Warning } else { Level::Note };
-    let found = Found::at_call(replay, level, cut.call, message).with("layer", replay.layer(cut.layer));
+    let found = Detection::at_call(replay, level, cut.call, message).with("layer", replay.layer(cut.layer));
     let found = found.with("before", cut.before).with("untouched", untouched).with("in_summary", in_summary);
     let found = found.with("shortened", shortened).with("absent", absent);
     Some(found.with("lines", cut.lines).with("lines_gone", cut.lines_gone).with("rules_gone", gone).with("rules", named))

@@ -1,9 +1,9 @@
 //! The folds of a replay: where a layer put a summary in place of messages, or a recorded compaction did.
 
 use crate::engine::context::ChangeKind;
-use crate::engine::journal::{Event, Happened, Weighed};
+use crate::engine::journal::{Event, EventKind, ThresholdCheck};
 use crate::engine::layer::{LayerSpec, When};
-use crate::findings::timeline::Replay;
+use crate::findings::timeline::ReplayView;
 
 /// One fold.
 #[derive(Debug, Clone, Copy)]
@@ -21,10 +21,10 @@ pub(in crate::findings) struct Fold {
 }
 
 /// The folds of a replay, in the order in which they were made.
-pub(in crate::findings) fn folds(replay: &Replay) -> Vec<Fold> {
+pub(in crate::findings) fn folds(replay: &ReplayView) -> Vec<Fold> {
     let mut found: Vec<Fold> = Vec::new();
     for event in &replay.journal.events {
-        let Happened::Fired { before, after, .. } = event.what else { continue };
+        let EventKind::Fired { before, after, .. } = event.what else { continue };
         let restores = found.last().is_some_and(|fold| fold.call == event.call && follows(replay, event.layer, fold.layer));
         if let Some(fold) = found.last_mut().filter(|_| restores) {
             fold.after = after;
@@ -38,9 +38,9 @@ pub(in crate::findings) fn folds(replay: &Replay) -> Vec<Fold> {
     found
 }
 
-fn left(replay: &Replay, fold: &Fold) -> (u64, u64, bool) {
+fn left(replay: &ReplayView, fold: &Fold) -> (u64, u64, bool) {
     let whole = fold.after + replay.journal.overhead;
-    let of_fold = |weighed: &&Weighed| (weighed.call, weighed.layer) == (fold.call, fold.layer);
+    let of_fold = |weighed: &&ThresholdCheck| (weighed.call, weighed.layer) == (fold.call, fold.layer);
     match replay.journal.weighed.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
         Some((after, limit)) => (after, limit, true),
         None => (whole, replay.window, false),
@@ -48,12 +48,12 @@ fn left(replay: &Replay, fold: &Fold) -> (u64, u64, bool) {
 }
 
 /// Whether a layer waits for another one to have acted.
-fn follows(replay: &Replay, layer: usize, other: usize) -> bool {
+fn follows(replay: &ReplayView, layer: usize, other: usize) -> bool {
     matches!(&replay.policy.layers[layer].when, When::After(ids) if ids.iter().any(|id| id == replay.layer(other)))
 }
 
 /// A recorded compaction may have cleared results instead.
-fn is_fold(replay: &Replay, event: &Event) -> bool {
+fn is_fold(replay: &ReplayView, event: &Event) -> bool {
     match &replay.policy.layers[event.layer].act {
         LayerSpec::Summarize(_) => true,
         LayerSpec::Recorded(_) => replay

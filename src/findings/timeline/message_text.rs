@@ -1,6 +1,6 @@
 //! How messages name what they are about.
 
-use crate::findings::timeline::Replay;
+use crate::findings::timeline::ReplayView;
 use crate::transcript::conversation::{BlockId, Kind};
 use crate::transcript::tool_access;
 use crate::util::text;
@@ -17,7 +17,7 @@ pub fn quoted(text: &str) -> String {
 
 /// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is
 /// shown, of other texts the beginning.
-pub fn asked(replay: &Replay, result: BlockId) -> String {
+pub fn asked(replay: &ReplayView, result: BlockId) -> String {
     let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
     let pair = replay.conversation.pair(pair);
     let input = pair.used.and_then(|used| replay.conversation.block(used).field("input"));

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
 use crate::findings::Level;
-use crate::findings::timeline::{Found, Replay, Sent};
+use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::came_with;
 use crate::transcript::conversation::{BlockId, Kind, Origin, Role};
 
 /// Two summaries in a row, and responses that were split: looked for where folds and drops were made, each once.
-pub(in crate::findings) fn misshapen(replay: &Replay) -> Vec<Found> {
+pub(in crate::findings) fn misshapen(replay: &ReplayView) -> Vec<Detection> {
     let mut looked = Looked {
         replay,
         came_with: came_with(replay.conversation, replay.journal),
@@ -18,7 +18,7 @@ pub(in crate::findings) fn misshapen(replay: &Replay) -> Vec<Found> {
         told_summaries: BTreeSet::new(),
         told_responses: BTreeSet::new(),
     };
-    let mut sent = Sent::default();
+    let mut sent = RequestCursor::default();
     let mut found = Vec::new();
     for request in &replay.journal.requests {
         sent.advance(request);
@@ -29,7 +29,7 @@ pub(in crate::findings) fn misshapen(replay: &Replay) -> Vec<Found> {
 }
 
 struct Looked<'r, 'a> {
-    replay: &'r Replay<'a>,
+    replay: &'r ReplayView<'a>,
     /// The message of the conversation that each block came with.
     came_with: Vec<Option<usize>>,
     summaries: BTreeSet<BlockId>,
@@ -40,7 +40,7 @@ struct Looked<'r, 'a> {
 
 impl Looked<'_, '_> {
     /// A summary right behind another one.
-    fn two_summaries(&mut self, request: &Request, blocks: &[SentBlock]) -> Option<Found> {
+    fn two_summaries(&mut self, request: &Request, blocks: &[SentBlock]) -> Option<Detection> {
         let replay = self.replay;
         let is_text = |block: &&BlockId| {
             let block = replay.block(**block);
@@ -58,12 +58,12 @@ impl Looked<'_, '_> {
             return None;
         }
         let message = format!("two summaries in a row, messages {at} and {}, by {}", at + 1, replay.cause(*cause));
-        let found = Found::at_call(replay, Level::Warning, request.call, message);
+        let found = Detection::at_call(replay, Level::Warning, request.call, message);
         Some(found.with("fault", "two summaries in a row").with("cause", replay.cause(*cause)))
     }
 
     /// Responses of which an edit took a part that belongs to what stays.
-    fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Found> {
+    fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Detection> {
         let replay = self.replay;
         let mut gone: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
         for change in by_layers(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Fold)) {
@@ -94,7 +94,8 @@ impl Looked<'_, '_> {
             };
             if self.told_responses.insert(*response) {
                 let message = format!("{fault}, by {}", replay.cause(*cause));
-                let at = Found::at_call(replay, Level::Warning, request.call, message).at_line(replay.line_of_block(stays[0]));
+                let at =
+                    Detection::at_call(replay, Level::Warning, request.call, message).at_line(replay.line_of_block(stays[0]));
                 found.push(at.with("fault", fault).with("cause", replay.cause(*cause)));
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
-use crate::findings::timeline::{Replay, Sent};
+use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
 use crate::transcript::conversation::{BlockId, Kind, MINUTE, Role};
 
@@ -27,14 +27,14 @@ pub(in crate::findings) struct Break {
 
 /// Every break of a replay that has something written again, in the order of its requests. Blocks are compared by content; thinking is passed over, for it leaves
 /// by itself when a turn ends.
-pub(in crate::findings) fn breaks(replay: &Replay) -> Vec<Break> {
+pub(in crate::findings) fn breaks(replay: &ReplayView) -> Vec<Break> {
     let walk = Walk {
         replay,
         keys: keys(replay.conversation, replay.policy, replay.journal),
         came_with: came_with(replay.conversation, replay.journal),
     };
     let requests = &replay.journal.requests;
-    let mut sent = Sent::default();
+    let mut sent = RequestCursor::default();
     let mut found: Vec<Break> = Vec::new();
     let mut last: Option<&Request> = None;
     let mut at = Vec::new();
@@ -55,7 +55,7 @@ pub(in crate::findings) fn breaks(replay: &Replay) -> Vec<Break> {
 }
 
 struct Walk<'r, 'a> {
-    replay: &'r Replay<'a>,
+    replay: &'r ReplayView<'a>,
     keys: Vec<u64>,
     came_with: Vec<Option<usize>>,
 }
@@ -76,7 +76,7 @@ impl Walk<'_, '_> {
     }
 
     /// `sent` is this request, and `old` are the blocks of the one before behind those they have in common.
-    fn broken(&self, last: &Request, request: &Request, sent: &Sent, old: &[SentBlock]) -> Option<Break> {
+    fn broken(&self, last: &Request, request: &Request, sent: &RequestCursor, old: &[SentBlock]) -> Option<Break> {
         let then = &request.tail.then;
         let (mut before, mut after) = (self.steps(old), self.steps(then));
         let (was, is) = loop {

@@ -8,17 +8,17 @@ use crate::engine::policy::Policy;
 use crate::facts::references::References;
 use crate::findings::Level;
 use crate::metrics::cost::Cost;
-use crate::metrics::retention::Kept;
+use crate::metrics::retention::Retention;
 use crate::transcript::conversation::{Block, BlockId, Conversation};
 
 /// One replay, and what is known of it.
 #[derive(Clone, Copy)]
-pub struct Replay<'a> {
+pub struct ReplayView<'a> {
     pub conversation: &'a Conversation,
     pub policy: &'a Policy,
     pub journal: &'a Journal,
     pub references: &'a References,
-    pub kept: &'a Kept,
+    pub kept: &'a Retention,
     /// `None` where the conversation could not be priced.
     pub cost: Option<&'a Cost>,
     /// Tokens the model accepts.
@@ -27,7 +27,7 @@ pub struct Replay<'a> {
     pub tokens: &'a dyn Fn(BlockId) -> u64,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> ReplayView<'a> {
     pub fn block(&self, id: BlockId) -> &'a Block {
         self.journal.block(self.conversation, id)
     }
@@ -74,7 +74,7 @@ impl<'a> Replay<'a> {
 
 /// What was found in one replay.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct Detection {
     pub level: Level,
     /// Line of the transcript, where it is about one.
     pub line: Option<u32>,
@@ -86,9 +86,9 @@ pub struct Found {
     pub data: Map<String, Value>,
 }
 
-impl Found {
+impl Detection {
     /// Something that happened before a call; its line is the call's until another is given.
-    pub fn at_call(replay: &Replay, level: Level, call: usize, message: String) -> Self {
+    pub fn at_call(replay: &ReplayView, level: Level, call: usize, message: String) -> Self {
         Self { level, line: Some(replay.line_of(call)), call: Some(call), message, data: Map::new() }
     }
 

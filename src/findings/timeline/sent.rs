@@ -4,11 +4,11 @@ use crate::engine::journal::{Request, SentBlock};
 
 /// The blocks of the present request.
 #[derive(Debug, Default)]
-pub struct Sent {
+pub struct RequestCursor {
     blocks: Vec<SentBlock>,
 }
 
-impl Sent {
+impl RequestCursor {
     /// Goes on to the next request, and gives the blocks that the one before had behind those they have in common. A journal tells a
     /// request by the one before, so none may be left out.
     pub fn advance(&mut self, request: &Request) -> Vec<SentBlock> {

@@ -1,11 +1,11 @@
 //! Thresholds, which layers weigh by meters of their own, in the tokens of the report.
 
-use crate::engine::journal::{Happened, Weighed};
-use crate::findings::timeline::Replay;
+use crate::engine::journal::{EventKind, ThresholdCheck};
+use crate::findings::timeline::ReplayView;
 
 /// The threshold of a layer in tokens of a whole request, system prompt and tools included: by how many tokens there were to what
 /// its meter said, over all calls. None for a layer that was never weighed.
-pub(in crate::findings) fn trigger(replay: &Replay, layer: usize) -> Option<u64> {
+pub(in crate::findings) fn trigger(replay: &ReplayView, layer: usize) -> Option<u64> {
     let weighed = || replay.journal.weighed.iter().filter(move |weighed| weighed.layer == layer && weighed.size > 0);
     let limit = weighed().next_back()?.limit;
     // Recorded usage counts system prompt and tools; all other meters see the messages alone.
@@ -20,9 +20,9 @@ pub(in crate::findings) fn trigger(replay: &Replay, layer: usize) -> Option<u64>
 }
 
 /// Tokens of the request as it was when the layer was weighed: before it acted, where it did.
-fn tokens_at(replay: &Replay, weighed: &Weighed) -> Option<u64> {
+fn tokens_at(replay: &ReplayView, weighed: &ThresholdCheck) -> Option<u64> {
     let acted = replay.journal.events_at(weighed.call).iter().find_map(|event| match event.what {
-        Happened::Fired { before, .. } if event.layer == weighed.layer => Some(before),
+        EventKind::Fired { before, .. } if event.layer == weighed.layer => Some(before),
         _ => None,
     });
     let sent = || replay.journal.request(weighed.call).map(|request| request.tokens);
@@ -30,6 +30,6 @@ fn tokens_at(replay: &Replay, weighed: &Weighed) -> Option<u64> {
 }
 
 /// Whether a layer weighs by the usage that the provider reported, which counts system prompt and tools.
-fn goes_by_usage(replay: &Replay, layer: usize) -> bool {
+fn goes_by_usage(replay: &ReplayView, layer: usize) -> bool {
     replay.policy.layers[layer].meter.or(replay.policy.meter).is_some_and(|meter| meter.recorded)
 }

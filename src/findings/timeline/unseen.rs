@@ -3,10 +3,10 @@
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::Request;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Form, Visible, done_to, points_to_copy, taker};
-use crate::findings::timeline::{Found, Replay, message_text};
+use crate::findings::timeline::visible::{Form, VisibleBlocks, done_to, points_to_copy, taker};
+use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, Kind, Origin, Role};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// What became of an unseen result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +31,8 @@ struct Unseen {
 }
 
 /// The results of this fate, one finding a layer and call.
-pub fn look(replay: &Replay, fate: Fate) -> Vec<Found> {
-    let mut visible = Visible::new(replay);
+pub fn detect(replay: &ReplayView, fate: Fate) -> Vec<Detection> {
+    let mut visible = VisibleBlocks::new(replay);
     let mut found = Vec::new();
     for request in &replay.journal.requests {
         visible.advance(request);
@@ -50,7 +50,7 @@ pub fn look(replay: &Replay, fate: Fate) -> Vec<Found> {
 }
 
 /// The results that entered since the last response, before this call.
-fn entered(replay: &Replay, call: usize) -> Vec<BlockId> {
+fn entered(replay: &ReplayView, call: usize) -> Vec<BlockId> {
     let conversation = replay.conversation;
     let messages = &conversation.messages[conversation.entered(call)];
     let after = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
@@ -62,7 +62,7 @@ fn entered(replay: &Replay, call: usize) -> Vec<BlockId> {
     blocks.filter(is_result).collect()
 }
 
-fn unseen(replay: &Replay, visible: &Visible, request: &Request, block: BlockId) -> Option<Unseen> {
+fn unseen(replay: &ReplayView, visible: &VisibleBlocks, request: &Request, block: BlockId) -> Option<Unseen> {
     if visible.form(block) == Form::Whole {
         return None;
     }
@@ -80,7 +80,7 @@ fn unseen(replay: &Replay, visible: &Visible, request: &Request, block: BlockId)
 }
 
 /// One finding for what one layer did at one call.
-fn told(replay: &Replay, call: usize, group: &[Unseen]) -> Option<Found> {
+fn told(replay: &ReplayView, call: usize, group: &[Unseen]) -> Option<Detection> {
     let first = group.first()?;
     let tokens = |unseen: &Unseen| (replay.tokens)(unseen.block);
     let sum: u64 = group.iter().map(tokens).sum();
@@ -97,7 +97,7 @@ fn told(replay: &Replay, call: usize, group: &[Unseen]) -> Option<Found> {
     let message = format!(
         "{} {did} {} of {sum} tokens before any response had seen {}{}: {asked}{}{}",
         replay.who(first.layer),
-        many(group.len(), "tool result"),
+        plural(group.len(), "tool result"),
         if group.len() == 1 { "it" } else { "them" },
         if group.len() == 1 { "" } else { ", the largest" },
         if group.len() == 1 { String::new() } else { format!(" of {} tokens", tokens(largest)) },
@@ -107,7 +107,7 @@ fn told(replay: &Replay, call: usize, group: &[Unseen]) -> Option<Found> {
         )),
     );
     let level = if first.fate == Fate::Folded && sum < FEW { Level::Note } else { Level::Warning };
-    let found = Found::at_call(replay, level, call, message).at_line(replay.line_of_block(largest.block));
+    let found = Detection::at_call(replay, level, call, message).at_line(replay.line_of_block(largest.block));
     let found = found.with("layer", replay.layer(first.layer)).with("results", group.len()).with("tokens", sum);
     Some(found.with("largest", asked).with("largest_tokens", tokens(largest)).with("masked_first", masked))
 }

@@ -4,8 +4,8 @@ use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
 use crate::facts::extract::{self, FactKind, rule};
 use crate::facts::references::Rule;
-use crate::findings::timeline::Replay;
-use crate::findings::timeline::visible::{Form, Visible};
+use crate::findings::timeline::ReplayView;
+use crate::findings::timeline::visible::{Form, VisibleBlocks};
 use crate::transcript::conversation::{BlockId, Kind, Origin};
 use crate::util::text;
 
@@ -52,7 +52,7 @@ pub struct Cut<'a> {
 }
 
 /// The typed messages of the conversation, in order.
-pub fn typed(replay: &Replay) -> Vec<Typed> {
+pub fn typed(replay: &ReplayView) -> Vec<Typed> {
     let conversation = replay.conversation;
     let of = |(index, message): (usize, &crate::transcript::conversation::Message)| {
         let blocks: Vec<_> =
@@ -66,9 +66,9 @@ pub fn typed(replay: &Replay) -> Vec<Typed> {
 }
 
 /// Every fold or drop that left less of them.
-pub fn cuts<'a>(replay: &Replay<'a>, typed: &[Typed]) -> Vec<Cut<'a>> {
+pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[Typed]) -> Vec<Cut<'a>> {
     let mut follower =
-        Follower { replay, typed, visible: Visible::new(replay), left: Vec::new(), rules: rules(replay), known: 0 };
+        Follower { replay, typed, visible: VisibleBlocks::new(replay), left: Vec::new(), rules: rules(replay), known: 0 };
     replay.journal.requests.iter().filter_map(|request| follower.step(request)).collect()
 }
 
@@ -79,7 +79,7 @@ struct Given<'a> {
     in_sight: bool,
 }
 
-fn rules<'a>(replay: &Replay<'a>) -> Vec<Given<'a>> {
+fn rules<'a>(replay: &ReplayView<'a>) -> Vec<Given<'a>> {
     let references = replay.references;
     let given = references.rules.iter().zip(references.facts.len() as u32..);
     let given = given.map(|(rule, tracked)| Given { rule, sources: references.sources(tracked), in_sight: true });
@@ -87,9 +87,9 @@ fn rules<'a>(replay: &Replay<'a>) -> Vec<Given<'a>> {
 }
 
 struct Follower<'a, 'r> {
-    replay: &'r Replay<'a>,
+    replay: &'r ReplayView<'a>,
     typed: &'r [Typed],
-    visible: Visible<'a>,
+    visible: VisibleBlocks<'a>,
     /// How much is left of each typed message that has entered.
     left: Vec<Survival>,
     rules: Vec<Given<'a>>,
@@ -184,7 +184,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(replay: &Replay, visible: &Visible) -> Self {
+    fn of(replay: &ReplayView, visible: &VisibleBlocks) -> Self {
         let mut texts = Self { typed: Vec::new(), written: Vec::new() };
         for block in visible.added().map(|id| replay.block(id)) {
             let text = block.text();
@@ -216,7 +216,7 @@ fn even(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn survival(typed: &Typed, visible: &Visible, texts: &Texts) -> Survival {
+fn survival(typed: &Typed, visible: &VisibleBlocks, texts: &Texts) -> Survival {
     let whole = typed.blocks.iter().filter(|id| visible.holds(**id)).count();
     let text = even(&typed.text);
     let begins = || {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
 use crate::engine::layer::LayerSpec;
-use crate::findings::timeline::{Replay, Sent};
+use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::transcript::conversation::{BlockId, Kind, Origin};
 
 /// What stands in the present request of a recorded block.
@@ -20,9 +20,9 @@ pub enum Form {
 }
 
 /// Follows a replay from request to request. A step costs what differs between two requests.
-pub struct Visible<'a> {
-    replay: Replay<'a>,
-    sent: Sent,
+pub struct VisibleBlocks<'a> {
+    replay: ReplayView<'a>,
+    sent: RequestCursor,
     /// The blocks of the present request.
     blocks: FxHashSet<BlockId>,
     /// What layers wrote in place of recorded blocks, by those.
@@ -33,8 +33,8 @@ pub struct Visible<'a> {
     in_history: Vec<bool>,
 }
 
-impl<'a> Visible<'a> {
-    pub fn new(replay: &Replay<'a>) -> Self {
+impl<'a> VisibleBlocks<'a> {
+    pub fn new(replay: &ReplayView<'a>) -> Self {
         let mut in_history = vec![false; replay.conversation.blocks.len()];
         for id in replay.conversation.messages.iter().flat_map(|message| &message.blocks) {
             in_history[id.index()] = true;
@@ -42,7 +42,7 @@ impl<'a> Visible<'a> {
         Self {
             in_history,
             replay: *replay,
-            sent: Sent::default(),
+            sent: RequestCursor::default(),
             blocks: FxHashSet::default(),
             in_place: FxHashMap::default(),
             added: BTreeSet::new(),
@@ -119,7 +119,7 @@ impl<'a> Visible<'a> {
 
     /// The recorded block in whose place a layer wrote this one.
     fn stands_for(&self, block: BlockId) -> Option<BlockId> {
-        let Replay { conversation, journal, .. } = self.replay;
+        let ReplayView { conversation, journal, .. } = self.replay;
         journal.recorded_block(conversation, block).filter(|recorded| *recorded != block)
     }
 }
@@ -138,7 +138,7 @@ pub fn done_to(request: &Request, block: BlockId) -> Vec<&Change> {
 }
 
 /// The layer that took what a block said away and left nothing of it; none where it left a part, or a file to read it from.
-pub fn taker(replay: &Replay, change: &Change) -> Option<usize> {
+pub fn taker(replay: &ReplayView, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
     let empties = matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
     let takes = match change.kind {
@@ -150,6 +150,6 @@ pub fn taker(replay: &Replay, change: &Change) -> Option<usize> {
 }
 
 /// Whether a layer only points to a copy of what it took away.
-pub fn points_to_copy(replay: &Replay, layer: usize) -> bool {
+pub fn points_to_copy(replay: &ReplayView, layer: usize) -> bool {
     matches!(replay.policy.layers[layer].act, LayerSpec::Dedupe(_))
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::{Endpoint, error};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Refusal, Usage, seconds_since, tokens};
+use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, tokens};
 
 /// `POST BASE/v1/messages`.
 pub(super) struct Anthropic {
@@ -36,11 +36,11 @@ impl Anthropic {
     }
 
     /// The text, without what was thought before it.
-    fn read(&self, answer: &Value) -> Result<(String, bool), Refusal> {
-        let lost = |what: &str| Refusal::Lost(self.endpoint.says(what));
+    fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
+        let lost = |what: &str| Rejection::Lost(self.endpoint.says(what));
         if !answer["error"].is_null() {
             let said = self.endpoint.secrets.told(&error(answer));
-            return Err(if is_too_long(&said) { Refusal::TooLong(said) } else { lost(&format!("it failed: {said}")) });
+            return Err(if is_too_long(&said) { Rejection::TooLong(said) } else { lost(&format!("it failed: {said}")) });
         }
         let Some(blocks) = answer["content"].as_array() else {
             return Err(lost("its answer has no content; is this an endpoint for Anthropic's messages?"));
@@ -49,7 +49,7 @@ impl Anthropic {
         let texts: Vec<&str> = blocks.iter().filter(|block| block["type"] == "text").filter_map(|b| b["text"].as_str()).collect();
         let cut_off = matches!(reason, "max_tokens" | "model_context_window_exceeded");
         match reason {
-            "refusal" => Err(Refusal::Declined(self.endpoint.says("the model declines (stop_reason `refusal`)"))),
+            "refusal" => Err(Rejection::Declined(self.endpoint.says("the model declines (stop_reason `refusal`)"))),
             _ if texts.is_empty() && !blocks.is_empty() && !cut_off => Err(lost("its answer has no text in content")),
             _ => Ok((texts.concat(), cut_off)),
         }
@@ -57,7 +57,7 @@ impl Anthropic {
 }
 
 impl Provider for Anthropic {
-    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+    fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
         let answer = self.endpoint.post(&self.body(question))?;
         let (text, cut_off) = self.read(&answer)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::secrets::Secrets;
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Refusal, Usage, seconds_since};
+use super::{Answer, Provider, Question, Rejection, Usage, seconds_since};
 
 /// The prompt on its standard input; what it writes to standard output is the answer.
 pub(super) struct Program {
@@ -33,10 +33,10 @@ const NOT_STARTED: [i32; 3] = [126, 127, 9009];
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Provider for Program {
-    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+    fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
         let mut child = started(&self.command, question.max_tokens)
-            .map_err(|error| Refusal::Gone(self.says(&format!("it cannot be started: {error}"))))?;
+            .map_err(|error| Rejection::Gone(self.says(&format!("it cannot be started: {error}"))))?;
         let said = self.conversed(&mut child, question, began + self.timeout);
         if said.is_err() {
             kill(&mut child);
@@ -57,10 +57,15 @@ impl Program {
 
     /// Hands it the question, and waits for its end and for what it writes. All three pipes move at once: neither side waits
     /// for the other, whatever it reads first, or never.
-    fn conversed(&self, child: &mut Child, question: &Question, end: Instant) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), Refusal> {
+    fn conversed(
+        &self,
+        child: &mut Child,
+        question: &Question,
+        end: Instant,
+    ) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), Rejection> {
         let too_late = || {
             let seconds = self.timeout.as_secs_f64();
-            Refusal::Lost(self.says(&format!("no answer within {seconds} s; --timeout gives it longer")))
+            Rejection::Lost(self.says(&format!("no answer within {seconds} s; --timeout gives it longer")))
         };
         if let Some(mut stdin) = child.stdin.take() {
             let prompt = prompt(question);
@@ -71,7 +76,7 @@ impl Program {
         let error = child.stderr.take().map(|pipe| in_background(move || ending(pipe)));
         let output = in_time(output, end).map_err(|()| too_late())?;
         if output.len() > MOST_BYTES {
-            return Err(Refusal::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
+            return Err(Rejection::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
         }
         let error = in_time(error, end).map_err(|()| too_late())?;
         loop {
@@ -79,19 +84,19 @@ impl Program {
                 Ok(Some(status)) => return Ok((status, output, error)),
                 Ok(None) if Instant::now() < end => thread::sleep(LOOK),
                 Ok(None) => return Err(too_late()),
-                Err(error) => return Err(Refusal::Lost(self.says(&error.to_string()))),
+                Err(error) => return Err(Rejection::Lost(self.says(&error.to_string()))),
             }
         }
     }
 
-    fn failed(&self, status: ExitStatus, error: &[u8]) -> Refusal {
+    fn failed(&self, status: ExitStatus, error: &[u8]) -> Rejection {
         let error = String::from_utf8_lossy(error);
         let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
         let last = self.secrets.told(last);
         match status.code() {
-            _ if is_too_long(&last) => Refusal::TooLong(last),
-            Some(code) if NOT_STARTED.contains(&code) => Refusal::Gone(self.says(&format!("it cannot be started: {last}"))),
-            _ => Refusal::Lost(self.says(&format!("it failed ({status}): {last}"))),
+            _ if is_too_long(&last) => Rejection::TooLong(last),
+            Some(code) if NOT_STARTED.contains(&code) => Rejection::Gone(self.says(&format!("it cannot be started: {last}"))),
+            _ => Rejection::Lost(self.says(&format!("it failed ({status}): {last}"))),
         }
     }
 }

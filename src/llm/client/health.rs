@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::Refusal;
+use super::Rejection;
 
 /// Questions in a row without an answer after which nothing is asked any more.
 const MOST_UNANSWERED: usize = 3;
@@ -31,11 +31,11 @@ impl Health {
     }
 
     /// Whether an attempt that failed so is worth another.
-    pub fn may_retry(&self, refusal: &Refusal) -> bool {
+    pub fn may_retry(&self, refusal: &Rejection) -> bool {
         match refusal {
-            Refusal::Again { .. } | Refusal::Unreachable(_) => true,
-            Refusal::Lost(_) => self.unanswered.load(Ordering::Relaxed) == 0,
-            Refusal::TooLong(_) | Refusal::Never(_) | Refusal::Declined(_) | Refusal::Gone(_) => false,
+            Rejection::Again { .. } | Rejection::Unreachable(_) => true,
+            Rejection::Lost(_) => self.unanswered.load(Ordering::Relaxed) == 0,
+            Rejection::TooLong(_) | Rejection::Never(_) | Rejection::Declined(_) | Rejection::Gone(_) => false,
         }
     }
 
@@ -45,13 +45,13 @@ impl Health {
     }
 
     /// A question stays without an answer after all its attempts, the last of which failed so.
-    pub fn unanswered(&self, refusal: &Refusal) {
+    pub fn unanswered(&self, refusal: &Rejection) {
         match refusal {
-            Refusal::TooLong(_) | Refusal::Declined(_) => self.answered(),
+            Rejection::TooLong(_) | Rejection::Declined(_) => self.answered(),
             // It is turned away at once and costs nothing; the next one may be taken.
-            Refusal::Never(_) => {}
-            Refusal::Gone(what) | Refusal::Unreachable(what) => self.end(what),
-            Refusal::Again { what, .. } | Refusal::Lost(what) => {
+            Rejection::Never(_) => {}
+            Rejection::Gone(what) | Rejection::Unreachable(what) => self.end(what),
+            Rejection::Again { what, .. } | Rejection::Lost(what) => {
                 if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_UNANSWERED {
                     self.end(&format!("{MOST_UNANSWERED} questions in a row got no answer, the last: {what}"));
                 }
@@ -64,8 +64,8 @@ impl Health {
 mod tests {
     use super::*;
 
-    fn lost() -> Refusal {
-        Refusal::Lost("lost".to_owned())
+    fn lost() -> Rejection {
+        Rejection::Lost("lost".to_owned())
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
         assert!(health.may_retry(&lost()));
         health.unanswered(&lost());
         assert!(!health.may_retry(&lost()), "in doubt, once is enough");
-        assert!(health.may_retry(&Refusal::Again { what: String::new(), after: None }), "it speaks, and may be waited for");
+        assert!(health.may_retry(&Rejection::Again { what: String::new(), after: None }), "it speaks, and may be waited for");
         health.answered();
         assert!(health.may_retry(&lost()));
         for _ in 0..MOST_UNANSWERED {
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn one_failure_may_tell_of_all_or_of_one() {
         let what = || "what".to_owned();
-        let of_all = [Refusal::Gone(what()), Refusal::Unreachable(what())];
-        let of_one = [Refusal::TooLong(what()), Refusal::Never(what()), Refusal::Declined(what()), lost()];
+        let of_all = [Rejection::Gone(what()), Rejection::Unreachable(what())];
+        let of_one = [Rejection::TooLong(what()), Rejection::Never(what()), Rejection::Declined(what()), lost()];
         for (refusals, is_gone) in [(&of_all[..], true), (&of_one, false)] {
             for refusal in refusals {
                 let health = Health::default();

@@ -10,7 +10,7 @@ use ureq::http::{HeaderValue, Response};
 
 use super::base_url::BaseUrl;
 use super::secrets::Secrets;
-use super::{Connection, Refusal};
+use super::{Connection, Rejection};
 
 pub(super) use status::error;
 
@@ -94,7 +94,7 @@ impl Endpoint {
     }
 
     /// Sends a request; gives the JSON of a good answer. Whatever else comes back, the key is not in it.
-    pub fn post(&self, body: &Value) -> Result<Value, Refusal> {
+    pub fn post(&self, body: &Value) -> Result<Value, Rejection> {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -112,23 +112,23 @@ impl Endpoint {
         format!("{}: {what}", self.shown)
     }
 
-    fn json(&self, mut response: Response<ureq::Body>) -> Result<Value, Refusal> {
+    fn json(&self, mut response: Response<ureq::Body>) -> Result<Value, Rejection> {
         let mut bytes = Vec::new();
         let body = response.body_mut().with_config().limit(u64::MAX).reader();
         body.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.failed(error.into()))?;
         if bytes.len() as u64 > MOST_BYTES {
-            return Err(Refusal::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
+            return Err(Rejection::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
         }
         let text = String::from_utf8_lossy(&bytes);
         let mut value: Value = serde_json::from_str(&text).map_err(|error| {
             let begins: String = self.secrets.told(&text).chars().take(BEGINNING).collect();
-            Refusal::Lost(self.says(&format!("its answer is no JSON ({error}); it begins: `{begins}`")))
+            Rejection::Lost(self.says(&format!("its answer is no JSON ({error}); it begins: `{begins}`")))
         })?;
         self.secrets.hide_in(&mut value);
         Ok(value)
     }
 
-    fn refused(&self, mut response: Response<ureq::Body>) -> Refusal {
+    fn refused(&self, mut response: Response<ureq::Body>) -> Rejection {
         let mut bytes = Vec::new();
         let body = response.body_mut().with_config().limit(u64::MAX).reader();
         // The status alone tells enough, should the rest not come.
@@ -137,10 +137,10 @@ impl Endpoint {
     }
 
     /// Why there is no answer at all, or only the beginning of one.
-    fn failed(&self, error: ureq::Error) -> Refusal {
+    fn failed(&self, error: ureq::Error) -> Rejection {
         use ureq::Timeout::{Connect, Resolve};
-        let unreachable = |why: &str| Refusal::Unreachable(self.says(&format!("nobody can be reached there: {why}")));
-        let lost = |why: &str| Refusal::Lost(self.says(why));
+        let unreachable = |why: &str| Rejection::Unreachable(self.says(&format!("nobody can be reached there: {why}")));
+        let lost = |why: &str| Rejection::Lost(self.says(why));
         match error {
             ureq::Error::HostNotFound => unreachable("its name is not known"),
             ureq::Error::ConnectionFailed => unreachable("no connection"),
@@ -160,8 +160,8 @@ impl Endpoint {
         }
     }
 
-    fn untrusted(&self, why: &str) -> Refusal {
-        Refusal::Gone(self.says(&format!("no secure connection: {}", self.secrets.told(why))))
+    fn untrusted(&self, why: &str) -> Rejection {
+        Rejection::Gone(self.says(&format!("no secure connection: {}", self.secrets.told(why))))
     }
 }
 

@@ -11,7 +11,7 @@ use super::Question;
 /// Everything that matters, in the order in which it is hashed. Where a model is served is not among it: the same model answers
 /// the same elsewhere.
 #[derive(Serialize)]
-struct Asked<'a> {
+struct CacheKey<'a> {
     /// Of this form.
     version: u32,
     model: &'a str,
@@ -22,7 +22,7 @@ struct Asked<'a> {
 
 /// 32 hexadecimal digits: the first half of a SHA-256. `params` must be in one order.
 pub fn key(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question) -> String {
-    let asked = Asked { version: 1, model, params, replicate, question };
+    let asked = CacheKey { version: 1, model, params, replicate, question };
     let mut hash = Sha256::new();
     // A hash takes all that is written to it, and this can all be written.
     hash.update(serde_json::to_vec(&asked).unwrap_or_default());

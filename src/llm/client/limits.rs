@@ -11,13 +11,13 @@ pub struct Limits {
     pub max_cost: Option<f64>,
     /// Calls at a time.
     pub concurrency: usize,
-    spent: Mutex<Spent>,
+    spent: Mutex<Budget>,
     freed: Condvar,
 }
 
 /// What was spent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spent {
+pub struct Budget {
     pub calls: u64,
     /// US dollars, with the most that calls under way may cost.
     pub usd: f64,
@@ -25,7 +25,7 @@ pub struct Spent {
 }
 
 /// A call that may be made. What it was thought to cost at most is corrected when it is known.
-pub(super) struct Turn<'a> {
+pub(super) struct Permit<'a> {
     limits: &'a Limits,
     at_most: f64,
 }
@@ -35,13 +35,13 @@ impl Limits {
         Self { max_calls, max_cost, concurrency: concurrency.max(1), spent: Mutex::default(), freed: Condvar::new() }
     }
 
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> Budget {
         *self.lock()
     }
 
     /// Waits for a turn to make one call that costs so much at most; says which limit it would pass. Calls under way count for
     /// the most they may cost, so where they alone are in its way, it waits for what they do cost.
-    pub(super) fn turn(&self, at_most: f64) -> Result<Turn<'_>, String> {
+    pub(super) fn turn(&self, at_most: f64) -> Result<Permit<'_>, String> {
         let mut spent = self.lock();
         loop {
             if self.max_calls.is_some_and(|most| spent.calls >= most) {
@@ -60,15 +60,15 @@ impl Limits {
         spent.calls += 1;
         spent.usd += at_most;
         spent.under_way += 1;
-        Ok(Turn { limits: self, at_most })
+        Ok(Permit { limits: self, at_most })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Spent> {
+    fn lock(&self) -> MutexGuard<'_, Budget> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Turn<'_> {
+impl Permit<'_> {
     /// No call was made.
     pub fn unused(self) {
         self.limits.lock().calls -= 1;
@@ -82,7 +82,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         self.limits.lock().under_way -= 1;
         // Those who wait do so for different reasons.

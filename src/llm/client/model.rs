@@ -12,7 +12,7 @@ use super::cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
 use super::health::Health;
 use super::key::key;
 use super::limits::Limits;
-use super::{Answer, Provider, Question, Refusal, Trouble, Usage};
+use super::{Answer, AskError, Provider, Question, Rejection, Usage};
 
 /// What a usage costs, in US dollars.
 pub type Price = Box<dyn Fn(&Usage) -> f64 + Send + Sync>;
@@ -42,12 +42,12 @@ pub struct Setup {
 /// Answers questions. Of the same question it gives the same answer, however many threads ask.
 pub struct Model {
     setup: Setup,
-    asked: Mutex<HashMap<String, Arc<Once>>>,
+    asked: Mutex<HashMap<String, Arc<InFlight>>>,
     health: Health,
 }
 
 /// What came of a question that was asked at least once in this run.
-type Once = OnceLock<Result<Asked, Trouble>>;
+type InFlight = OnceLock<Result<Asked, AskError>>;
 
 /// What came of a question, and what it is known by.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,8 +83,8 @@ impl Model {
         &self.setup.name
     }
 
-    pub fn ask(&self, question: &Question) -> Result<Answer, Trouble> {
-        self.look_up(question)?.outcome.map_err(Trouble::TooLong)
+    pub fn ask(&self, question: &Question) -> Result<Answer, AskError> {
+        self.look_up(question)?.outcome.map_err(AskError::TooLong)
     }
 
     /// The key of a question, and what the cassette has of it; nobody is asked.
@@ -100,7 +100,7 @@ impl Model {
     }
 
     /// The same, with its key, and what was refused for its length.
-    pub fn look_up(&self, question: &Question) -> Result<Asked, Trouble> {
+    pub fn look_up(&self, question: &Question) -> Result<Asked, AskError> {
         let key = self.key(question);
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let cell = asked.entry(key.clone()).or_default().clone();
@@ -108,9 +108,9 @@ impl Model {
         cell.get_or_init(|| self.outcome(&key, question).map(|outcome| Asked { key, outcome })).clone()
     }
 
-    fn outcome(&self, key: &str, question: &Question) -> Result<Outcome, Trouble> {
+    fn outcome(&self, key: &str, question: &Question) -> Result<Outcome, AskError> {
         let Setup { name, params, replicate, cassette, .. } = &self.setup;
-        let broken = |error: CassetteError| Trouble::Unanswered(error.to_string());
+        let broken = |error: CassetteError| AskError::Unanswered(error.to_string());
         if cassette.mode() != Mode::Record
             && let Some(outcome) = cassette.get(key).map_err(broken)?
         {
@@ -119,7 +119,7 @@ impl Model {
         let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != Mode::Replay) else {
             let folder = cassette.folder().map_or("none".to_owned(), |folder| folder.display().to_string());
             let what = format!("the cassette {folder} holds no answer of {name} to this question ({key})");
-            return Err(Trouble::Unanswered(what));
+            return Err(AskError::Unanswered(what));
         };
         let outcome = self.answered(provider, question)?;
         let entry = Entry::new(name, params, *replicate, question, &outcome);
@@ -132,9 +132,9 @@ impl Model {
     }
 
     /// Asks the provider, as often as it takes.
-    fn answered(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, Trouble> {
+    fn answered(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, AskError> {
         let Setup { name, retries, first_wait, .. } = &self.setup;
-        let unanswered = |what: String| Trouble::Unanswered(format!("{name}: {what}"));
+        let unanswered = |what: String| AskError::Unanswered(format!("{name}: {what}"));
         let waits = ExponentialBuilder::default().with_jitter().with_min_delay(*first_wait);
         let mut waits = waits.with_max_delay(LONGEST_USUAL_WAIT).with_max_times(*retries).build();
         let mut attempts = 0;
@@ -148,11 +148,11 @@ impl Model {
                 Err(refusal) => refusal,
             };
             match waits.next().filter(|_| self.health.may_retry(&refusal)) {
-                Some(usual) => self.wait(if let Refusal::Again { after: Some(after), .. } = refusal { after } else { usual }),
+                Some(usual) => self.wait(if let Rejection::Again { after: Some(after), .. } = refusal { after } else { usual }),
                 None => {
                     self.health.unanswered(&refusal);
                     return match refusal {
-                        Refusal::TooLong(what) => Ok(Err(what)),
+                        Rejection::TooLong(what) => Ok(Err(what)),
                         other if attempts == 1 => Err(unanswered(other.what().to_owned())),
                         other => Err(unanswered(format!("{} (attempt {attempts})", other.what()))),
                     };
@@ -162,7 +162,7 @@ impl Model {
     }
 
     /// One attempt, in its turn, and what is paid for it; or why none is made.
-    fn attempt(&self, provider: &dyn Provider, question: &Question) -> Result<Result<Answer, Refusal>, String> {
+    fn attempt(&self, provider: &dyn Provider, question: &Question) -> Result<Result<Answer, Rejection>, String> {
         self.may_ask()?;
         let turn = self.setup.limits.turn(self.at_most(question))?;
         // It may have been long in coming.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::{Endpoint, error};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Refusal, Usage, seconds_since, tokens};
+use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, tokens};
 
 /// `POST BASE/chat/completions`.
 pub(super) struct OpenAi {
@@ -44,28 +44,28 @@ impl OpenAi {
     }
 
     /// A refusal of the limit's old name is none of the question.
-    fn learn(&self, refusal: Refusal, limit: &str) -> Refusal {
+    fn learn(&self, refusal: Rejection, limit: &str) -> Rejection {
         match refusal {
-            Refusal::Never(what) if limit == OLD_LIMIT && what.contains(NEW_LIMIT) => {
+            Rejection::Never(what) if limit == OLD_LIMIT && what.contains(NEW_LIMIT) => {
                 self.wants_completion_tokens.store(true, Ordering::Relaxed);
-                Refusal::Again { what, after: Some(Duration::ZERO) }
+                Rejection::Again { what, after: Some(Duration::ZERO) }
             }
             other => other,
         }
     }
 
-    fn read(&self, answer: &Value) -> Result<(String, bool), Refusal> {
-        let lost = |what: &str| Refusal::Lost(self.endpoint.says(what));
+    fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
+        let lost = |what: &str| Rejection::Lost(self.endpoint.says(what));
         let choice = &answer["choices"][0];
         let message = &choice["message"];
         // Routers put the failures of those behind them into answers with status 200.
         for value in [answer, choice] {
             if !value["error"].is_null() {
                 let said = self.endpoint.secrets.told(&error(value));
-                return Err(if is_too_long(&said) { Refusal::TooLong(said) } else { lost(&format!("it failed: {said}")) });
+                return Err(if is_too_long(&said) { Rejection::TooLong(said) } else { lost(&format!("it failed: {said}")) });
             }
         }
-        let declined = |why: &str| Refusal::Declined(self.endpoint.says(&format!("the model declines: {why}")));
+        let declined = |why: &str| Rejection::Declined(self.endpoint.says(&format!("the model declines: {why}")));
         if let Some(why) = message["refusal"].as_str().filter(|why| !why.is_empty()) {
             return Err(declined(&self.endpoint.secrets.told(why)));
         }
@@ -83,7 +83,7 @@ impl OpenAi {
 }
 
 impl Provider for OpenAi {
-    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+    fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
         let limit = if self.wants_completion_tokens.load(Ordering::Relaxed) { NEW_LIMIT } else { OLD_LIMIT };
         let answer = self.endpoint.post(&self.body(question, limit)).map_err(|refusal| self.learn(refusal, limit))?;

@@ -1,11 +1,11 @@
 //! The self-check: the recorded requests, replayed with the cache simulated, against what the provider billed for them.
 
 use super::Tariff;
-use crate::metrics::prompt_cache::{Served, Setup, serve};
+use crate::metrics::prompt_cache::{CacheUse, Setup, serve};
 
 /// What was sent, read and paid over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Side {
+pub struct CostSide {
     pub read: u64,
     pub tokens: u64,
     pub cost: f64,
@@ -22,8 +22,8 @@ pub struct Check {
     pub in_usd: bool,
     /// Tokens that were counted in the same requests.
     pub counted: u64,
-    pub recorded: Side,
-    pub simulated: Side,
+    pub recorded: CostSide,
+    pub simulated: CostSide,
     /// The call whose cost differs most.
     pub worst: Option<Worst>,
 }
@@ -75,7 +75,7 @@ pub fn check(setup: &Setup, tariff: &Tariff) -> Check {
     check
 }
 
-fn why(missed: bool, left: bool, shrank: bool, served: &Served) -> &'static str {
+fn why(missed: bool, left: bool, shrank: bool, served: &CacheUse) -> &'static str {
     match missed {
         true if served.broken.is_some() => "a recorded edit broke more of the prefix",
         true if left => "the prefix was not read when thinking had left",
@@ -86,7 +86,7 @@ fn why(missed: bool, left: bool, shrank: bool, served: &Served) -> &'static str 
     }
 }
 
-impl Side {
+impl CostSide {
     fn add(&mut self, read: u64, request: u64, cost: f64) {
         self.read += read;
         self.tokens += request;

@@ -1,21 +1,21 @@
 //! Requests an API would refuse: see [`crate::engine::context::FaultKind`] for the faults that are looked for.
 
-use super::{Measurement, Replayed, count};
-use crate::metrics::column::{Better, Column, Combine, Unit};
+use super::{Metric, MetricInput, count};
+use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 
-pub const MEASUREMENT: Measurement = Measurement {
+pub const MEASUREMENT: Metric = Metric {
     name: "broken",
     about: "requests an API would refuse: tool pairs, order, duplicate ids, empty content",
     columns: &[Column::counted(
         "broken.requests",
         Unit::Count,
-        Better::Lower,
-        Combine::Sum,
+        Direction::Lower,
+        Aggregation::Sum,
         "requests an API would refuse; the layer that broke them is named among the layers",
     )],
     values,
 };
 
-fn values(replayed: &Replayed) -> Vec<Option<f64>> {
+fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
     vec![count(replayed.journal.requests.iter().filter(|request| !request.faults.is_empty()).count())]
 }

@@ -3,9 +3,9 @@
 //! Where the prices of a model are not known there are ratios and no USD. A conversation whose record the simulation does not
 //! reproduce has no value at all.
 
-use super::{Measurement, Replayed, count};
-use crate::metrics::column::{Better, Column, Combine, Id, Unit};
-use crate::metrics::cost::Parts;
+use super::{Metric, MetricInput, count};
+use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
+use crate::metrics::cost::CostParts;
 
 const TOKENS: &str = "cost.tokens";
 const BASELINE_TOKENS: &str = "cost.baseline_tokens";
@@ -16,77 +16,77 @@ const BASELINE_MARKED_TOKENS: &str = "cost.baseline_at_ends_tokens";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";
 
-const fn usd(id: &'static str, better: Better, about: &'static str) -> Column {
-    Column::estimated(id, Unit::Usd, better, Combine::Sum, about)
+const fn usd(id: &'static str, better: Direction, about: &'static str) -> Column {
+    Column::estimated(id, Unit::Usd, better, Aggregation::Sum, about)
 }
 
 const fn tokens(id: &'static str, about: &'static str) -> Column {
-    Column::estimated(id, Unit::Tokens, Better::Neither, Combine::Sum, about).in_detail()
+    Column::estimated(id, Unit::Tokens, Direction::Neither, Aggregation::Sum, about).in_detail()
 }
 
-const fn ratio(over: &'static str, under: &'static str) -> Combine {
-    Combine::Ratio { over: Id::Borrowed(over), under: Id::Borrowed(under) }
+const fn ratio(over: &'static str, under: &'static str) -> Aggregation {
+    Aggregation::Ratio { over: ColumnId::Borrowed(over), under: ColumnId::Borrowed(under) }
 }
 
-pub const MEASUREMENT: Measurement = Measurement {
+pub const MEASUREMENT: Metric = Metric {
     name: "cost",
     about: "money, with the provider's prompt cache simulated: what is read from it, what every edit makes it write again",
     columns: &[
-        usd("cost.usd", Better::Lower, "requests, responses and the summarizer's calls, with prompt caching simulated"),
-        usd("cost.baseline_usd", Better::Neither, "the same under the policy compared with (keep-all, or --baseline)"),
+        usd("cost.usd", Direction::Lower, "requests, responses and the summarizer's calls, with prompt caching simulated"),
+        usd("cost.baseline_usd", Direction::Neither, "the same under the policy compared with (keep-all, or --baseline)"),
         Column::estimated(
             "cost.ratio",
             Unit::Ratio,
-            Better::Lower,
+            Direction::Lower,
             ratio(TOKENS, BASELINE_TOKENS),
             "cost ÷ baseline cost of all conversations, those without a price in USD too: in tokens at the price of input",
         ),
         Column::estimated(
             "cost.at_ends",
             Unit::Ratio,
-            Better::Lower,
+            Direction::Lower,
             ratio(MARKED_TOKENS, BASELINE_MARKED_TOKENS),
             "cost.ratio if the cache is marked at the ends of requests only, as Claude Code does; cost.ratio is what the best marks give",
         ),
         Column::estimated(
             "cost.uncached",
             Unit::Ratio,
-            Better::Neither,
+            Direction::Neither,
             ratio(UNCACHED_TOKENS, BASELINE_UNCACHED_TOKENS),
             "what cost.ratio would be without a prompt cache: what counting tokens promises",
         ),
-        usd("cost.read", Better::Neither, "of cost.usd: input read from the cache"),
-        usd("cost.write", Better::Neither, "of cost.usd: input written to the cache, or too short for it"),
+        usd("cost.read", Direction::Neither, "of cost.usd: input read from the cache"),
+        usd("cost.write", Direction::Neither, "of cost.usd: input written to the cache, or too short for it"),
         usd(
             "cost.output",
-            Better::Neither,
+            Direction::Neither,
             "of cost.usd: responses as recorded; where the record holds a stream's placeholder, as counted",
         ),
-        usd("cost.summarizer", Better::Lower, "of cost.usd: the summarizer's calls; its instructions are not counted"),
+        usd("cost.summarizer", Direction::Lower, "of cost.usd: the summarizer's calls; its instructions are not counted"),
         usd(
             "cost.rereads",
-            Better::Lower,
+            Direction::Lower,
             "not in cost.usd: what fetching all soft misses again would add at most; at least it is nothing",
         ),
         Column::estimated(
             "cache.read",
             Unit::Share,
-            Better::Higher,
+            Direction::Higher,
             ratio(READ_TOKENS, CACHED_TOKENS),
             "of sent tokens, read from the provider's prefix cache",
         ),
         Column::estimated(
             "cache.breaks",
             Unit::Count,
-            Better::Lower,
-            Combine::Sum,
+            Direction::Lower,
+            Aggregation::Sum,
             "requests whose edits made a prefix unreadable that was still cached",
         ),
         Column::estimated(
             "cache.rebilled",
             Unit::Tokens,
-            Better::Lower,
-            Combine::Sum,
+            Direction::Lower,
+            Aggregation::Sum,
             "tokens that those breaks made be written: what had been sent before, and what the edits put in",
         ),
         tokens(TOKENS, "the cost in tokens at the price of input, what ratios add up by"),
@@ -101,22 +101,22 @@ pub const MEASUREMENT: Measurement = Measurement {
     values,
 };
 
-fn values(replayed: &Replayed) -> Vec<Option<f64>> {
+fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
     let (Some(cost), Some(baseline)) = (replayed.cost, replayed.baseline_cost) else {
         return vec![None; MEASUREMENT.columns.len()];
     };
-    let usd = |part: fn(&Parts) -> f64| cost.usd.as_ref().map(part);
+    let usd = |part: fn(&CostParts) -> f64| cost.usd.as_ref().map(part);
     let sent = replayed.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
-    let over = |part: fn(&Parts) -> f64| {
+    let over = |part: fn(&CostParts) -> f64| {
         let under = part(&baseline.tokens);
         (under > 0.0).then(|| part(&cost.tokens) / under)
     };
-    let uncached = |parts: &Parts| parts.uncached;
-    let at_ends = |parts: &Parts| parts.total() + parts.at_ends;
+    let uncached = |parts: &CostParts| parts.uncached;
+    let at_ends = |parts: &CostParts| parts.total() + parts.at_ends;
     vec![
-        usd(Parts::total),
-        baseline.usd.as_ref().map(Parts::total),
-        over(Parts::total),
+        usd(CostParts::total),
+        baseline.usd.as_ref().map(CostParts::total),
+        over(CostParts::total),
         over(at_ends),
         over(uncached),
         usd(|parts| parts.read),

@@ -1,103 +1,116 @@
-//! What summaries cost in tokens, and how good they are: see [`crate::metrics::retention::Summarised`] and [`crate::engine::summarizer::Names`].
+//! What summaries cost in tokens, and how good they are: see [`crate::metrics::retention::Summarised`] and [`crate::engine::summarizer::NameCounts`].
 
-use super::{Measurement, Replayed, count, sum};
-use crate::metrics::column::{Better, Column, Combine, Id, Unit};
+use super::{Metric, MetricInput, count, sum};
+use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 
-const TOKENS_OUT: Id = Id::Borrowed("summary.tokens_out");
-const LIMIT: Id = Id::Borrowed("summary.limit");
-const NEEDED_WEIGHT: Id = Id::Borrowed("summary.needed_weight");
-const RULES: Id = Id::Borrowed("summary.rules");
-const FACTS: Id = Id::Borrowed("summary.facts");
-const FALSE_FACTS: Id = Id::Borrowed("summary.false_facts");
+const TOKENS_OUT: ColumnId = ColumnId::Borrowed("summary.tokens_out");
+const LIMIT: ColumnId = ColumnId::Borrowed("summary.limit");
+const NEEDED_WEIGHT: ColumnId = ColumnId::Borrowed("summary.needed_weight");
+const RULES: ColumnId = ColumnId::Borrowed("summary.rules");
+const FACTS: ColumnId = ColumnId::Borrowed("summary.facts");
+const FALSE_FACTS: ColumnId = ColumnId::Borrowed("summary.false_facts");
 
-pub const MEASUREMENT: Measurement = Measurement {
+pub const MEASUREMENT: Metric = Metric {
     name: "summaries",
     about: "calls of the summarizer that gave a summary, their tokens, and what they say of what they were made of",
     columns: &[
-        Column::counted("summaries", Unit::Count, Better::Lower, Combine::Sum, "summaries made"),
+        Column::counted("summaries", Unit::Count, Direction::Lower, Aggregation::Sum, "summaries made"),
         Column::estimated(
             "summary.tokens_in",
             Unit::Tokens,
-            Better::Lower,
-            Combine::Sum,
+            Direction::Lower,
+            Aggregation::Sum,
             "tokens of the messages the summarizer was given; its instructions are not among them",
         ),
-        Column::estimated("summary.tokens_out", Unit::Tokens, Better::Lower, Combine::Sum, "tokens of the summaries"),
+        Column::estimated("summary.tokens_out", Unit::Tokens, Direction::Lower, Aggregation::Sum, "tokens of the summaries"),
         Column::counted(
             "summary.needed",
             Unit::Share,
-            Better::Higher,
-            Combine::Weighted { by: NEEDED_WEIGHT },
+            Direction::Higher,
+            Aggregation::Weighted { by: NEEDED_WEIGHT },
             "of the weight of later uses of facts that only a summary could still hold: the request holds the fact",
         ),
         Column::counted(
             "summary.false",
             Unit::Share,
-            Better::Lower,
-            Combine::Ratio { over: FALSE_FACTS, under: FACTS },
+            Direction::Lower,
+            Aggregation::Ratio { over: FALSE_FACTS, under: FACTS },
             "of the paths, file names and identifiers in summaries: they stand nowhere in what the summary was made of",
         )
         .in_detail(),
         Column::counted(
             "summary.constraints",
             Unit::Share,
-            Better::Higher,
-            Combine::Weighted { by: RULES },
+            Direction::Higher,
+            Aggregation::Weighted { by: RULES },
             "of the users' rules that only a summary could still hold after it was made: word for word in its message",
         )
         .in_detail(),
         Column::estimated(
             "summary.fill",
             Unit::Share,
-            Better::Neither,
-            Combine::Ratio { over: TOKENS_OUT, under: LIMIT },
+            Direction::Neither,
+            Aggregation::Ratio { over: TOKENS_OUT, under: LIMIT },
             "tokens of the summaries ÷ what their layers allow",
         )
         .in_detail(),
         Column::counted(
             "summary.failed",
             Unit::Count,
-            Better::Lower,
-            Combine::Sum,
+            Direction::Lower,
+            Aggregation::Sum,
             "attempts that gave no summary: empty, cut off, too long, refused",
         )
         .in_detail(),
         Column::counted(
             "summary.recorded",
             Unit::Count,
-            Better::Neither,
-            Combine::Sum,
+            Direction::Neither,
+            Aggregation::Sum,
             "readable summaries of the record that stand where they stood: not asked for here, and not among the summaries made",
         )
         .in_detail(),
-        Column::estimated("summary.recorded_tokens", Unit::Tokens, Better::Neither, Combine::Sum, "tokens of those").in_detail(),
+        Column::estimated("summary.recorded_tokens", Unit::Tokens, Direction::Neither, Aggregation::Sum, "tokens of those")
+            .in_detail(),
         Column::counted(
             "summary.facts",
             Unit::Count,
-            Better::Neither,
-            Combine::Sum,
+            Direction::Neither,
+            Aggregation::Sum,
             "paths, file names and identifiers in summaries, recorded ones too; each once a summary",
         )
         .in_detail(),
-        Column::counted("summary.false_facts", Unit::Count, Better::Lower, Combine::Sum, "those of them that are false")
+        Column::counted("summary.false_facts", Unit::Count, Direction::Lower, Aggregation::Sum, "those of them that are false")
             .in_detail(),
         Column::counted(
             "summary.needed_weight",
             Unit::Ratio,
-            Better::Neither,
-            Combine::Sum,
+            Direction::Neither,
+            Aggregation::Sum,
             "weight of the uses summary.needed is of, what it adds up by",
         )
         .in_detail(),
-        Column::counted("summary.rules", Unit::Count, Better::Neither, Combine::Sum, "the rules summary.constraints is of")
-            .in_detail(),
-        Column::counted("summary.limit", Unit::Tokens, Better::Neither, Combine::Sum, "tokens their layers allow the summaries")
-            .in_detail(),
+        Column::counted(
+            "summary.rules",
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "the rules summary.constraints is of",
+        )
+        .in_detail(),
+        Column::counted(
+            "summary.limit",
+            Unit::Tokens,
+            Direction::Neither,
+            Aggregation::Sum,
+            "tokens their layers allow the summaries",
+        )
+        .in_detail(),
     ],
     values,
 };
 
-fn values(replayed: &Replayed) -> Vec<Option<f64>> {
+fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
     let journal = replayed.journal;
     let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
     let made = || asked().filter(|attempt| !attempt.failed);

@@ -5,8 +5,8 @@ use toml::{Table, Value};
 
 use super::{Entry, MIN_TOKENS, Price, Prices, names};
 use crate::metrics::prompt_cache::{PROVIDERS, Provider};
-use crate::util::text::one_of;
-use crate::util::toml_span::{FileError, Places, line_at};
+use crate::util::text::did_you_mean;
+use crate::util::toml_span::{FileError, TomlSpans, line_at};
 
 const SETTINGS: &[&str] = &[
     "names",
@@ -39,7 +39,7 @@ impl Prices {
         let error = |line: Option<usize>, what: String| FileError { origin: origin.to_owned(), line, what };
         let mut list: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let places = Places::of(text, "model");
+        let places = TomlSpans::of(text, "model");
         let Some(Value::Array(models)) = list.remove("model") else {
             return Err(error(places.line(None, "model"), "a list of prices has a table `[[model]]` for each price".to_owned()));
         };
@@ -52,7 +52,7 @@ impl Prices {
                 return Err(error(places.line(None, "model"), "`model` is written `[[model]]`".to_owned()));
             };
             if let Some(key) = model.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-                let what = format!("{}a price has no setting `{key}`{}", called(model), one_of(key, SETTINGS));
+                let what = format!("{}a price has no setting `{key}`{}", called(model), did_you_mean(key, SETTINGS));
                 return Err(error(places.line(Some(index), key), what));
             }
             let entry = entry(model).and_then(|entry| apart(&entries, &entry).map(|()| entry)).map_err(|wrong| {
@@ -78,7 +78,7 @@ fn entry(model: &Table) -> Found<Entry> {
     let provider = provider.as_deref().unwrap_or_else(|| names::provider(&names[0]));
     let provider = Provider::by_name(provider).ok_or_else(|| {
         let known: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
-        Wrong { key: "provider", what: format!("there is no provider `{provider}`{}", one_of(provider, &known)) }
+        Wrong { key: "provider", what: format!("there is no provider `{provider}`{}", did_you_mean(provider, &known)) }
     })?;
     let (from, until) = (date(model, "from")?, date(model, "until")?);
     if let (Some(first), Some(end)) = (from, until)
@@ -129,7 +129,7 @@ fn large(model: &Table) -> Found<Option<(u64, Price)>> {
     let form = || wrong("`large` is written { above = 200_000, input = …, output = …, cache_read = … }".to_owned());
     let large = value.as_table().ok_or_else(form)?;
     if let Some(key) = large.keys().find(|key| !LARGE_SETTINGS.contains(&key.as_str())) {
-        return Err(wrong(format!("`large` has no setting `{key}`{}", one_of(key, LARGE_SETTINGS))));
+        return Err(wrong(format!("`large` has no setting `{key}`{}", did_you_mean(key, LARGE_SETTINGS))));
     }
     let inside = |inner: Wrong| wrong(format!("in `large`, {}", inner.what));
     let above = whole(large, "above").map_err(inside)?.ok_or_else(form)?;

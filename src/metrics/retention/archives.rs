@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use crate::engine::context::Cause;
-use crate::engine::journal::{Happened, Journal};
-use crate::facts::references::Tracked;
+use crate::engine::journal::{EventKind, Journal};
+use crate::facts::references::FactId;
 
 #[derive(Clone)]
 pub(super) struct Archives {
@@ -15,7 +15,7 @@ pub(super) struct Archives {
     /// How many had been written when each fact came into sight.
     since: Vec<usize>,
     /// The newest archive that holds each fact that left.
-    of_fact: Vec<Option<Tracked>>,
+    of_fact: Vec<Option<FactId>>,
 }
 
 /// An archive, written just before a layer acted.
@@ -24,13 +24,13 @@ struct Written {
     call: usize,
     layer: Option<usize>,
     /// Its path, as a fact.
-    path: Option<Tracked>,
+    path: Option<FactId>,
 }
 
 impl Archives {
     /// `paths` are those of the journal's archives, in their order.
-    pub fn new(journal: &Journal, paths: Vec<Option<Tracked>>, facts: usize) -> Self {
-        let events = journal.events.iter().enumerate().filter(|(_, event)| event.what == Happened::Wrote);
+    pub fn new(journal: &Journal, paths: Vec<Option<FactId>>, facts: usize) -> Self {
+        let events = journal.events.iter().enumerate().filter(|(_, event)| event.what == EventKind::Wrote);
         let written = events.zip(paths).map(|((at, event), path)| Written {
             call: event.call,
             layer: journal.events.get(at + 1).map(|next| next.layer),
@@ -60,22 +60,22 @@ impl Archives {
     }
 
     /// The paths of those from one count to another.
-    pub fn paths(&self, written: Range<usize>) -> impl Iterator<Item = Tracked> {
+    pub fn paths(&self, written: Range<usize>) -> impl Iterator<Item = FactId> {
         self.written.get(written).unwrap_or_default().iter().filter_map(|archive| archive.path)
     }
 
-    pub fn appears(&mut self, fact: Tracked) {
+    pub fn appears(&mut self, fact: FactId) {
         self.since[fact as usize] = self.count;
     }
 
-    pub fn disappears(&mut self, fact: Tracked) {
+    pub fn disappears(&mut self, fact: FactId) {
         if self.count > self.since[fact as usize] {
             self.of_fact[fact as usize] = self.written[self.count - 1].path;
         }
     }
 
     /// The path of the newest archive that holds a fact that left.
-    pub fn of_fact(&self, fact: Tracked) -> Option<Tracked> {
+    pub fn of_fact(&self, fact: FactId) -> Option<FactId> {
         self.of_fact[fact as usize]
     }
 }

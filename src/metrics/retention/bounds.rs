@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::journal::Journal;
-use crate::facts::references::{References, Seen};
+use crate::facts::references::{Occurrence, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
-use super::oracle::{self, Held, Item, Problem, Wanted};
+use super::oracle::{self, Demand, Instance, Item, Selection};
 
 /// In what pieces the clairvoyant may keep the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Grain {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// By the greedy clairvoyant: it can be done.
-    pub clairvoyant: Held,
+    pub clairvoyant: Selection,
     /// Weight of the uses it hits.
     pub weight: f64,
     /// No one can keep more: by linear programming, where it was asked for and the solver found it.
@@ -28,9 +28,9 @@ pub struct Bounds {
 }
 
 /// The bounds at what a policy sent at each call; `wishes` are those of the conversation.
-pub fn bounds(wishes: &Problem, journal: &Journal, exact: bool) -> Bounds {
+pub fn bounds(wishes: &Instance, journal: &Journal, exact: bool) -> Bounds {
     let calls = journal.requests.last().map_or(0, |request| request.call + 1);
-    let mut problem = Problem { budgets: vec![0; calls], ..wishes.clone() };
+    let mut problem = Instance { budgets: vec![0; calls], ..wishes.clone() };
     for request in &journal.requests {
         problem.budgets[request.call] = request.tokens.saturating_sub(journal.overhead);
     }
@@ -40,10 +40,10 @@ pub fn bounds(wishes: &Problem, journal: &Journal, exact: bool) -> Bounds {
 }
 
 /// What there is to keep of a conversation, and for which uses: the same under every policy. Its budgets are empty.
-pub fn wishes(conversation: &Conversation, references: &References, grain: Grain, tokens: &dyn Fn(BlockId) -> u64) -> Problem {
+pub fn wishes(conversation: &Conversation, references: &References, grain: Grain, tokens: &dyn Fn(BlockId) -> u64) -> Instance {
     let mut is_used = vec![false; references.tracked()];
     references.uses.iter().for_each(|used| is_used[used.fact as usize] = true);
-    let line = |seen: &Seen| if grain == Grain::Blocks { 0 } else { seen.line };
+    let line = |seen: &Occurrence| if grain == Grain::Blocks { 0 } else { seen.line };
     let mut items = Vec::new();
     // Of blocks that are kept whole, the item is that of line 0.
     let mut of_line = FxHashMap::<(BlockId, u32), u32>::default();
@@ -69,7 +69,7 @@ pub fn wishes(conversation: &Conversation, references: &References, grain: Grain
         let mut items: Vec<u32> = sources.filter_map(item).collect();
         items.sort_unstable();
         items.dedup();
-        Wanted { call: used.call, weight: references.facts[used.fact as usize].weight, items }
+        Demand { call: used.call, weight: references.facts[used.fact as usize].weight, items }
     });
-    Problem { wanted: wanted.collect(), items: items.into(), budgets: Vec::new() }
+    Instance { wanted: wanted.collect(), items: items.into(), budgets: Vec::new() }
 }

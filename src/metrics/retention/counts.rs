@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::facts::references::Tracked;
+use crate::facts::references::FactId;
 
 /// How many visible blocks hold a fact.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +35,7 @@ pub(super) struct Counts {
     history: Vec<Count>,
     /// What the view of the present request has more than the history, or less; and which facts that concerns.
     view: Vec<Count>,
-    in_view: Vec<Tracked>,
+    in_view: Vec<FactId>,
     /// Which of the numbers are rules.
     rules: Range<usize>,
     rules_held: usize,
@@ -48,7 +48,7 @@ impl Counts {
     }
 
     /// One block more, or less, holds a fact.
-    pub fn add(&mut self, fact: Tracked, by: i32, place: Place) -> Option<Moved> {
+    pub fn add(&mut self, fact: FactId, by: i32, place: Place) -> Option<Moved> {
         let was_in_sight = self.hit(fact).is_some();
         let counts = if place.of_view { &mut self.view } else { &mut self.history };
         let count = &mut counts[fact as usize];
@@ -60,7 +60,7 @@ impl Counts {
     }
 
     /// The view is made anew: it begins as the history is. Gives what that moved.
-    pub fn forget_view(&mut self) -> Vec<(Tracked, Moved)> {
+    pub fn forget_view(&mut self) -> Vec<(FactId, Moved)> {
         let mut moved = Vec::new();
         for fact in std::mem::take(&mut self.in_view) {
             let was_in_sight = self.hit(fact).is_some();
@@ -71,7 +71,7 @@ impl Counts {
     }
 
     /// Whether the request holds a fact; then, whether only in a summary.
-    pub fn hit(&self, fact: Tracked) -> Option<bool> {
+    pub fn hit(&self, fact: FactId) -> Option<bool> {
         let (history, view) = (self.history[fact as usize], self.view[fact as usize]);
         match (history.in_text + view.in_text > 0, history.in_summaries + view.in_summaries > 0) {
             (true, _) => Some(false),
@@ -81,7 +81,7 @@ impl Counts {
     }
 
     /// Whether the history holds a fact outside of summaries.
-    pub fn is_in_text(&self, fact: Tracked) -> bool {
+    pub fn is_in_text(&self, fact: FactId) -> bool {
         self.history[fact as usize].in_text > 0
     }
 
@@ -89,7 +89,7 @@ impl Counts {
         self.rules_held
     }
 
-    fn moved(&mut self, fact: Tracked, was_in_sight: bool) -> Option<Moved> {
+    fn moved(&mut self, fact: FactId, was_in_sight: bool) -> Option<Moved> {
         let is_rule = usize::from(self.rules.contains(&(fact as usize)));
         match (was_in_sight, self.hit(fact).is_some()) {
             (false, true) => {

@@ -22,10 +22,10 @@ const ROUNDING: f64 = 1e-3;
 ///
 /// A conversation has the same items and uses under every policy: they are shared.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Problem {
+pub struct Instance {
     pub items: Arc<[Item]>,
     /// In the order of their calls.
-    pub wanted: Arc<[Wanted]>,
+    pub wanted: Arc<[Demand]>,
     /// Tokens that may be held at each call.
     pub budgets: Vec<u64>,
 }
@@ -41,7 +41,7 @@ pub struct Item {
 
 /// A use of a fact.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct Demand {
     pub call: u32,
     pub weight: f64,
     /// The items it can be found in, ascending: all have `from <= call`.
@@ -50,14 +50,14 @@ pub struct Wanted {
 
 /// What was held.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Held {
+pub struct Selection {
     /// For each wanted use, whether one of its items was held at its call.
     pub hits: Vec<bool>,
     /// Tokens held at each call.
     pub tokens: Vec<f64>,
 }
 
-impl Problem {
+impl Instance {
     /// For each item the uses it can serve, in their order. One that comes after a budget smaller than the item is not among
     /// them: the item is gone by then.
     fn uses_of_items(&self) -> Rows<u32> {
@@ -93,9 +93,9 @@ impl Problem {
     }
 }
 
-impl Held {
+impl Selection {
     /// The weight of the uses that were served.
-    pub fn weight(&self, problem: &Problem) -> f64 {
+    pub fn weight(&self, problem: &Instance) -> f64 {
         self.hits
             .iter()
             .zip(&*problem.wanted)

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::engine::journal::Journal;
-use crate::facts::references::{References, Tracked, Use, cost_to_fetch};
+use crate::facts::references::{FactId, References, Use, cost_to_fetch};
 use crate::transcript::conversation::{BlockId, Conversation};
 
-use super::visible_facts::Sight;
-use super::{Outcome, Reread};
+use super::visible_facts::VisibleFacts;
+use super::{Reread, UseOutcome};
 
 pub(super) struct Recovery<'a> {
     conversation: &'a Conversation,
@@ -41,7 +41,7 @@ impl<'a> Recovery<'a> {
 
     /// What becomes of a use that missed: if it can be had again its cheapest source is fetched, unless it still is in sight from
     /// an earlier time it was fetched.
-    pub fn outcome(&mut self, used: &Use, sight: &Sight) -> Outcome {
+    pub fn outcome(&mut self, used: &Use, sight: &VisibleFacts) -> UseOutcome {
         let entered = |id: &&BlockId| self.references.after(**id) <= used.call;
         let mut stale = false;
         let can = self.references.sources(used.fact).iter().take_while(entered).filter(|id| {
@@ -52,12 +52,12 @@ impl<'a> Recovery<'a> {
         });
         let cost = |id: &BlockId| cost_to_fetch(self.conversation, *id, self.tokens);
         let back = |id: &BlockId| self.back_until.get(id).is_some_and(|until| used.call <= *until);
-        let Some(source) = can.copied().min_by_key(|id| (!back(id), cost(id))) else { return Outcome::Hard { stale } };
+        let Some(source) = can.copied().min_by_key(|id| (!back(id), cost(id))) else { return UseOutcome::Hard { stale } };
         if !back(&source) {
             self.rereads.push(Reread { call: used.call, tokens: cost(&source) });
             self.back_until.insert(source, used.call + self.stay[source.index()].max(1));
         }
-        Outcome::Soft
+        UseOutcome::Soft
     }
 
     /// All that was fetched again.
@@ -67,10 +67,10 @@ impl<'a> Recovery<'a> {
 }
 
 /// What is in sight by which a block's content could be had again at a call; `archived`: an archive that holds it is named.
-pub(super) fn handle(references: &References, sight: &Sight, id: BlockId, call: u32, archived: bool) -> Option<Handle> {
+pub(super) fn handle(references: &References, sight: &VisibleFacts, id: BlockId, call: u32, archived: bool) -> Option<Handle> {
     let handles = references.handles(id);
-    let is_fresh = |file: &Tracked| !references.written_since(*file, id, call);
-    let in_sight = |handle: Tracked| sight.hit(handle).is_some();
+    let is_fresh = |file: &FactId| !references.written_since(*file, id, call);
+    let in_sight = |handle: FactId| sight.hit(handle).is_some();
     let named = || handles.iter().filter(|handle| in_sight(**handle));
     if named().any(is_fresh) {
         return Some(Handle::Fresh);

@@ -8,14 +8,14 @@ use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::archives::Archives;
 use super::recover::{Handle, handle};
-use super::visible_facts::Sight;
+use super::visible_facts::VisibleFacts;
 
 /// What is in sight, request by request, by which tool results can be had again.
-pub struct WaysBack<'a> {
+pub struct RecoveryPaths<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     journal: &'a Journal,
-    sight: Sight<'a>,
+    sight: VisibleFacts<'a>,
     archives: Archives,
     /// Messages of the conversation that have entered.
     read: usize,
@@ -23,9 +23,9 @@ pub struct WaysBack<'a> {
     stood: Vec<Range<usize>>,
 }
 
-impl<'a> WaysBack<'a> {
+impl<'a> RecoveryPaths<'a> {
     pub fn new(conversation: &'a Conversation, references: &'a References, journal: &'a Journal) -> Self {
-        let sight = Sight::new(conversation, references, journal);
+        let sight = VisibleFacts::new(conversation, references, journal);
         let archives = sight.archives().clone();
         let stood = vec![0..usize::MAX; conversation.blocks.len()];
         Self { conversation, references, journal, sight, archives, read: 0, stood }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::references::{References, Use};
 
-use super::{Kept, Outcome};
+use super::{Retention, UseOutcome};
 
 /// Names and least gaps of the bins.
 pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
@@ -27,16 +27,16 @@ pub struct Share {
 }
 
 impl Share {
-    pub fn count(&mut self, weight: f64, outcome: Outcome) {
+    pub fn count(&mut self, weight: f64, outcome: UseOutcome) {
         self.uses += 1;
         self.weight += weight;
         match outcome {
-            Outcome::Hit { in_summary } => {
+            UseOutcome::Hit { in_summary } => {
                 self.hit += weight;
                 self.hit_summary += if in_summary { weight } else { 0.0 };
             }
-            Outcome::Soft => self.soft += weight,
-            Outcome::Hard { stale } => {
+            UseOutcome::Soft => self.soft += weight,
+            UseOutcome::Hard { stale } => {
                 self.hard += weight;
                 self.hard_stale += if stale { weight } else { 0.0 };
             }
@@ -54,8 +54,8 @@ impl Share {
     }
 }
 
-impl Kept {
-    pub(super) fn count(&mut self, references: &References, used: &Use, outcome: Outcome, generation: usize) {
+impl Retention {
+    pub(super) fn count(&mut self, references: &References, used: &Use, outcome: UseOutcome, generation: usize) {
         let fact = &references.facts[used.fact as usize];
         let gap = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
         let shares = [
@@ -69,7 +69,7 @@ impl Kept {
     }
 
     /// Adds the shares of another conversation. Rules, tokens and misses are not added.
-    pub fn add_shares(&mut self, other: &Kept) {
+    pub fn add_shares(&mut self, other: &Retention) {
         self.all.add(&other.all);
         let pairs = self.by_gap.iter_mut().zip(&other.by_gap).chain(self.by_kind.iter_mut().zip(&other.by_kind));
         let pairs = pairs.chain(self.by_provenance.iter_mut().zip(&other.by_provenance));

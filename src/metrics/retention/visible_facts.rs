@@ -6,13 +6,13 @@ use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Journal, Request};
 use crate::engine::layer::FileKind;
 use crate::facts::extract;
-use crate::facts::references::{References, Tracked};
+use crate::facts::references::{FactId, References};
 use crate::transcript::conversation::{BlockId, Conversation, Origin};
 
 use super::archives::Archives;
 use super::counts::{Counts, Moved, Place};
 
-pub(super) struct Sight<'a> {
+pub(super) struct VisibleFacts<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     journal: &'a Journal,
@@ -20,31 +20,31 @@ pub(super) struct Sight<'a> {
     read: usize,
     counts: Counts,
     /// The facts in each block that a layer wrote, once they are known, and whether it is a summary.
-    made: Vec<Option<Box<[Tracked]>>>,
+    made: Vec<Option<Box<[FactId]>>>,
     summaries: Vec<bool>,
     lost: Vec<Option<(usize, u32)>>,
     rules_given: usize,
     /// Rules in what the folds before the present request replaced, and how many there were in all, and in the summaries.
-    replaced_rules: Vec<Tracked>,
+    replaced_rules: Vec<FactId>,
     folded_rules: (u64, u64),
     /// How many summaries have replaced a part of the history, and how many when each fact went into one.
     folds: usize,
     folded: Vec<Option<usize>>,
     /// Paths that only this policy names: files it wrote, numbered behind everything that is followed.
-    paths: FxHashMap<u64, Tracked>,
+    paths: FxHashMap<u64, FactId>,
     /// The files that results were moved to.
-    moved_to: FxHashMap<BlockId, Vec<Tracked>>,
+    moved_to: FxHashMap<BlockId, Vec<FactId>>,
     archives: Archives,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> VisibleFacts<'a> {
     pub fn new(conversation: &'a Conversation, references: &'a References, journal: &'a Journal) -> Self {
         let mut paths = FxHashMap::default();
-        let (mut archives, mut moved_to) = (Vec::new(), FxHashMap::<BlockId, Vec<Tracked>>::default());
+        let (mut archives, mut moved_to) = (Vec::new(), FxHashMap::<BlockId, Vec<FactId>>::default());
         for file in &journal.files {
             let mut handles = Vec::new();
             extract::in_name(&file.path, &mut |sighting| {
-                let next = (references.tracked() + paths.len()) as Tracked;
+                let next = (references.tracked() + paths.len()) as FactId;
                 handles.push(references.known(sighting.key).unwrap_or_else(|| *paths.entry(sighting.key).or_insert(next)));
             });
             match (file.kind, file.of) {
@@ -108,18 +108,18 @@ impl<'a> Sight<'a> {
     }
 
     /// Whether the request holds a fact; then, whether only in a summary.
-    pub fn hit(&self, fact: Tracked) -> Option<bool> {
+    pub fn hit(&self, fact: FactId) -> Option<bool> {
         self.counts.hit(fact)
     }
 
     /// How many summaries have been made since a fact went into one; 0 where it stands in the history itself, or was lost
     /// otherwise.
-    pub fn generation(&self, fact: Tracked) -> usize {
+    pub fn generation(&self, fact: FactId) -> usize {
         self.folded[fact as usize].map_or(0, |at| self.folds - at)
     }
 
     /// The layer that took a fact out of sight, and the call before which it did.
-    pub fn lost(&self, fact: Tracked) -> Option<(usize, u32)> {
+    pub fn lost(&self, fact: FactId) -> Option<(usize, u32)> {
         self.lost[fact as usize]
     }
 
@@ -129,12 +129,12 @@ impl<'a> Sight<'a> {
     }
 
     /// The path of an archive that holds a fact.
-    pub fn archive_of(&self, fact: Tracked) -> Option<Tracked> {
+    pub fn archive_of(&self, fact: FactId) -> Option<FactId> {
         self.archives.of_fact(fact)
     }
 
     /// The paths of the files that a result was moved to.
-    pub fn moved_to(&self, block: BlockId) -> &[Tracked] {
+    pub fn moved_to(&self, block: BlockId) -> &[FactId] {
         self.moved_to.get(&block).map_or(&[], Vec::as_slice)
     }
 
@@ -173,7 +173,7 @@ impl<'a> Sight<'a> {
     /// Remembers the rules in what a summary replaced, each once.
     fn note_rules(&mut self, change: &Change) {
         let before = self.replaced_rules.len();
-        let rules = self.references.facts.len() as Tracked..self.references.tracked() as Tracked;
+        let rules = self.references.facts.len() as FactId..self.references.tracked() as FactId;
         for block in &change.removed {
             self.each_fact(*block, |sight, fact, _| {
                 if rules.contains(&fact) && !sight.replaced_rules[before..].contains(&fact) {
@@ -194,7 +194,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Does something with every fact of a block, and whether the block is a summary.
-    fn each_fact(&mut self, block: BlockId, one: impl Fn(&mut Self, Tracked, bool)) {
+    fn each_fact(&mut self, block: BlockId, one: impl Fn(&mut Self, FactId, bool)) {
         match block.index().checked_sub(self.conversation.blocks.len()) {
             Some(at) => {
                 let (facts, is_summary) = (self.made[at].take(), self.summaries[at]);
@@ -213,7 +213,7 @@ impl<'a> Sight<'a> {
     }
 
     /// One block more, or less, holds a fact.
-    fn add(&mut self, fact: Tracked, by: i32, place: Place) {
+    fn add(&mut self, fact: FactId, by: i32, place: Place) {
         if by > 0 && place == Place::TEXT {
             self.folded[fact as usize] = None;
         }
@@ -223,7 +223,7 @@ impl<'a> Sight<'a> {
     }
 
     /// What comes into sight is not lost, and may go into the next archive; what leaves is in the last.
-    fn moved(&mut self, fact: Tracked, moved: Moved) {
+    fn moved(&mut self, fact: FactId, moved: Moved) {
         match moved {
             Moved::In => {
                 self.lost[fact as usize] = None;

@@ -1,7 +1,7 @@
 //! Workflow commands, one a line, that GitHub shows beside the lines of a change.
 
 use crate::findings::{Case, Finding, Level};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::escape;
 
@@ -16,9 +16,9 @@ pub fn render(cases: &[Case]) -> Vec<u8> {
     let of = |level: Level| findings.iter().filter(|finding| finding.level == level).count();
     let left: usize = Level::ALL.into_iter().map(|level| of(level).saturating_sub(SHOWN)).sum();
     if findings.is_empty() {
-        lines = format!("Nothing was found in {}.\n", many(cases.len(), "case"));
+        lines = format!("Nothing was found in {}.\n", plural(cases.len(), "case"));
     } else if left > 0 {
-        let more = many(left, "more finding");
+        let more = plural(left, "more finding");
         lines += &format!("GitHub shows {SHOWN} of each level a step: {more} stand in this log alone.\n");
     }
     lines.into_bytes()

@@ -9,7 +9,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::findings::{Case, Finding, Level};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::{escape, line};
 
@@ -79,7 +79,7 @@ fn test<W: Write>(writer: &mut Writer<W>, case: &Case) -> io::Result<()> {
     let Some(worst) = wrong.first() else { return test.write_empty().map(drop) };
     let more = match wrong.len() - 1 {
         0 => String::new(),
-        more => format!(" (and {} more)", many(more, "finding")),
+        more => format!(" (and {} more)", plural(more, "finding")),
     };
     let message = format!("{}{more}", escape::terminal(&worst.message));
     let lines = wrong.iter().map(|finding| format!("{}: {}\n", finding.level.name(), escape::terminal(&line(finding))));

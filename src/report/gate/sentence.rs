@@ -1,8 +1,8 @@
 //! A verdict as a sentence that somebody understands who has never seen the suite.
 
 use super::number_format;
-use crate::analysis::gate::{Demand, Moved, Outcome, Verdict};
-use crate::metrics::column::{Better, Column};
+use crate::analysis::gate::{Moved, Outcome, RuleKind, Verdict};
+use crate::metrics::column::{Column, Direction};
 use crate::results::saved::Unit;
 
 /// What happened, before, after, what is allowed, where it comes from, and what the column counts.
@@ -13,8 +13,8 @@ pub fn sentence(verdict: &Verdict) -> String {
             let what = "`recompact check --update` writes the baseline anew";
             return format!("{}: `{}` could not be judged: {why}; {what}", whose(verdict), verdict.rule.written());
         }
-        (_, Demand::Limit(condition)) => limit(verdict, condition.words()),
-        (_, Demand::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
+        (_, RuleKind::Limit(condition)) => limit(verdict, condition.words()),
+        (_, RuleKind::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
     };
     let moved = verdict.moved.as_ref().map_or_else(String::new, |moved| from(moved, column));
     format!("{}: {said}.{moved} What {} counts: {}.", whose(verdict), column.id, column.about.trim_end_matches('.'))
@@ -46,8 +46,8 @@ fn tolerance(verdict: &Verdict, tolerated: &str) -> String {
     let Column { id, unit, better, .. } = &verdict.rule.column;
     let told = |value: Option<f64>| told(*unit, value, &[before, after, allowed]);
     let (went, may, bound) = match better {
-        Better::Higher => ("fell", "fall", "at least"),
-        Better::Lower | Better::Neither => ("rose", "rise", "at most"),
+        Direction::Higher => ("fell", "fall", "at least"),
+        Direction::Lower | Direction::Neither => ("rose", "rise", "at most"),
     };
     let tolerated = match (tolerated.ends_with('%'), unit) {
         _ if allowed == before => "nothing".to_owned(),

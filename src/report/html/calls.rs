@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::super::table_model::{Head, Sheet};
+use super::super::table_model::{ColumnHeader, TableModel};
 use super::super::{escape, number_format};
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
-use super::series::{Cast, Look, is_end};
+use super::series::{PolicySeries, SeriesStyle, is_end};
 use crate::results::saved::{EventMark, TraceLine, TraceRow, Unit};
 
 /// Steps of a line; a screen shows no more, and a page of a hundred conversations stays small.
@@ -42,8 +42,8 @@ pub fn decimate(tokens: &[u64], most: usize) -> Vec<Step> {
 }
 
 /// The plot and its numbers.
-pub fn draw(row: &TraceRow, cast: &Cast) -> String {
-    let lines: Vec<(&Look, &TraceLine)> =
+pub fn draw(row: &TraceRow, cast: &PolicySeries) -> String {
+    let lines: Vec<(&SeriesStyle, &TraceLine)> =
         cast.drawn.iter().filter_map(|look| Some((look, row.lines.iter().find(|line| line.policy == look.policy)?))).collect();
     let calls = lines.iter().map(|(_, line)| line.tokens.len()).max().unwrap_or(0);
     let most = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
@@ -96,7 +96,7 @@ pub fn draw(row: &TraceRow, cast: &Cast) -> String {
     )
 }
 
-fn series(look: &Look, line: &TraceLine, steps: &[Step], across: &Scale, up: &Scale) -> String {
+fn series(look: &SeriesStyle, line: &TraceLine, steps: &[Step], across: &Scale, up: &Scale) -> String {
     let at = |step: &Step| (across.at((step.first + step.last) as f64 / 2.0), up.down(step.tokens as f64));
     let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
     let path = plot::path("stroke", "", steps.iter().map(at));
@@ -159,7 +159,7 @@ fn events(line: &TraceLine, steps: &[Step]) -> String {
 }
 
 /// One policy's ticks, its mark before them.
-fn edits(look: &Look, line: &TraceLine, across: &Scale, lane: usize) -> String {
+fn edits(look: &SeriesStyle, line: &TraceLine, across: &Scale, lane: usize) -> String {
     let y = lane * LANE + 2;
     let mut calls: Vec<i64> = line.events.iter().map(|event| (across.at(event.call as f64) * 10.0).round() as i64).collect();
     calls.dedup();
@@ -174,8 +174,8 @@ fn edits(look: &Look, line: &TraceLine, across: &Scale, lane: usize) -> String {
     )
 }
 
-fn data(lines: &[(&Look, &TraceLine)]) -> Sheet {
-    let row = |(look, line): &(&Look, &TraceLine)| {
+fn data(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
+    let row = |(look, line): &(&SeriesStyle, &TraceLine)| {
         let tokens = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
         let mut sorted = line.tokens.clone();
         sorted.sort_unstable();
@@ -191,10 +191,10 @@ fn data(lines: &[(&Look, &TraceLine)]) -> Sheet {
             number_format::grouped(freed as f64, 0),
         ]
     };
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens taken out"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens taken out"].map(ColumnHeader::numbers));
     let rows = lines.iter().map(row).collect();
-    Sheet { title: "Tokens per call".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Tokens per call".to_owned(), measure: String::new(), heads, rows, below: vec![] }
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use super::super::table_model::compare::{in_tables, title};
-use super::super::table_model::{Head, Sheet, common_folder};
+use super::super::table_model::{ColumnHeader, TableModel, common_folder};
 use super::super::{escape, number_format};
-use super::series::Cast;
+use super::series::PolicySeries;
 use super::{calls, misses, table};
 use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Conversations that are on the page, the longest ones: more make it slow.
 const SHOWN: usize = 150;
@@ -25,7 +25,7 @@ struct About<'a> {
 
 type Place<'a> = (&'a str, &'a str);
 
-pub fn draw(results: &Results, cast: &Cast) -> String {
+pub fn draw(results: &Results, cast: &PolicySeries) -> String {
     let all = all(results);
     let Some(longest) = all.iter().enumerate().max_by_key(|(at, about)| (about.calls, std::cmp::Reverse(*at))).map(|(at, _)| at)
     else {
@@ -43,7 +43,7 @@ pub fn draw(results: &Results, cast: &Cast) -> String {
         format!(
             r#"<option value="{at}"{chosen}>{name} · {} ({})</option>"#,
             escape::html(about.conversation),
-            many(about.calls, "call")
+            plural(about.calls, "call")
         )
     };
     let options: String = shown.iter().map(option).collect();
@@ -65,7 +65,9 @@ pub fn draw(results: &Results, cast: &Cast) -> String {
     let panels: String = shown.iter().map(panel).collect();
     let left = match all.len() - shown.len() {
         0 => String::new(),
-        left => format!(r#"<p class="below">{}, shorter ones, are in the saved data only.</p>"#, many(left, "more conversation")),
+        left => {
+            format!(r#"<p class="below">{}, shorter ones, are in the saved data only.</p>"#, plural(left, "more conversation"))
+        }
     };
     let within = if folder.is_empty() {
         String::new()
@@ -111,7 +113,7 @@ fn by_place<'a, T>(all: &'a [T], place: impl Fn(&'a T) -> (&'a String, &'a Strin
     by_place
 }
 
-fn panel(results: &Results, cast: &Cast, about: &About, missed: &[&MissRow], notes: &[&ResultNote]) -> String {
+fn panel(results: &Results, cast: &PolicySeries, about: &About, missed: &[&MissRow], notes: &[&ResultNote]) -> String {
     let name = format!("{} · {}", escape::html(about.transcript), escape::html(about.conversation));
     let mut out = format!(r#"<h3 class="heard"><bdi>{name}</bdi></h3>"#);
     out += &match about.trace {
@@ -138,7 +140,7 @@ fn panel(results: &Results, cast: &Cast, about: &About, missed: &[&MissRow], not
 }
 
 /// Columns down, policies across: those that have lines.
-fn values(results: &Results, cast: &Cast, about: &About) -> Sheet {
+fn values(results: &Results, cast: &PolicySeries, about: &About) -> TableModel {
     let row_of = |policy: &str| about.rows.iter().find(|row| row.policy == policy && row.bound_of.is_none());
     let rows: Vec<(&str, &Row)> = cast.drawn.iter().filter_map(|look| Some((look.policy, *row_of(look.policy)?))).collect();
     let line = |column: &crate::results::saved::Column| {
@@ -147,9 +149,9 @@ fn values(results: &Results, cast: &Cast, about: &About) -> Sheet {
         let cells = values.into_iter().map(|value| number_format::value(column.unit, value));
         tells.then(|| std::iter::once(title(column)).chain(cells).collect())
     };
-    let mut heads = vec![Head::names("column")];
-    heads.extend(rows.iter().map(|(policy, _)| Head::numbers(policy)));
-    Sheet {
+    let mut heads = vec![ColumnHeader::names("column")];
+    heads.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
+    TableModel {
         title: "Values by policy".to_owned(),
         measure: String::new(),
         heads,

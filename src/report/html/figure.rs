@@ -1,8 +1,8 @@
 //! A plot on the page: its box, what it is called, and its data as a table for those who do not see it.
 
 use super::super::escape;
-use super::super::table_model::Sheet;
-use super::series::Cast;
+use super::super::table_model::TableModel;
+use super::series::PolicySeries;
 use super::table;
 
 pub struct Figure {
@@ -12,11 +12,11 @@ pub struct Figure {
     pub legend: String,
     /// What is drawn, in a sentence or two.
     pub caption: String,
-    pub data: Sheet,
+    pub data: TableModel,
 }
 
 impl Figure {
-    pub fn draw(&self, cast: &Cast, class: &str) -> String {
+    pub fn draw(&self, cast: &PolicySeries, class: &str) -> String {
         let Self { drawing, legend, caption, data } = self;
         format!(
             r#"<figure class="{class}">{legend}<div class="plot">{drawing}</div><figcaption>{}</figcaption></figure>{}"#,
@@ -27,7 +27,7 @@ impl Figure {
 }
 
 /// The data of a plot, folded away.
-pub fn numbers(data: &Sheet, cast: &Cast) -> String {
+pub fn numbers(data: &TableModel, cast: &PolicySeries) -> String {
     format!("<details><summary>The numbers of this plot</summary>{}</details>", table::sheet(data, cast, false))
 }
 

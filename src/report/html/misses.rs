@@ -2,12 +2,12 @@
 
 use super::super::table_model::common_folder;
 use super::super::{escape, number_format};
-use super::series::Cast;
+use super::series::PolicySeries;
 use crate::results::saved::{MissRow, Results};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Misses of all policies together, each under its policy.
-pub fn all(results: &Results, cast: &Cast) -> String {
+pub fn all(results: &Results, cast: &PolicySeries) -> String {
     let folder = common_folder(results.misses.iter().map(|miss| miss.transcript.as_str()));
     let mut policies: Vec<&str> = Vec::new();
     for miss in &results.misses {
@@ -24,19 +24,19 @@ pub fn all(results: &Results, cast: &Cast) -> String {
             cast.tag(policy),
             if policies.len() <= 4 || recommended == Some(*policy) { " open" } else { "" },
             escape::html(policy),
-            many(own.len(), "miss").replace("misss", "misses"),
+            plural(own.len(), "miss").replace("misss", "misses"),
         )
     };
     policies.iter().map(of).collect()
 }
 
 /// `within` is left out of the paths: a folder, or the whole transcript.
-pub fn list(misses: &[&MissRow], cast: &Cast, within: &str) -> String {
+pub fn list(misses: &[&MissRow], cast: &PolicySeries, within: &str) -> String {
     let items: String = misses.iter().map(|miss| item(miss, cast, within)).collect();
     format!(r#"<ol class="misses">{items}</ol>"#)
 }
 
-fn item(miss: &MissRow, cast: &Cast, within: &str) -> String {
+fn item(miss: &MissRow, cast: &PolicySeries, within: &str) -> String {
     let path = miss.transcript.strip_prefix(within).filter(|path| !path.is_empty());
     let place = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
     let stale = if miss.stale { "; its file is in sight, but was written since" } else { "" };
@@ -46,14 +46,14 @@ fn item(miss: &MissRow, cast: &Cast, within: &str) -> String {
         _ => stale.trim_start_matches("; ").to_owned(),
     };
     let more = if miss.more > 0 {
-        format!(", with {} of the same origin", many(miss.more as usize, "other fact"))
+        format!(", with {} of the same origin", plural(miss.more as usize, "other fact"))
     } else {
         String::new()
     };
     let told = format!(
         "needed at call {} ({place}), {}{more}",
         number_format::grouped(miss.call as f64, 0),
-        many(miss.uses as usize, "use"),
+        plural(miss.uses as usize, "use"),
     );
     let lines: Vec<String> = [told, taken].iter().filter(|line| !line.is_empty()).map(|line| escape::html(line)).collect();
     let context = match miss.context.as_str() {

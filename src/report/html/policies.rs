@@ -1,11 +1,11 @@
 //! The policies themselves, as they were replayed.
 
 use super::super::escape;
-use super::series::Cast;
+use super::series::PolicySeries;
 use crate::results::saved::{PolicyText, Results};
 
 /// Every policy as it was replayed, settings from the command line included.
-pub fn definitions(results: &Results, cast: &Cast) -> String {
+pub fn definitions(results: &Results, cast: &PolicySeries) -> String {
     let one = |policy: &PolicyText| {
         let quirks: String = policy.quirks.iter().map(|quirk| format!("<li><bdi>{}</bdi></li>", escape::html(quirk))).collect();
         let quirks = if quirks.is_empty() {

@@ -3,12 +3,12 @@
 use super::super::table_model::compare::title;
 use super::super::table_model::sweep;
 use super::super::{escape, number_format};
-use super::series::Cast;
+use super::series::PolicySeries;
 use super::{policies, table};
 use crate::results::saved::{Results, Sweep};
-use crate::util::text::many;
+use crate::util::text::plural;
 
-pub fn recommendation(results: &Results, cast: &Cast) -> String {
+pub fn recommendation(results: &Results, cast: &PolicySeries) -> String {
     let Some(found) = &results.sweep else { return String::new() };
     let beside = sweep::recommended(results).map_or(String::new(), |sheet| table::sheet(&sheet, cast, false));
     let how = sweep::chosen(results).map_or(String::new(), |sheet| {
@@ -39,14 +39,14 @@ pub fn recommendation(results: &Results, cast: &Cast) -> String {
 
 /// What the values are of: whoever chooses the best of many sees it better than it is.
 fn reported(results: &Results, found: &Sweep, best: &str) -> String {
-    let tried = many(found.sessions, "session");
+    let tried = plural(found.sessions, "session");
     if found.held_out == 0 {
         return format!(
             "Chosen and reported on the same {tried}: the best of {} looks better there than it is (--holdout 0.3 keeps some apart).",
             found.configurations.len()
         );
     }
-    let held = many(found.held_out, "session");
+    let held = plural(found.held_out, "session");
     let summary = results.summary.iter().find(|summary| summary.policy == best && summary.bound_of.is_none());
     let value = |id: &str| {
         let (column, summary) = (results.column(id)?, summary?);

@@ -5,15 +5,15 @@ mod labels;
 use std::collections::{HashMap, HashSet};
 
 use super::super::table_model::compare::title;
-use super::super::table_model::{Head, Sheet};
+use super::super::table_model::{ColumnHeader, TableModel};
 use super::super::{escape, number_format};
 use labels::{caption, legend, names};
 
 use super::figure::{Figure, area};
 use super::parameters::parameters;
 use super::plot::{self, Scale};
-use super::series::{self, COST, Cast, KEPT, TOLD, first_with_values, is_end};
-use crate::results::saved::{Better, Column, ConfigurationRow, Results, Summary, Values};
+use super::series::{self, COST, KEPT, PolicySeries, TOLD, first_with_values, is_end};
+use crate::results::saved::{Column, ConfigurationRow, Direction, Results, Summary, Values};
 
 /// Pixels.
 const HEIGHT: usize = 420;
@@ -41,7 +41,7 @@ struct Axes<'a> {
     up: &'a Column,
 }
 
-pub fn draw(results: &Results, cast: &Cast) -> Option<Figure> {
+pub fn draw(results: &Results, cast: &PolicySeries) -> Option<Figure> {
     let axes = axes(results)?;
     let dots = dots(results, cast, &axes);
     if dots.is_empty() {
@@ -91,21 +91,21 @@ fn axes(results: &Results) -> Option<Axes<'_>> {
     }
 }
 
-fn better(results: &Results, column: &Column) -> Better {
+fn better(results: &Results, column: &Column) -> Direction {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
     objectives.filter(|objective| objective.column == column.id).map(|objective| objective.better).next().unwrap_or(column.better)
 }
 
 fn axis_name(column: &Column) -> String {
     let way = match column.better {
-        Better::Lower => ", less is better",
-        Better::Higher => ", more is better",
-        Better::Neither => "",
+        Direction::Lower => ", less is better",
+        Direction::Higher => ", more is better",
+        Direction::Neither => "",
     };
     format!("{}{way}", title(column))
 }
 
-fn dots<'a>(results: &'a Results, cast: &Cast, axes: &Axes) -> Vec<Dot<'a>> {
+fn dots<'a>(results: &'a Results, cast: &PolicySeries, axes: &Axes) -> Vec<Dot<'a>> {
     let at = |values: &Values| Some((values.get(&axes.across.id)?, values.get(&axes.up.id)?));
     let at = |values: &Values| at(values).filter(|(x, y)| x.is_finite() && y.is_finite());
     let replayed: Vec<&Summary> = results.summary.iter().filter(|summary| summary.bound_of.is_none()).collect();
@@ -172,8 +172,8 @@ fn dots<'a>(results: &'a Results, cast: &Cast, axes: &Axes) -> Vec<Dot<'a>> {
 }
 
 /// No other policy is as good in both and better in one. The ends take no part: they are what policies lie between.
-fn is_on_front(dot: &Dot, dots: &[Dot], (across, up): (Better, Better)) -> bool {
-    let good = |value: f64, way: Better| if way == Better::Lower { -value } else { value };
+fn is_on_front(dot: &Dot, dots: &[Dot], (across, up): (Direction, Direction)) -> bool {
+    let good = |value: f64, way: Direction| if way == Direction::Lower { -value } else { value };
     let goods = |dot: &Dot| (good(dot.at.0, across), good(dot.at.1, up));
     let own = goods(dot);
     let beats = |other: &Dot| {
@@ -230,11 +230,11 @@ fn point(dot: &Dot, (x, y): (f64, f64), told: &[&Column]) -> String {
     )
 }
 
-fn data(dots: &[Dot], told: &[&Column], title_of_plot: String) -> Sheet {
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(told.iter().map(|column| Head::numbers(&title(column))));
-    heads.push(Head::words("front"));
-    heads.push(Head::prose("parameters"));
+fn data(dots: &[Dot], told: &[&Column], title_of_plot: String) -> TableModel {
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(told.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    heads.push(ColumnHeader::words("front"));
+    heads.push(ColumnHeader::prose("parameters"));
     let row = |dot: &Dot| {
         let mut cells = vec![dot.policy.to_owned()];
         cells.extend(told.iter().map(|column| number_format::value(column.unit, dot.values.get(&column.id))));
@@ -252,7 +252,7 @@ fn data(dots: &[Dot], told: &[&Column], title_of_plot: String) -> Sheet {
         cells.push(settings.join("; "));
         cells
     };
-    Sheet { title: title_of_plot, measure: String::new(), heads, rows: dots.iter().map(row).collect(), below: vec![] }
+    TableModel { title: title_of_plot, measure: String::new(), heads, rows: dots.iter().map(row).collect(), below: vec![] }
 }
 
 /// The shapes only this plot needs, once a page.

@@ -5,7 +5,7 @@ use super::super::table_model::sweep;
 use super::super::{escape, number_format};
 use super::figure::{area, numbers};
 use super::plot::{self, Scale};
-use super::series::Cast;
+use super::series::PolicySeries;
 use crate::results::saved::{Column, Results, SensitivityRow, Unit};
 
 /// Pixels.
@@ -14,7 +14,7 @@ const HEIGHT: usize = 120;
 const NAMED: usize = 7;
 
 /// A row a parameter, a plot an objective. All plots of an objective have the same scale, so that they can be compared.
-pub fn draw(results: &Results, cast: &Cast) -> Option<String> {
+pub fn draw(results: &Results, cast: &PolicySeries) -> Option<String> {
     let rows = &results.sweep.as_ref()?.sensitivity;
     let telling =
         |row: &&SensitivityRow| row.share > 0.0 && row.means.len() > 1 && row.means.iter().all(|(_, mean)| mean.is_finite());

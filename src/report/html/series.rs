@@ -30,15 +30,15 @@ const COLOURS: usize = 8;
 const ENDS: [&str; 2] = [KEEP_ALL, "drop-all"];
 
 /// Every policy that can be pinned, and the look of each.
-pub struct Cast<'a> {
+pub struct PolicySeries<'a> {
     places: HashMap<&'a str, usize>,
     /// Those that have a line in every plot of lines.
-    pub drawn: Vec<Look<'a>>,
+    pub drawn: Vec<SeriesStyle<'a>>,
 }
 
 /// What a policy's line and mark look like.
 #[derive(Debug, Clone)]
-pub struct Look<'a> {
+pub struct SeriesStyle<'a> {
     pub policy: &'a str,
     /// Its place among all policies: `data-p` in the page.
     pub place: usize,
@@ -47,7 +47,7 @@ pub struct Look<'a> {
     pub mark: usize,
 }
 
-impl<'a> Cast<'a> {
+impl<'a> PolicySeries<'a> {
     pub fn new(results: &'a Results) -> Self {
         let replayed = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
         let mut names: Vec<&str> = replayed.map(|summary| summary.policy.as_str()).collect();
@@ -61,11 +61,11 @@ impl<'a> Cast<'a> {
         let look = |policy: &'a str| {
             let place = places.get(policy).copied().unwrap_or(0);
             if let Some(end) = ENDS.iter().position(|end| *end == policy) {
-                return Look { policy, place, class: format!("e{end}"), mark: end };
+                return SeriesStyle { policy, place, class: format!("e{end}"), mark: end };
             }
             let (colour, dash) = (colours % COLOURS, colours / COLOURS);
             colours += 1;
-            Look { policy, place, class: format!("s{colour} d{dash}"), mark: colour + dash }
+            SeriesStyle { policy, place, class: format!("s{colour} d{dash}"), mark: colour + dash }
         };
         let drawn = drawn.into_iter().map(look).collect();
         Self { places, drawn }
@@ -81,7 +81,7 @@ impl<'a> Cast<'a> {
         self.place(policy).map_or(String::new(), |place| format!(r#" data-p="{place}""#))
     }
 
-    pub fn look(&self, policy: &str) -> Option<&Look<'a>> {
+    pub fn look(&self, policy: &str) -> Option<&SeriesStyle<'a>> {
         self.drawn.iter().find(|look| look.policy == policy)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Cast<'a> {
 
     /// Buttons that show and hide the lines of a plot.
     pub fn legend(&self, more: &str) -> String {
-        let key = |look: &Look| {
+        let key = |look: &SeriesStyle| {
             format!(
                 r#"<button type="button" class="key {}" aria-pressed="true" data-k="{}">{}<bdi>{}</bdi></button>"#,
                 look.class,
@@ -115,7 +115,7 @@ impl<'a> Cast<'a> {
 }
 
 /// A short piece of a policy's line.
-pub fn sample(look: &Look) -> String {
+pub fn sample(look: &SeriesStyle) -> String {
     format!(
         r##"<svg class="sample {}" width="30" height="12" aria-hidden="true"><line class="stroke" x1="0" y1="6" x2="30" y2="6"/><use class="mark" href="#m{}" x="15" y="6"/></svg>"##,
         look.class,

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::super::number_format;
-use super::super::table_model::{Head, Sheet};
+use super::super::table_model::{ColumnHeader, TableModel};
 use super::figure::{Figure, area};
 use super::plot::{self, Scale};
-use super::series::{Cast, Look};
+use super::series::{PolicySeries, SeriesStyle};
 use crate::results::saved::{KeptRow, Results, Unit};
 
 /// What is drawn of one side of the uses.
@@ -36,7 +36,7 @@ pub const GENERATION: Side = Side {
 /// Pixels.
 const HEIGHT: usize = 250;
 
-pub fn draw(side: &Side, results: &Results, cast: &Cast) -> Option<Figure> {
+pub fn draw(side: &Side, results: &Results, cast: &PolicySeries) -> Option<Figure> {
     let rows: Vec<&KeptRow> = results.kept.iter().filter(|row| row.by == side.by && row.hit.is_finite()).collect();
     let mut steps: Vec<&str> = Vec::new();
     for row in &rows {
@@ -49,7 +49,7 @@ pub fn draw(side: &Side, results: &Results, cast: &Cast) -> Option<Figure> {
     }
     let hits: HashMap<(&str, &str), &KeptRow> = rows.iter().map(|row| ((row.policy.as_str(), &*row.of), *row)).collect();
     let scale = Scale::around([0.0, 1.0].into_iter());
-    let series = |look: &Look| {
+    let series = |look: &SeriesStyle| {
         let hit = |(at, step): (usize, &&str)| {
             let row = hits.get(&(look.policy, *step))?;
             Some((plot::step_middle(at, steps.len()), scale.down(row.hit)))
@@ -61,8 +61,8 @@ pub fn draw(side: &Side, results: &Results, cast: &Cast) -> Option<Figure> {
     };
     let lines: String = cast.drawn.iter().map(series).collect();
     let inside = format!("{}{}{lines}", plot::upright(&scale, Unit::Share, "kept"), plot::steps(&steps, side.axis));
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(steps.iter().map(|step| Head::numbers(step)));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
     let share = |policy: &str, step: &str| number_format::value(Unit::Share, hits.get(&(policy, step)).map(|row| row.hit));
     let mut policies: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
@@ -71,7 +71,7 @@ pub fn draw(side: &Side, results: &Results, cast: &Cast) -> Option<Figure> {
         }
     });
     let row = |policy: &&str| std::iter::once((*policy).to_owned()).chain(steps.iter().map(|step| share(policy, step))).collect();
-    let data = Sheet {
+    let data = TableModel {
         title: format!("{}, {}", side.name, side.axis),
         measure: String::new(),
         heads,

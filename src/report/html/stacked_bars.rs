@@ -1,15 +1,15 @@
 //! Plots of one line a policy: what its cost consists of, and how far it is from the baseline.
 
-use super::super::table_model::{Head, Sheet};
+use super::super::table_model::{ColumnHeader, TableModel};
 use super::super::{escape, number_format};
 use super::figure::numbers;
 use super::plot::{self, Scale};
-use super::series::{Cast, DIFFERENCES, Look, PARTS};
+use super::series::{DIFFERENCES, PARTS, PolicySeries, SeriesStyle};
 use crate::results::saved::{Column, ComparisonRow, Results, Unit};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// A policy's name, its strip, and what is said at its end.
-fn strip(look: &Look, drawing: &str, said: &str, name: &str) -> String {
+fn strip(look: &SeriesStyle, drawing: &str, said: &str, name: &str) -> String {
     format!(
         r#"<li class="strip" data-p="{}"><span class="who"><bdi>{}</bdi></span><svg class="line" width="100%" height="22" role="img" aria-label="{}">{drawing}</svg><span class="said">{}</span></li>"#,
         look.place,
@@ -32,7 +32,7 @@ fn grid(scale: &Scale) -> String {
 }
 
 /// Stacked bars: what each policy's cost consists of.
-pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
+pub fn costs(results: &Results, cast: &PolicySeries) -> Option<String> {
     let parts: Vec<(&Column, &str)> = PARTS.iter().filter_map(|(id, name)| Some((results.column(id)?, *name))).collect();
     let unit = parts.first()?.0.unit;
     let values = |policy: &str| -> Option<Vec<f64>> {
@@ -40,9 +40,9 @@ pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
         let values: Vec<Option<f64>> = parts.iter().map(|(column, _)| summary.values.get(&column.id)).collect();
         values.iter().any(Option::is_some).then(|| values.into_iter().map(|value| value.unwrap_or(0.0).max(0.0)).collect())
     };
-    let drawn: Vec<(&Look, Vec<f64>)> = cast.drawn.iter().filter_map(|look| Some((look, values(look.policy)?))).collect();
+    let drawn: Vec<(&SeriesStyle, Vec<f64>)> = cast.drawn.iter().filter_map(|look| Some((look, values(look.policy)?))).collect();
     let scale = Scale::around(drawn.iter().map(|(_, parts)| parts.iter().sum()).chain([0.0]));
-    let bar = |(look, values): &(&Look, Vec<f64>)| {
+    let bar = |(look, values): &(&SeriesStyle, Vec<f64>)| {
         let (mut from, mut bars, mut said) = (0.0, grid(&scale), Vec::new());
         for (at, value) in values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
             let (x, width) = (plot::place(scale.at(from)), plot::place(scale.at(*value) - scale.at(0.0)));
@@ -61,9 +61,9 @@ pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
         format!(r#"<span class="key still"><i class="swatch p{at}"></i>{}</span>"#, escape::html(name))
     };
     let keys: String = parts.iter().enumerate().map(key).collect();
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(parts.iter().map(|(_, name)| Head::numbers(name)));
-    heads.push(Head::numbers("together"));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(parts.iter().map(|(_, name)| ColumnHeader::numbers(name)));
+    heads.push(ColumnHeader::numbers("together"));
     let all = results.summary.iter().filter(|summary| summary.bound_of.is_none());
     let rows = all.filter_map(|summary| {
         let values = values(&summary.policy)?;
@@ -71,7 +71,8 @@ pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
         let cells = values.into_iter().chain([together]).map(|value| number_format::value(unit, Some(value)));
         Some(std::iter::once(summary.policy.clone()).chain(cells).collect())
     });
-    let data = Sheet { title: "Cost by part".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] };
+    let data =
+        TableModel { title: "Cost by part".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] };
     let caption = format!("Estimated, with prompt caching simulated, over all conversations. {}", cast.left_out(results));
     Some(format!(
         r#"<figure><div class="legend">{keys}</div><ul class="strips" id="parts">{bars}{}</ul><figcaption>{}</figcaption></figure>{}"#,
@@ -82,16 +83,16 @@ pub fn costs(results: &Results, cast: &Cast) -> Option<String> {
 }
 
 /// Dots and whiskers: each policy less the baseline, column by column.
-pub fn differences(results: &Results, cast: &Cast) -> Option<String> {
+pub fn differences(results: &Results, cast: &PolicySeries) -> Option<String> {
     let has = |id: &str| results.comparisons.iter().any(|row| row.column == id && row.difference.is_finite());
     let columns: Vec<&Column> = DIFFERENCES.iter().filter(|id| has(id)).filter_map(|id| results.column(id)).collect();
     let plots: String = columns.iter().map(|column| difference(column, results, cast)).collect();
     if plots.is_empty() {
         return None;
     }
-    let mut heads = vec![Head::names("policy"), Head::names("against"), Head::names("column")];
-    heads.extend(["difference", "interval", "sessions", "p", "p after Holm"].map(Head::numbers));
-    let data = Sheet {
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("against"), ColumnHeader::names("column")];
+    heads.extend(["difference", "interval", "sessions", "p", "p after Holm"].map(ColumnHeader::numbers));
+    let data = TableModel {
         title: "Differences".to_owned(),
         measure: String::new(),
         heads,
@@ -101,7 +102,7 @@ pub fn differences(results: &Results, cast: &Cast) -> Option<String> {
     let drawn = results.statistics.as_ref().map_or(String::new(), |statistics| {
         let level = number_format::grouped(statistics.level * 100.0, 0);
         let draws = number_format::grouped(statistics.draws as f64, 0);
-        format!("Whiskers are {level} % intervals over {}, {draws} draws. ", many(statistics.sessions, "session"))
+        format!("Whiskers are {level} % intervals over {}, {draws} draws. ", plural(statistics.sessions, "session"))
     });
     let caption = format!("{drawn}A whisker that crosses the line at zero tells no difference. {}", cast.left_out(results));
     Some(format!(
@@ -111,9 +112,9 @@ pub fn differences(results: &Results, cast: &Cast) -> Option<String> {
     ))
 }
 
-fn difference(column: &Column, results: &Results, cast: &Cast) -> String {
+fn difference(column: &Column, results: &Results, cast: &PolicySeries) -> String {
     let row = |policy: &str| results.comparisons.iter().find(|row| row.policy == policy && row.column == column.id);
-    let rows: Vec<(&Look, &ComparisonRow)> =
+    let rows: Vec<(&SeriesStyle, &ComparisonRow)> =
         cast.drawn.iter().filter_map(|look| Some((look, row(look.policy).filter(|row| row.difference.is_finite())?))).collect();
     let ends = rows.iter().flat_map(|(_, row)| row.interval.into_iter().flatten().chain([row.difference, 0.0]));
     let scale = Scale::around(ends);

@@ -1,14 +1,14 @@
 //! Tables: any sheet, and the comparison of all policies by all columns.
 
 use super::super::table_model::compare::{in_tables, keep_all_first, name, title};
-use super::super::table_model::{Head, Holds, Sheet};
+use super::super::table_model::{CellKind, ColumnHeader, TableModel};
 use super::super::{escape, number_format};
-use super::series::Cast;
-use crate::results::saved::{Better, Column, Results, Summary};
+use super::series::PolicySeries;
+use crate::results::saved::{Column, Direction, Results, Summary};
 
 /// A sheet as a table in a box that scrolls sideways by itself. Its title is the caption of the table; `shown` says whether
 /// the caption is seen, or only heard.
-pub fn sheet(sheet: &Sheet, cast: &Cast, shown: bool) -> String {
+pub fn sheet(sheet: &TableModel, cast: &PolicySeries, shown: bool) -> String {
     let title = match sheet.measure.as_str() {
         "" => escape::html(&sheet.title),
         measure => format!("{}: {}", escape::html(&sheet.title), escape::html(measure)),
@@ -29,10 +29,10 @@ pub fn sheet(sheet: &Sheet, cast: &Cast, shown: bool) -> String {
     )
 }
 
-fn head_cell(head: &Head, cast: &Cast) -> String {
+fn head_cell(head: &ColumnHeader, cast: &PolicySeries) -> String {
     let text = escape::html(&head.text);
     match head.holds {
-        Holds::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, cast.tag(&head.text), sorter(&text)),
+        CellKind::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, cast.tag(&head.text), sorter(&text)),
         _ => format!(r#"<th scope="col">{text}</th>"#),
     }
 }
@@ -42,27 +42,27 @@ fn sorter(text: &str) -> String {
     format!(r#"<button type="button" class="sort">{text}</button>"#)
 }
 
-fn row(sheet: &Sheet, cells: &[String], cast: &Cast) -> String {
+fn row(sheet: &TableModel, cells: &[String], cast: &PolicySeries) -> String {
     let of = match sheet.heads.first() {
         Some(head) if head.text == "policy" => cells.first().map_or(String::new(), |policy| cast.tag(policy)),
         _ => String::new(),
     };
     // A row may lack its last cells.
     let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-    let cell = |(at, (head, text)): (usize, (&Head, &str))| {
+    let cell = |(at, (head, text)): (usize, (&ColumnHeader, &str))| {
         let text = escape::html(text);
         match head.holds {
             _ if at == 0 => format!(r#"<th scope="row"><bdi>{text}</bdi></th>"#),
-            Holds::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, cast.tag(&head.text)),
-            Holds::Prose | Holds::Verbatim => format!(r#"<td class="prose"><bdi>{text}</bdi></td>"#),
-            Holds::Names | Holds::Words => format!("<td><bdi>{text}</bdi></td>"),
+            CellKind::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, cast.tag(&head.text)),
+            CellKind::Prose | CellKind::Verbatim => format!(r#"<td class="prose"><bdi>{text}</bdi></td>"#),
+            CellKind::Names | CellKind::Words => format!("<td><bdi>{text}</bdi></td>"),
         }
     };
     format!("<tr{of}>{}</tr>", cells.enumerate().map(cell).collect::<String>())
 }
 
 /// Policies by columns, with intervals; each policy with its bounds is a body of its own, so that sorting keeps them together.
-pub fn comparison(results: &Results, cast: &Cast) -> String {
+pub fn comparison(results: &Results, cast: &PolicySeries) -> String {
     let groups = groups(results);
     let mut labels: Vec<&str> = Vec::new();
     groups.iter().for_each(|(label, _)| {
@@ -130,16 +130,16 @@ fn own_name(column: &Column) -> String {
     format!("{}{own}", if column.estimated { "~" } else { "" })
 }
 
-fn wanted(better: Better) -> &'static str {
+fn wanted(better: Direction) -> &'static str {
     match better {
-        Better::Lower => r#"<span class="wanted" aria-label=", less is better">↓</span>"#,
-        Better::Higher => r#"<span class="wanted" aria-label=", more is better">↑</span>"#,
-        Better::Neither => "",
+        Direction::Lower => r#"<span class="wanted" aria-label=", less is better">↓</span>"#,
+        Direction::Higher => r#"<span class="wanted" aria-label=", more is better">↑</span>"#,
+        Direction::Neither => "",
     }
 }
 
 /// The settings of a sweep's configuration stand below its name, which is but a number.
-fn named_row(summary: &Summary, results: &Results, cast: &Cast, cells: &str) -> String {
+fn named_row(summary: &Summary, results: &Results, cast: &PolicySeries, cells: &str) -> String {
     let text = escape::html(&name(summary));
     let Some(place) = cast.place(&summary.policy).filter(|_| summary.bound_of.is_none()) else {
         return format!(r#"<tr class="bound"><th scope="row"><bdi>{text}</bdi></th>{cells}</tr>"#);

@@ -1,11 +1,11 @@
 //! What recorded compactions lost.
 
 use super::super::table_model::cut as cut_text;
-use super::{Head, Inspection, Sheet, cut, folder, number, tokens};
+use super::{ColumnHeader, Inspection, TableModel, cut, folder, number, tokens};
 use crate::analysis::inspect::{CompactionLoss, LostFact};
 
 /// One row a recorded compaction; before which call it was is in the sheet of all compactions.
-pub fn losses(inspections: &[Inspection]) -> Sheet {
+pub fn losses(inspections: &[Inspection]) -> TableModel {
     let row = |(transcript, loss): (&str, &CompactionLoss)| {
         let mut cells = vec![format!("{transcript}:{}", loss.line)];
         let in_summary = if loss.encrypted { "encrypted".to_owned() } else { number(loss.in_summary) };
@@ -20,21 +20,21 @@ pub fn losses(inspections: &[Inspection]) -> Sheet {
         below.push("encrypted: only the provider can read the summary, and what it held counts as nowhere".to_owned());
     }
     below.push("~tokens refetched: results that brought them back; predicted: the cheapest sources, read again".to_owned());
-    let mut heads = vec![Head::names("place")];
+    let mut heads = vec![ColumnHeader::names("place")];
     let counts = ["needed", "in the summary", "fetched again", "own words", "user", "nowhere"];
-    heads.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(Head::numbers));
-    Sheet { title: "What recorded compactions lost".to_owned(), measure: String::new(), heads, rows, below }
+    heads.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(ColumnHeader::numbers));
+    TableModel { title: "What recorded compactions lost".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 /// The facts an agent used although no text it could see held them.
-pub fn nowhere(inspections: &[Inspection]) -> Sheet {
+pub fn nowhere(inspections: &[Inspection]) -> TableModel {
     let facts = |(transcript, loss): (&str, &CompactionLoss)| {
         let row = |fact: &LostFact| vec![format!("{transcript}:{}", fact.line), fact.kind.to_owned(), cut_text(&fact.text)];
         loss.nowhere_facts.iter().map(row).collect::<Vec<_>>()
     };
     let (rows, below) = cut(of(inspections).flat_map(facts).collect(), "fact");
-    let heads = vec![Head::names("used at"), Head::names("kind"), Head::prose("fact")];
-    Sheet {
+    let heads = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
+    TableModel {
         title: "Facts used after a compaction that no visible text held".to_owned(),
         measure: String::new(),
         heads,

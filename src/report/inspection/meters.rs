@@ -4,9 +4,9 @@ use super::number;
 use crate::analysis::inspect::{Inspection, MeterCheck};
 use crate::metrics::column::Unit;
 use crate::report::number_format;
-use crate::report::table_model::{Head, Sheet};
+use crate::report::table_model::{ColumnHeader, TableModel};
 
-pub fn meters(inspections: &[Inspection]) -> Sheet {
+pub fn meters(inspections: &[Inspection]) -> TableModel {
     let mut meters: Vec<(&str, Vec<(f64, u64)>)> = Vec::new();
     for check in inspections.iter().flat_map(|inspection| &inspection.meters) {
         match meters.iter_mut().find(|(meter, _)| *meter == check.meter) {
@@ -23,10 +23,10 @@ pub fn meters(inspections: &[Inspection]) -> Sheet {
             format!("{}–{}", number_format::grouped(check.p10, 2), number_format::grouped(check.p90, 2)),
         ]
     });
-    let mut heads = vec![Head::names("meter")];
-    heads.extend(["deltas", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("meter")];
+    heads.extend(["deltas", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(ColumnHeader::numbers));
     let below = "over calls whose recorded request grew by what entered and nothing else; recorded: fitted to the other half of \
                  each session";
     let (title, rows) = ("Meters against recorded usage".to_owned(), rows.collect());
-    Sheet { title, measure: String::new(), heads, rows, below: vec![below.to_owned()] }
+    TableModel { title, measure: String::new(), heads, rows, below: vec![below.to_owned()] }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Head, Inspection, Sheet, number, tokens};
+use super::{ColumnHeader, Inspection, TableModel, number, tokens};
 use crate::metrics::column::Unit;
 use crate::metrics::prices::Bill;
 use crate::report::number_format;
 
 /// One row a model, and their sum.
-pub fn usage(inspections: &[Inspection]) -> Sheet {
+pub fn usage(inspections: &[Inspection]) -> TableModel {
     let mut bills: BTreeMap<Option<&str>, Bill> = BTreeMap::new();
     for of_model in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
         bills.entry(of_model.model.as_deref()).or_default().add(&of_model.bill);
@@ -23,11 +23,11 @@ pub fn usage(inspections: &[Inspection]) -> Sheet {
     if rows.len() > 1 {
         rows.push(row("all", &Bill::sum(bills.values())));
     }
-    let mut heads = vec![Head::names("model")];
-    heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("model")];
+    heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
     let mut below = vec!["tokens the provider billed; input: neither read from the cache nor written to it".to_owned()];
     if bills.values().any(|bill| bill.usd.is_none()) {
         below.push(format!("{}: no price is known; --prices names a model or a list", number_format::MISSING));
     }
-    Sheet { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
 }

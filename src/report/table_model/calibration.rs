@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Head, Sheet};
+use super::{ColumnHeader, TableModel};
 use crate::report::number_format;
 use crate::results::saved::{CalibrationRow, Results};
 use crate::tokens::calibration::median;
 
-pub fn calibrations(results: &Results) -> Sheet {
+pub fn calibrations(results: &Results) -> TableModel {
     let mut models: BTreeMap<(&str, &str), Vec<&CalibrationRow>> = BTreeMap::new();
     for row in &results.calibrations {
         models.entry((&row.model, &row.counter)).or_default().push(row);
@@ -28,12 +28,18 @@ pub fn calibrations(results: &Results) -> Sheet {
         cells
     });
     let rows = rows.collect();
-    let mut heads = vec![Head::names("model"), Head::names("rates of")];
+    let mut heads = vec![ColumnHeader::names("model"), ColumnHeader::names("rates of")];
     let numbers =
         ["conversations", "deltas", "tool result", "tool use", "text", "thinking", "per call", "median error", "p10–p90"];
-    heads.extend(numbers.map(Head::numbers));
+    heads.extend(numbers.map(ColumnHeader::numbers));
     let below = "~ estimated: tokens by 1,000 characters of each kind, and by call, as recorded usage tells them (recorded: that of \
                  the session itself); medians over conversations. Error, and recorded ÷ estimate, are of calls that the rates \
                  were not fitted to";
-    Sheet { title: "Tokens by recorded usage".to_owned(), measure: String::new(), heads, rows, below: vec![below.to_owned()] }
+    TableModel {
+        title: "Tokens by recorded usage".to_owned(),
+        measure: String::new(),
+        heads,
+        rows,
+        below: vec![below.to_owned()],
+    }
 }

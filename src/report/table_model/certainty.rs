@@ -2,7 +2,7 @@
 
 use crate::results::saved::Results;
 use crate::results::stats::{COVERAGE, FEW, FEWEST, Samples};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::super::number_format::grouped;
 
@@ -12,7 +12,7 @@ pub fn of_intervals(results: &Results) -> Vec<String> {
     let mut lines = vec![format!(
         "(low … high): {} % intervals, {} drawn with replacement {} times (seed {})",
         grouped(how.level * 100.0, 0),
-        many(how.sessions, "session"),
+        plural(how.sessions, "session"),
         grouped(how.draws as f64, 0),
         how.seed
     )];
@@ -33,6 +33,6 @@ fn too_few(results: &Results) -> Option<String> {
     let could_be = results.columns.iter().any(|column| column.combine.is_average());
     let is_said = could_be && (2..FEWEST).contains(&sessions);
     is_said.then(|| {
-        format!("{} are too few to say how sure this is: intervals and comparisons need {FEWEST}", many(sessions, "session"))
+        format!("{} are too few to say how sure this is: intervals and comparisons need {FEWEST}", plural(sessions, "session"))
     })
 }

@@ -3,28 +3,28 @@
 use std::collections::HashMap;
 
 use crate::results::saved::{Column, Results, Row, Summary, Unit};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::super::number_format;
-use super::{Head, SHOWN, Sheet, certainty, common_folder, left_out};
+use super::{ColumnHeader, SHOWN, TableModel, certainty, common_folder, left_out};
 
 /// The policy every comparison begins with: nothing is compacted.
 pub const KEEP_ALL: &str = "keep-all";
 
 /// Policies × measures over everything; measures that go into detail are left out.
-pub fn summary(results: &Results) -> Sheet {
+pub fn summary(results: &Results) -> TableModel {
     let columns: Vec<&Column> = in_tables(results).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).max().unwrap_or(0);
     let conversations = conversations_of(&results.rows).len().max(transcripts);
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(columns.iter().map(|column| Head::numbers(&title(column))));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let rows = keep_all_first(results).map(|summary| {
         let values = columns.iter().map(|column| with_interval(column, summary));
         std::iter::once(name(summary)).chain(values).collect()
     });
     let mut below = Vec::new();
     if let Some(unfinished) = &results.unfinished {
-        let all = many(unfinished.transcripts, "transcript");
+        let all = plural(unfinished.transcripts, "transcript");
         below.push(format!("stopped: {} of {all} done; --resume goes on from what -o json saved", unfinished.done.len()));
     }
     if columns.iter().any(|column| column.estimated) {
@@ -34,8 +34,8 @@ pub fn summary(results: &Results) -> Sheet {
         below.push(format!("{} does not apply", number_format::MISSING));
     }
     below.extend(certainty::of_intervals(results));
-    let title = format!("Summary: {}, {}", many(transcripts, "transcript"), many(conversations, "conversation"));
-    Sheet { title, measure: String::new(), heads, rows: rows.collect(), below }
+    let title = format!("Summary: {}, {}", plural(transcripts, "transcript"), plural(conversations, "conversation"));
+    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
 }
 
 /// A bound stands below its policy, whose name it need not repeat.
@@ -57,11 +57,11 @@ fn with_interval(column: &Column, summary: &Summary) -> String {
 /// Conversations × policies in one measure: the first share there is, else the first size. The largest conversations by the
 /// first column of tokens come first. Bounds are of all conversations and have no column. Empty where there is but one
 /// conversation.
-pub fn conversations(results: &Results) -> Sheet {
+pub fn conversations(results: &Results) -> TableModel {
     let rows_of = conversations_of(&results.rows);
     let first = |unit: Unit| in_tables(results).find(|column| column.unit == unit);
     let (Some(size), true) = (first(Unit::Tokens).or(in_tables(results).next()), rows_of.len() > 1) else {
-        return Sheet { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
+        return TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
     };
     let measure = first(Unit::Share).unwrap_or(size);
 
@@ -70,8 +70,9 @@ pub fn conversations(results: &Results) -> Sheet {
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let policies = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
     let policies: Vec<&str> = policies.map(|summary| summary.policy.as_str()).collect();
-    let mut heads = vec![Head::names("transcript"), Head::names("conversation"), Head::numbers(&title(size))];
-    heads.extend(policies.iter().map(|policy| Head::numbers(policy)));
+    let mut heads =
+        vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::numbers(&title(size))];
+    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
     let rows = sized.iter().take(SHOWN).filter_map(|(tokens, rows)| {
         let of: &Row = rows.first()?;
         let replayed = rows.iter().filter(|row| row.bound_of.is_none());
@@ -88,10 +89,10 @@ pub fn conversations(results: &Results) -> Sheet {
     let left = sized.len() - rows.len();
     let mut below = left_out(folder);
     if left > 0 {
-        below.push(format!("{} in -o json and -o csv", many(left, "more conversation")));
+        below.push(format!("{} in -o json and -o csv", plural(left, "more conversation")));
     }
     let which = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
-    Sheet { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
+    TableModel { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
 }
 
 pub fn in_tables(results: &Results) -> impl Iterator<Item = &Column> {

@@ -3,33 +3,33 @@
 use std::collections::HashMap;
 
 use crate::report::escape;
-use crate::results::saved::{Better, Column, Combine, ComparisonRow, Results, Statistics, Unit};
+use crate::results::saved::{Aggregation, Column, ComparisonRow, Direction, Results, Statistics, Unit};
 use crate::results::stats::FLIPS;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::super::number_format;
 use super::compare::title;
-use super::{Head, Sheet};
+use super::{ColumnHeader, TableModel};
 
 /// Stands where a difference cannot be told from none.
 const UNSURE: &str = "?";
 
 /// Policies × the columns in which one way is better and long sessions weigh more; those in which no policy differs, and those
 /// that go into detail, are left out. Empty where nothing can be said.
-pub fn against(results: &Results) -> Sheet {
+pub fn against(results: &Results) -> TableModel {
     let (Some(how), Some(first)) = (&results.statistics, results.comparisons.first()) else {
         return nothing();
     };
     let rows: HashMap<(&str, &str), &ComparisonRow> =
         results.comparisons.iter().map(|row| ((row.policy.as_str(), &*row.column), row)).collect();
     let differs = |column: &Column| results.comparisons.iter().any(|row| row.column == column.id && !is_same(row));
-    let is_shown = |column: &&Column| !column.detail && column.combine != Combine::Mean && differs(column);
+    let is_shown = |column: &&Column| !column.detail && column.combine != Aggregation::Mean && differs(column);
     let columns: Vec<&Column> = results.columns.iter().filter(is_shown).collect();
     if columns.is_empty() {
         return nothing();
     }
-    let mut heads = vec![Head::names("policy")];
-    heads.extend(columns.iter().map(|column| Head::numbers(&title(column))));
+    let mut heads = vec![ColumnHeader::names("policy")];
+    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let mut policies: Vec<&str> = results.comparisons.iter().map(|row| row.policy.as_str()).collect();
     policies.dedup();
     let cells = policies.iter().map(|policy| {
@@ -38,13 +38,13 @@ pub fn against(results: &Results) -> Sheet {
         };
         std::iter::once((*policy).to_owned()).chain(columns.iter().map(of)).collect()
     });
-    let title = format!("Against the baseline, {}", many(how.sessions, "session"));
+    let title = format!("Against the baseline, {}", plural(how.sessions, "session"));
     let below = below(results, how, &columns);
-    Sheet { title, measure: first.against.clone(), heads, rows: cells.collect(), below }
+    TableModel { title, measure: first.against.clone(), heads, rows: cells.collect(), below }
 }
 
-fn nothing() -> Sheet {
-    Sheet { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] }
+fn nothing() -> TableModel {
+    TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] }
 }
 
 /// No draw of sessions and no swap makes any difference.
@@ -73,8 +73,8 @@ fn verdict(column: &Column, row: &ComparisonRow, how: &Statistics) -> &'static s
     let (Some([low, high]), Some(p)) = (row.interval, row.p_holm) else { return UNSURE };
     let is_sure = p <= 1.0 - how.level && (low > 0.0 || high < 0.0);
     match column.better {
-        Better::Higher | Better::Lower if is_sure => {
-            if (low > 0.0) == (column.better == Better::Higher) {
+        Direction::Higher | Direction::Lower if is_sure => {
+            if (low > 0.0) == (column.better == Direction::Higher) {
                 "better"
             } else {
                 "worse"

@@ -1,16 +1,16 @@
 //! What edits cost in the prompt cache, and how well the simulation of it stands up to the record.
 
-use crate::results::saved::{BreakRow, CheckRow, DearBreak, Results, Unit};
-use crate::util::text::many;
+use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, Results, Unit};
+use crate::util::text::plural;
 
 use super::super::number_format;
-use super::{Head, SHOWN, Sheet, common_folder, left_out};
+use super::{ColumnHeader, SHOWN, TableModel, common_folder, left_out};
 
 /// A residual up to this share is as good as the counts of tokens are.
 const CLOSE: f64 = 0.05;
 
 /// Which layers broke cached prefixes, what that cost and whether it paid.
-pub fn breaks(results: &Results) -> Sheet {
+pub fn breaks(results: &Results) -> TableModel {
     let row = |row: &BreakRow| {
         vec![
             row.policy.clone(),
@@ -23,21 +23,23 @@ pub fn breaks(results: &Results) -> Sheet {
             number_format::value(Unit::Share, Some(row.paid as f64 / row.breaks as f64)),
         ]
     };
-    let mut heads = vec![Head::names("policy"), Head::names("layer")];
-    heads.extend(["breaks", "~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "~paid"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    heads.extend(
+        ["breaks", "~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "~paid"].map(ColumnHeader::numbers),
+    );
     let below = vec![
         "usd: what writing again cost more than reading would have; tokens freed: per request, all breaks together".to_owned(),
         "calls to break even: the median; paid: the share of breaks that had so many calls before the next, or the end"
             .to_owned(),
     ];
     let rows = results.breaks.iter().map(row).collect();
-    Sheet { title: "Prefix breaks".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Prefix breaks".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 /// The breaks that are worth a look.
-pub fn dearest(results: &Results) -> Sheet {
+pub fn dearest(results: &Results) -> TableModel {
     let folder = common_folder(results.dear_breaks.iter().map(|broken| broken.transcript.as_str()));
-    let row = |broken: &DearBreak| {
+    let row = |broken: &CostlyBreak| {
         vec![
             broken.policy.clone(),
             format!("{}:{}", &broken.transcript[folder.len()..], broken.line),
@@ -50,38 +52,45 @@ pub fn dearest(results: &Results) -> Sheet {
             count(broken.followed as f64),
         ]
     };
-    let mut heads = vec![Head::names("policy"), Head::names("place"), Head::numbers("call"), Head::words("layer")];
-    heads.extend(["~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "calls it had"].map(Head::numbers));
+    let mut heads = vec![
+        ColumnHeader::names("policy"),
+        ColumnHeader::names("place"),
+        ColumnHeader::numbers("call"),
+        ColumnHeader::words("layer"),
+    ];
+    heads.extend(
+        ["~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "calls it had"].map(ColumnHeader::numbers),
+    );
     let rows = results.dear_breaks.iter().map(row).collect();
-    Sheet { title: "Dearest breaks".to_owned(), measure: String::new(), heads, rows, below: left_out(folder) }
+    TableModel { title: "Dearest breaks".to_owned(), measure: String::new(), heads, rows, below: left_out(folder) }
 }
 
 /// The records replayed: the sum, then those that the simulation does not reproduce, the worst first.
-pub fn checks(results: &Results) -> Sheet {
+pub fn checks(results: &Results) -> TableModel {
     let checks = &results.checks;
     let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
     let mut worst: Vec<&CheckRow> = checks.iter().filter(|check| check.residual.abs() > CLOSE).collect();
     worst.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
     let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, name_of_sum(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
-    let mut heads = vec![Head::names("transcript"), Head::names("conversation")];
-    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(Head::numbers));
-    heads.push(Head::prose("what the record shows"));
+    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
+    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(ColumnHeader::numbers));
+    heads.push(ColumnHeader::prose("what the record shows"));
     let mut below = vec![
         format!(
             "{} of {} with recorded usage cost within {:.0} % of what was billed; listed are the others",
             checks.len() - worst.len(),
-            many(checks.len(), "conversation"),
+            plural(checks.len(), "conversation"),
             CLOSE * 100.0
         ),
         "read: the share of the input that came from the cache, as recorded, and as simulated with the recorded compactions"
             .to_owned(),
     ];
     if worst.len() > SHOWN {
-        below.push(format!("{} in -o json", many(worst.len() - SHOWN, "more conversation")));
+        below.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
     }
     below.extend(left_out(folder));
-    Sheet { title: "The record replayed, against what was billed".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "The record replayed, against what was billed".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 fn name_of_sum(checks: &[CheckRow]) -> &'static str {

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::findings::{FINDINGS, Finding, Level};
 use crate::results::saved::Results;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::super::number_format;
-use super::{Head, Sheet, common_folder, left_out};
+use super::{ColumnHeader, TableModel, common_folder, left_out};
 
 /// Findings of one kind that are shown of one policy before the rest is only counted.
 const SHOWN: usize = 3;
 
 /// Kinds × policies.
-pub fn counts(results: &Results) -> Sheet {
+pub fn counts(results: &Results) -> TableModel {
     let mut counts: BTreeMap<(usize, &str), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
     for finding in &results.findings {
         *counts.entry((place_of(&finding.id), &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
@@ -27,21 +27,27 @@ pub fn counts(results: &Results) -> Sheet {
         [(*id).to_owned()].into_iter().chain(policies.iter().map(count)).collect()
     };
     let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
-    let heads = policies.iter().map(|policy| Head::numbers(policy.unwrap_or("recorded")));
+    let heads = policies.iter().map(|policy| ColumnHeader::numbers(policy.unwrap_or("recorded")));
     let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
     let level = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
-    let levels: Vec<_> = Level::ALL.iter().filter(|one| level(**one) > 0).map(|one| many(level(*one), one.name())).collect();
+    let levels: Vec<_> = Level::ALL.iter().filter(|one| level(**one) > 0).map(|one| plural(level(*one), one.name())).collect();
     let title = format!("Findings: {}", levels.join(", "));
-    Sheet { title, measure: String::new(), heads: [Head::names("finding")].into_iter().chain(heads).collect(), rows, below }
+    TableModel {
+        title,
+        measure: String::new(),
+        heads: [ColumnHeader::names("finding")].into_iter().chain(heads).collect(),
+        rows,
+        below,
+    }
 }
 
 /// The first of each kind and policy, errors before warnings before notes.
-pub fn worst(results: &Results) -> Sheet {
+pub fn worst(results: &Results) -> TableModel {
     of(&results.findings)
 }
 
 /// Findings with their places, the worst first; of one kind and policy those of different transcripts before the others.
-pub fn of(findings: &[Finding]) -> Sheet {
+pub fn of(findings: &[Finding]) -> TableModel {
     let folder = common_folder(findings.iter().map(|finding| finding.path.as_str()));
     let mut of_transcript: BTreeMap<(&str, Option<&str>, &str), usize> = BTreeMap::new();
     let mut shown: Vec<(usize, &Finding)> = Vec::new();
@@ -68,10 +74,10 @@ pub fn of(findings: &[Finding]) -> Sheet {
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
     let left = findings.len() - rows.len();
-    let mut below = if left > 0 { vec![format!("{} in -o json", many(left, "more finding"))] } else { Vec::new() };
+    let mut below = if left > 0 { vec![format!("{} in -o json", plural(left, "more finding"))] } else { Vec::new() };
     below.extend(left_out(folder));
-    let heads = vec![Head::names("finding"), Head::names("place"), Head::prose("what")];
-    Sheet { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
+    let heads = vec![ColumnHeader::names("finding"), ColumnHeader::names("place"), ColumnHeader::prose("what")];
+    TableModel { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 /// The place of a kind among all.

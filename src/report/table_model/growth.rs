@@ -2,15 +2,15 @@
 
 use super::super::{number_format, spark};
 use super::compare::KEEP_ALL;
-use super::{Head, Sheet, common_folder};
+use super::{ColumnHeader, TableModel, common_folder};
 use crate::results::saved::{Results, TraceLine, TraceRow, Unit};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// Bars of a row: with a policy's name before them they fit into 100 columns.
 const BARS: usize = 60;
 
 /// One row a policy, all drawn to the scale of the largest request.
-pub fn growth(results: &Results) -> Sheet {
+pub fn growth(results: &Results) -> TableModel {
     let calls = |trace: &TraceRow| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0);
     // Of several as long the first.
     let longest = results.traces.iter().rev().max_by_key(|trace| calls(trace)).filter(|trace| calls(trace) > 1);
@@ -25,14 +25,14 @@ pub fn growth(results: &Results) -> Sheet {
     let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
     let below = longest.map(|trace| {
         let recorded = if trace.recorded.is_empty() { String::new() } else { recorded(&trace.recorded) };
-        format!("{} from left to right; the tallest bar is the largest request of all{recorded}", many(calls(trace), "call"))
+        format!("{} from left to right; the tallest bar is the largest request of all{recorded}", plural(calls(trace), "call"))
     });
     let measure = longest.map_or(String::new(), |trace| match trace.conversation.as_str() {
         "main" => trace.transcript[folder.len()..].to_owned(),
         conversation => format!("{}, {conversation}", &trace.transcript[folder.len()..]),
     });
-    let heads = vec![Head::names("policy"), Head::prose("tokens per call"), Head::numbers("~largest")];
-    Sheet { title: "The longest conversation".to_owned(), measure, heads, rows, below: below.into_iter().collect() }
+    let heads = vec![ColumnHeader::names("policy"), ColumnHeader::prose("tokens per call"), ColumnHeader::numbers("~largest")];
+    TableModel { title: "The longest conversation".to_owned(), measure, heads, rows, below: below.into_iter().collect() }
 }
 
 fn recorded(calls: &[usize]) -> String {

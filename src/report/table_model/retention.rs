@@ -6,7 +6,7 @@ use crate::results::saved::{KeptRow, MissRow, Results, Unit};
 
 use super::super::number_format;
 use super::compare::KEEP_ALL;
-use super::{Head, Sheet, common_folder, cut, left_out};
+use super::{ColumnHeader, TableModel, common_folder, cut, left_out};
 
 /// The side that is another for every policy: its summaries are its own.
 const GENERATION: &str = "generation";
@@ -19,7 +19,7 @@ const SIDES: [(&str, &str); 3] = [
 ];
 
 /// The sides that are the same for every policy × the share each policy kept.
-pub fn by_side(results: &Results) -> Sheet {
+pub fn by_side(results: &Results) -> TableModel {
     let kept = || results.kept.iter().filter(|row| row.by != GENERATION);
     let policies = keep_all_first(kept().map(|row| row.policy.as_str()));
     let sides = in_order(kept().map(|row| &*row.by));
@@ -27,8 +27,8 @@ pub fn by_side(results: &Results) -> Sheet {
     for row in kept() {
         shares.entry((&row.by, &row.of, &row.policy)).or_insert(row);
     }
-    let mut heads = vec![Head::names("by"), Head::names("of"), Head::numbers("uses")];
-    heads.extend(policies.iter().map(|policy| Head::numbers(policy)));
+    let mut heads = vec![ColumnHeader::names("by"), ColumnHeader::names("of"), ColumnHeader::numbers("uses")];
+    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
     let mut values = in_order(kept().map(|row| (&*row.by, &*row.of)));
     let places: HashMap<&str, usize> = sides.iter().enumerate().map(|(place, side)| (*side, place)).collect();
     values.sort_by_key(|(by, _)| places.get(by).copied());
@@ -42,26 +42,26 @@ pub fn by_side(results: &Results) -> Sheet {
     let told = SIDES.iter().filter(|(side, _)| sides.contains(side));
     let mut below = vec!["under each policy: the share of the uses, by weight, whose fact was still in the request".to_owned()];
     below.extend(told.map(|(side, about)| format!("{side}: {about}")));
-    Sheet { title: "Information kept".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Information kept".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 /// What came through none, one, two summaries of a policy.
-pub fn by_generation(results: &Results) -> Sheet {
+pub fn by_generation(results: &Results) -> TableModel {
     let of = results.kept.iter().filter(|row| row.by == GENERATION);
     let rows = of.map(|row| {
         let mut cells = vec![row.policy.clone(), row.of.to_string(), count(Some(row.uses))];
         cells.extend([row.hit, row.hit_summary, row.soft, row.hard].map(|value| share(Some(value))));
         cells
     });
-    let mut heads = vec![Head::names("policy"), Head::names(GENERATION)];
-    heads.extend(["uses", "hit", "through a summary", "soft miss", "hard miss"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names(GENERATION)];
+    heads.extend(["uses", "hit", "through a summary", "soft miss", "hard miss"].map(ColumnHeader::numbers));
     let below = vec!["generation: summaries this policy made between the fact and its use".to_owned()];
     let title = "Information kept, by generation".to_owned();
-    Sheet { title, measure: String::new(), heads, rows: rows.collect(), below }
+    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
 }
 
 /// What is worth a look: the policy should have kept it.
-pub fn misses(results: &Results) -> Sheet {
+pub fn misses(results: &Results) -> TableModel {
     let folder = common_folder(results.misses.iter().map(|miss| miss.transcript.as_str()));
     let row = |miss: &MissRow| {
         vec![
@@ -80,17 +80,17 @@ pub fn misses(results: &Results) -> Sheet {
             cut(&miss.fact),
         ]
     };
-    let mut heads = vec![Head::names("policy"), Head::names("place")];
-    heads.extend(["call", "uses", "more"].map(Head::numbers));
-    heads.extend(["kind", "origin", "layer"].map(Head::words));
-    heads.push(Head::prose("fact"));
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("place")];
+    heads.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
+    heads.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
+    heads.push(ColumnHeader::prose("fact"));
     let mut below = vec![
         "call: the first that missed the fact; uses: how many did; more: other facts it missed of the same origin".to_owned(),
         "layer: what took it away; stale: its file is in sight, but was written since".to_owned(),
     ];
     below.extend(left_out(folder));
     let rows = results.misses.iter().map(row).collect();
-    Sheet { title: "Worst hard misses".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Worst hard misses".to_owned(), measure: String::new(), heads, rows, below }
 }
 
 fn count(count: Option<u64>) -> String {

@@ -3,10 +3,10 @@
 use crate::results::saved::{Results, SpendingRow, Unit};
 
 use super::super::number_format;
-use super::{Head, Sheet};
+use super::{ColumnHeader, TableModel};
 
 /// One row a model that was asked.
-pub fn spending(results: &Results) -> Sheet {
+pub fn spending(results: &Results) -> TableModel {
     let row = |row: &SpendingRow| {
         let count = |number: u64| number_format::grouped(number as f64, 0);
         let usage = &row.usage;
@@ -21,9 +21,10 @@ pub fn spending(results: &Results) -> Sheet {
             number_format::value(Unit::Usd, row.usd),
         ]
     };
-    let mut heads = vec![Head::names("model")];
-    heads.extend(["answers", "tokens in", "cache read", "cache write", "tokens out", "seconds", "usd"].map(Head::numbers));
+    let mut heads = vec![ColumnHeader::names("model")];
+    heads
+        .extend(["answers", "tokens in", "cache read", "cache write", "tokens out", "seconds", "usd"].map(ColumnHeader::numbers));
     let rows = results.spending.iter().map(row).collect();
     let below = vec!["as the provider counted when it was asked; answers from a cassette cost nothing again".to_owned()];
-    Sheet { title: "Answers of models".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Answers of models".to_owned(), measure: String::new(), heads, rows, below }
 }

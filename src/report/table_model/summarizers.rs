@@ -3,10 +3,10 @@
 use crate::results::saved::{Results, Spread, SummarizerRow, Unit};
 
 use super::super::number_format;
-use super::{Head, Sheet};
+use super::{ColumnHeader, TableModel};
 
 /// Policies × summarizers, by how good the summaries were. Empty where nothing is compared.
-pub fn summarizers(results: &Results) -> Sheet {
+pub fn summarizers(results: &Results) -> TableModel {
     let row = |row: &SummarizerRow| {
         let mut cells = vec![row.policy.clone(), row.summarizer.clone()];
         cells.extend([row.replicates as u64, row.sessions as u64, row.summaries, row.failed].map(number_format::count));
@@ -16,12 +16,12 @@ pub fn summarizers(results: &Results) -> Sheet {
         cells.push(spread(Unit::Share, row.fill));
         cells
     };
-    let mut heads = vec![Head::names("policy"), Head::names("summarizer")];
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("summarizer")];
     let numbers =
         ["replicates", "sessions", "summaries", "failed", "needed", "constraints", "false", "false facts", "~tokens", "~fill"];
-    heads.extend(numbers.map(Head::numbers));
+    heads.extend(numbers.map(ColumnHeader::numbers));
     let rows: Vec<_> = results.summarizers.iter().map(row).collect();
-    Sheet { title: "Summarizers".to_owned(), measure: String::new(), heads, rows, below: below(results) }
+    TableModel { title: "Summarizers".to_owned(), measure: String::new(), heads, rows, below: below(results) }
 }
 
 fn below(results: &Results) -> Vec<String> {

@@ -3,11 +3,11 @@
 mod plot;
 
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Results, SensitivityRow, Sweep, Unit};
-use crate::util::text::many;
+use crate::util::text::plural;
 
 use super::super::number_format;
 use super::compare::title;
-use super::{Head, Sheet};
+use super::{ColumnHeader, TableModel};
 
 pub use plot::plot;
 
@@ -24,7 +24,7 @@ struct Found<'a> {
 }
 
 /// The configuration to take, its neighbours on the front with what they would give and take, and the policies as they are.
-pub fn recommended(results: &Results) -> Option<Sheet> {
+pub fn recommended(results: &Results) -> Option<TableModel> {
     let found = Found::of(results)?;
     let sweep = found.sweep;
     let (name, neighbours) = match (&sweep.recommended, &sweep.nearest) {
@@ -40,9 +40,9 @@ pub fn recommended(results: &Results) -> Option<Sheet> {
     let rows: Vec<_> = rows.iter().copied().chain(plain.map(|row| (row, None))).collect();
     let configurations: Vec<&ConfigurationRow> = rows.iter().map(|(row, _)| *row).collect();
     let columns = found.shown(&configurations);
-    let mut heads = vec![Head::names("policy"), Head::words("better in")];
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::words("better in")];
     heads.extend(columns.iter().map(|column| found.head(column)));
-    heads.push(Head::prose("settings"));
+    heads.push(ColumnHeader::prose("settings"));
     let part = |row: &ConfigurationRow, next: Option<&Neighbour>| match next {
         _ if row.policy == *name && sweep.recommended.is_none() => "comes nearest".to_owned(),
         _ if row.policy == *name => "take this".to_owned(),
@@ -68,20 +68,20 @@ pub fn recommended(results: &Results) -> Option<Sheet> {
     below.extend(sweep.objectives.iter().map(|objective| found.meaning(objective)));
     let title = if sweep.recommended.is_some() { "Recommended" } else { "Nothing to recommend: no configuration meets" };
     let measure = if sweep.recommended.is_some() { name.clone() } else { sweep.conditions.join(", ") };
-    Some(Sheet { title: title.to_owned(), measure, heads, rows: rows.collect(), below })
+    Some(TableModel { title: title.to_owned(), measure, heads, rows: rows.collect(), below })
 }
 
 /// The members of the front along the first objective.
-pub fn front(results: &Results) -> Option<Sheet> {
+pub fn front(results: &Results) -> Option<TableModel> {
     let found = Found::of(results)?;
     let first = found.sweep.objectives.first()?;
     let mut members: Vec<&ConfigurationRow> = found.sweep.configurations.iter().filter(|row| row.front).collect();
     let place = |row: &ConfigurationRow| row.values.get(&first.column).unwrap_or(f64::NAN);
     members.sort_by(|a, b| place(a).total_cmp(&place(b)));
     let columns = found.shown(&members);
-    let mut heads = vec![Head::names("policy")];
+    let mut heads = vec![ColumnHeader::names("policy")];
     heads.extend(columns.iter().map(|column| found.head(column)));
-    heads.extend([Head::numbers("P(dominated)"), Head::prose("settings")]);
+    heads.extend([ColumnHeader::numbers("P(dominated)"), ColumnHeader::prose("settings")]);
     let recommended = found.sweep.recommended.as_ref().map(|recommended| recommended.policy.as_str());
     let row = |row: &&ConfigurationRow| {
         let mark = if recommended == Some(row.policy.as_str()) { "*" } else { "" };
@@ -102,15 +102,15 @@ pub fn front(results: &Results) -> Option<Sheet> {
         ));
     }
     if members.len() > SHOWN {
-        below.push(format!("{} in -o json", many(members.len() - SHOWN, "more member")));
+        below.push(format!("{} in -o json", plural(members.len() - SHOWN, "more member")));
     }
-    let title = format!("The front: {} of {}", members.len(), many(found.sweep.configurations.len(), "configuration"));
+    let title = format!("The front: {} of {}", members.len(), plural(found.sweep.configurations.len(), "configuration"));
     let rows = members.iter().take(SHOWN).map(row).collect();
-    Some(Sheet { title, measure: String::new(), heads, rows, below })
+    Some(TableModel { title, measure: String::new(), heads, rows, below })
 }
 
 /// Parameters × objectives: how much of the variance goes with the parameter, and the means at its values.
-pub fn sensitivity(results: &Results) -> Option<Sheet> {
+pub fn sensitivity(results: &Results) -> Option<TableModel> {
     let found = Found::of(results)?;
     let row = |row: &SensitivityRow| {
         let unit = found.unit(&row.column);
@@ -124,8 +124,8 @@ pub fn sensitivity(results: &Results) -> Option<Sheet> {
             means,
         ]
     };
-    let mut heads = vec![Head::names("policy"), Head::names("parameter"), Head::words("objective")];
-    heads.extend([Head::numbers("share"), Head::prose("means")]);
+    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("parameter"), ColumnHeader::words("objective")];
+    heads.extend([ColumnHeader::numbers("share"), ColumnHeader::prose("means")]);
     let below = vec![
         "share: of the objective's variance over the configurations, what goes with this parameter alone".to_owned(),
         "means: of the objective at each value, whatever the other parameters are".to_owned(),
@@ -133,19 +133,19 @@ pub fn sensitivity(results: &Results) -> Option<Sheet> {
     // Where nothing varies there is nothing to say.
     let telling = found.sweep.sensitivity.iter().filter(|row| row.share > 0.0);
     let rows = telling.map(row).collect();
-    Some(Sheet { title: "What the parameters do".to_owned(), measure: String::new(), heads, rows, below })
+    Some(TableModel { title: "What the parameters do".to_owned(), measure: String::new(), heads, rows, below })
 }
 
 /// Why this one, on what it was chosen, and on what it is reported.
-pub fn chosen(results: &Results) -> Option<Sheet> {
+pub fn chosen(results: &Results) -> Option<TableModel> {
     let Sweep { objectives, conditions, sessions, held_out, rungs, recommended, seed, policy_calls, .. } =
         results.sweep.as_ref()?;
     let tried = |(at, rung): (usize, &crate::results::saved::RungRow)| {
-        let what = if at == 0 { many(rung.configurations, "configuration") } else { rung.configurations.to_string() };
-        format!("{what} on {}", many(rung.sessions, "session"))
+        let what = if at == 0 { plural(rung.configurations, "configuration") } else { rung.configurations.to_string() };
+        format!("{what} on {}", plural(rung.sessions, "session"))
     };
     let objective = |objective: &Objective| {
-        let way = if objective.better == crate::results::saved::Better::Higher { "maximize" } else { "minimize" };
+        let way = if objective.better == crate::results::saved::Direction::Higher { "maximize" } else { "minimize" };
         let is_known =
             results.sweep.iter().flat_map(|sweep| &sweep.configurations).any(|row| row.values.get(&objective.column).is_some());
         match is_known {
@@ -156,9 +156,9 @@ pub fn chosen(results: &Results) -> Option<Sheet> {
     let reported = match held_out {
         0 => format!(
             "the same {} it was chosen on: the best of many looks better there than it is (--holdout 0.3 keeps some apart)",
-            many(*sessions, "session")
+            plural(*sessions, "session")
         ),
-        held_out => format!("{} held out: nothing was chosen on them", many(*held_out, "session")),
+        held_out => format!("{} held out: nothing was chosen on them", plural(*held_out, "session")),
     };
     let rows = [
         ("why", recommended.as_ref().map(|recommended| recommended.why.clone()).unwrap_or_default()),
@@ -170,15 +170,15 @@ pub fn chosen(results: &Results) -> Option<Sheet> {
         ("seed", seed.to_string()),
     ];
     let rows = rows.into_iter().filter(|(_, what)| !what.is_empty()).map(|(name, what)| vec![name.to_owned(), what]).collect();
-    let heads = vec![Head::names("what"), Head::prose("how")];
-    Some(Sheet { title: "How it was chosen".to_owned(), measure: String::new(), heads, rows, below: vec![] })
+    let heads = vec![ColumnHeader::names("what"), ColumnHeader::prose("how")];
+    Some(TableModel { title: "How it was chosen".to_owned(), measure: String::new(), heads, rows, below: vec![] })
 }
 
 /// The recommended policy, ready to be pasted.
-pub fn toml(results: &Results) -> Option<Sheet> {
+pub fn toml(results: &Results) -> Option<TableModel> {
     let recommended = results.sweep.as_ref()?.recommended.as_ref()?;
     let title = "The recommended policy (--save FILE writes it, replay -p FILE runs it)".to_owned();
-    Some(Sheet::verbatim(title, String::new(), recommended.toml.lines().map(str::to_owned), vec![]))
+    Some(TableModel::verbatim(title, String::new(), recommended.toml.lines().map(str::to_owned), vec![]))
 }
 
 /// `micro.keep_recent=5 auto.threshold=40k`
@@ -223,13 +223,13 @@ impl<'a> Found<'a> {
 
     /// `cost.ratio: less is better; cost / baseline cost`
     fn meaning(&self, objective: &Objective) -> String {
-        let way = if objective.better == crate::results::saved::Better::Higher { "more" } else { "less" };
+        let way = if objective.better == crate::results::saved::Direction::Higher { "more" } else { "less" };
         let about = self.results.column(&objective.column).map_or("", |column| &column.about);
         format!("{}: {way} is better; {about}", objective.column)
     }
 
-    fn head(&self, id: &str) -> Head {
-        Head::numbers(&self.results.column(id).map_or_else(|| id.to_owned(), title))
+    fn head(&self, id: &str) -> ColumnHeader {
+        ColumnHeader::numbers(&self.results.column(id).map_or_else(|| id.to_owned(), title))
     }
 
     fn value(&self, id: &str, row: &ConfigurationRow) -> String {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::column::Id;
+use crate::metrics::column::ColumnId;
 
 /// How intervals and p-values were drawn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct ComparisonRow {
     pub policy: String,
     /// The policy it is compared with.
     pub against: String,
-    pub column: Id,
+    pub column: ColumnId,
     /// Sessions in which both have a value.
     pub sessions: usize,
     /// This policy's total less the other's.

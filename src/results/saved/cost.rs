@@ -25,7 +25,7 @@ pub struct BreakRow {
 
 /// One break.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct DearBreak {
+pub struct CostlyBreak {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,

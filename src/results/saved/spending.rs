@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::summarizer::Paid;
+use crate::engine::summarizer::AnswerCost;
 use crate::llm::client::{Entry, Usage};
 use crate::metrics::prices::Prices;
 
@@ -37,7 +37,7 @@ fn spending<'a>(paid: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Pric
 }
 
 /// What was paid for, in the order of the keys.
-pub fn of_answers(paid: &BTreeMap<String, Paid>, prices: &Prices) -> Vec<SpendingRow> {
+pub fn of_answers(paid: &BTreeMap<String, AnswerCost>, prices: &Prices) -> Vec<SpendingRow> {
     spending(paid.values().map(|paid| (paid.model.as_str(), paid.usage, paid.seconds)), prices)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::column::{Better, Id};
+use crate::metrics::column::{ColumnId, Direction};
 use crate::metrics::column_map::Values;
 
 /// A sweep: what was tried, what came of it, and what to take.
@@ -49,9 +49,9 @@ pub struct ParameterRow {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
-    pub column: Id,
-    /// Never [`Better::Neither`].
-    pub better: Better,
+    pub column: ColumnId,
+    /// Never [`Direction::Neither`].
+    pub better: Direction,
     /// Differences up to this do not count.
     pub epsilon: f64,
 }
@@ -105,7 +105,7 @@ pub struct Recommendation {
 pub struct Neighbour {
     pub policy: String,
     /// The objective in which it is the next better one.
-    pub by: Id,
+    pub by: ColumnId,
     /// The neighbour's objectives less the recommended one's.
     pub differences: Values,
 }
@@ -115,7 +115,7 @@ pub struct Neighbour {
 pub struct SensitivityRow {
     pub of: String,
     pub parameter: String,
-    pub column: Id,
+    pub column: ColumnId,
     /// The share of the objective's variance that goes with the parameter alone (first order): 0 none, 1 all.
     pub share: f64,
     /// The objective's mean at each of the parameter's values.

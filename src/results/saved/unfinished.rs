@@ -9,12 +9,12 @@ pub struct Unfinished {
     pub transcripts: usize,
     /// Whatever decides the results, by the name of its option. What another question found cannot be gone on with.
     pub question: Vec<(String, String)>,
-    pub done: Vec<Finished>,
+    pub done: Vec<SavedTranscript>,
 }
 
 /// A transcript that was replayed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
+pub struct SavedTranscript {
     pub transcript: String,
     /// Of its bytes, XXH3 in hexadecimal: a file that was changed since is replayed again.
     pub hash: String,

@@ -4,26 +4,26 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::metrics::column::{Better, Column, Id};
+use crate::metrics::column::{Column, ColumnId, Direction};
 use crate::metrics::column_map::Intervals;
-use crate::results::saved::{Added, ComparisonRow, Results, Statistics, Summary};
+use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Summary};
 
-use super::permutation::Flips;
+use super::permutation::SignFlips;
 use super::{DRAWS, FEWEST, FLIPS, LEVEL, Resamples, Samples, holm, interval};
 
 /// Fills in the intervals of the summary, the comparisons and how they were drawn; with fewer than [`FEWEST`] sessions, nothing.
 ///
-/// Intervals are for the columns whose totals are averages ([`is_average`](crate::metrics::column::Combine::is_average)), bounds
+/// Intervals are for the columns whose totals are averages ([`is_average`](crate::metrics::column::Aggregation::is_average)), bounds
 /// included. Compared are `asked`, the policies one may choose, by those of these columns in which one way is better; they are
 /// the family of Holm's adjustment, column by column.
-pub fn certainty(results: &mut Results, baseline: &str, asked: &[&str], seed: u64) {
+pub fn infer(results: &mut Results, baseline: &str, asked: &[&str], seed: u64) {
     let samples = Samples::new(&results.rows);
     let sessions = samples.sessions();
     if sessions < FEWEST {
         return;
     }
     let columns: Vec<&Column> = results.columns.iter().filter(|column| column.combine.is_average()).collect();
-    let chance = Chance { resamples: Resamples::new(sessions, DRAWS, seed), flips: Flips::new(sessions, FLIPS, seed) };
+    let chance = Chance { resamples: Resamples::new(sessions, DRAWS, seed), flips: SignFlips::new(sessions, FLIPS, seed) };
     let of_baseline: Vec<Sample> =
         columns.par_iter().map(|column| chance.sample(column, samples.added(baseline, None, column))).collect();
     let judge = |summary: &Summary| {
@@ -32,7 +32,7 @@ pub fn certainty(results: &mut Results, baseline: &str, asked: &[&str], seed: u6
         for (column, against) in columns.iter().zip(&of_baseline) {
             let sample = chance.sample(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
             intervals.extend(sample.interval().map(|ends| (column.id.clone(), ends)));
-            if is_compared && column.better != Better::Neither {
+            if is_compared && column.better != Direction::Neither {
                 compared.extend(chance.compare(column, &sample, against).map(|row| ComparisonRow {
                     policy: summary.policy.clone(),
                     against: baseline.to_owned(),
@@ -53,7 +53,7 @@ pub fn certainty(results: &mut Results, baseline: &str, asked: &[&str], seed: u6
 
 /// Holm's adjustment over the policies, in each column.
 fn adjust(comparisons: &mut [ComparisonRow]) {
-    let mut families: HashMap<Id, Vec<usize>> = HashMap::new();
+    let mut families: HashMap<ColumnId, Vec<usize>> = HashMap::new();
     for (place, row) in comparisons.iter().enumerate().filter(|(_, row)| row.p.is_some()) {
         families.entry(row.column.clone()).or_default().push(place);
     }
@@ -68,13 +68,13 @@ fn adjust(comparisons: &mut [ComparisonRow]) {
 /// The same draws and swaps for all policies and columns.
 struct Chance {
     resamples: Resamples,
-    flips: Flips,
+    flips: SignFlips,
 }
 
 /// One column of one policy.
 struct Sample {
     /// What each session adds.
-    added: Vec<Option<Added>>,
+    added: Vec<Option<Accumulator>>,
     /// The total in each draw of sessions.
     drawn: Vec<Option<f64>>,
 }
@@ -91,7 +91,7 @@ impl Sample {
 }
 
 impl Chance {
-    fn sample(&self, column: &Column, added: Vec<Option<Added>>) -> Sample {
+    fn sample(&self, column: &Column, added: Vec<Option<Accumulator>>) -> Sample {
         let drawn = self.resamples.totals(column, &added);
         Sample { added, drawn }
     }

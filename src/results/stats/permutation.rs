@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::metrics::column::Column;
-use crate::results::saved::Added;
+use crate::results::saved::Accumulator;
 
 /// Up to so many sessions, all ways to swap are tried: 2¹³ of them, for swapping all changes only the sign. With more sessions
 /// ways are drawn.
@@ -23,14 +23,14 @@ const ALIKE_TOTALS: f64 = 1e-12;
 
 /// Ways to swap the two policies within sessions, the same for everything that is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flips {
+pub struct SignFlips {
     /// Bytes a way has: bit `i % 8` of byte `i / 8` says whether session `i` is swapped.
     bytes: usize,
     ways: Vec<u8>,
     all: bool,
 }
 
-impl Flips {
+impl SignFlips {
     /// All ways of a few sessions; so many drawn ones of more.
     pub fn new(sessions: usize, draws: usize, seed: u64) -> Self {
         let bytes = sessions.div_ceil(GROUP).max(1);
@@ -48,21 +48,21 @@ impl Flips {
 
     /// How often the totals of the two differ as much or more when they are swapped by chance: the two-sided p-value. Sessions
     /// in which one of them has no value do not take part; where no session is left, or the totals are the same, it is 1.
-    pub fn p(&self, column: &Column, one: &[Option<Added>], other: &[Option<Added>]) -> f64 {
-        let both: Vec<[Added; 2]> =
+    pub fn p(&self, column: &Column, one: &[Option<Accumulator>], other: &[Option<Accumulator>]) -> f64 {
+        let both: Vec<[Accumulator; 2]> =
             one.iter().zip(other).map(|(one, other)| one.zip(*other).map_or_else(Default::default, Into::into)).collect();
-        let sums = both.iter().fold([Added::default(); 2], |[one, other], two| [plus(one, two[0]), plus(other, two[1])]);
+        let sums = both.iter().fold([Accumulator::default(); 2], |[one, other], two| [plus(one, two[0]), plus(other, two[1])]);
         let swapped = swapped_by_group(&both);
-        let quotient = |Added { over, under }: Added| if under == 0.0 { 0.0 } else { (over / under).abs() };
-        let difference = |swap: Added| -> Option<f64> {
+        let quotient = |Accumulator { over, under }: Accumulator| if under == 0.0 { 0.0 } else { (over / under).abs() };
+        let difference = |swap: Accumulator| -> Option<f64> {
             let [one, other] = [plus(sums[0], swap), minus(sums[1], swap)].map(|sum| column.exact_total_of(sum));
             Some((one? - other?).abs())
         };
-        let Some(found) = difference(Added::default()) else { return 1.0 };
+        let Some(found) = difference(Accumulator::default()) else { return 1.0 };
         let enough = found - ALIKE * found - ALIKE_TOTALS * (quotient(sums[0]) + quotient(sums[1]));
         let as_large = |way: &&[u8]| {
             let groups = swapped.chunks_exact(WAYS).zip(*way);
-            let swap = groups.fold(Added::default(), |sum, (group, way)| plus(sum, group[usize::from(*way)]));
+            let swap = groups.fold(Accumulator::default(), |sum, (group, way)| plus(sum, group[usize::from(*way)]));
             // A way that leaves one of them without a total speaks for nothing, so it is counted against the difference.
             difference(swap).is_none_or(|difference| difference >= enough)
         };
@@ -75,9 +75,9 @@ impl Flips {
 }
 
 /// What swapping the sessions of each group adds to the first sum and takes from the second, for every byte.
-fn swapped_by_group(both: &[[Added; 2]]) -> Vec<Added> {
-    let of_group = |group: &[[Added; 2]]| {
-        let mut sums = vec![Added::default()];
+fn swapped_by_group(both: &[[Accumulator; 2]]) -> Vec<Accumulator> {
+    let of_group = |group: &[[Accumulator; 2]]| {
+        let mut sums = vec![Accumulator::default()];
         for [one, other] in group {
             let swap = minus(*other, *one);
             sums.extend(sums.clone().into_iter().map(|sum| plus(sum, swap)));
@@ -89,34 +89,34 @@ fn swapped_by_group(both: &[[Added; 2]]) -> Vec<Added> {
     both.chunks(GROUP).flat_map(of_group).collect()
 }
 
-fn plus(one: Added, other: Added) -> Added {
-    Added { over: one.over + other.over, under: one.under + other.under }
+fn plus(one: Accumulator, other: Accumulator) -> Accumulator {
+    Accumulator { over: one.over + other.over, under: one.under + other.under }
 }
 
-fn minus(one: Added, other: Added) -> Added {
-    Added { over: one.over - other.over, under: one.under - other.under }
+fn minus(one: Accumulator, other: Accumulator) -> Accumulator {
+    Accumulator { over: one.over - other.over, under: one.under - other.under }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::column::{Better, Combine, Id, Unit};
+    use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
     fn mean() -> Column {
-        Column::counted("a", Unit::Ratio, Better::Lower, Combine::Mean, "A mean.")
+        Column::counted("a", Unit::Ratio, Direction::Lower, Aggregation::Mean, "A mean.")
     }
 
     fn ratio() -> Column {
-        let combine = Combine::Ratio { over: Id::Borrowed("a"), under: Id::Borrowed("b") };
-        Column::counted("a.ratio", Unit::Ratio, Better::Lower, combine, "a ÷ b.")
+        let combine = Aggregation::Ratio { over: ColumnId::Borrowed("a"), under: ColumnId::Borrowed("b") };
+        Column::counted("a.ratio", Unit::Ratio, Direction::Lower, combine, "a ÷ b.")
     }
 
-    fn of(values: &[f64]) -> Vec<Option<Added>> {
-        values.iter().map(|over| Some(Added { over: *over, under: 1.0 })).collect()
+    fn of(values: &[f64]) -> Vec<Option<Accumulator>> {
+        values.iter().map(|over| Some(Accumulator { over: *over, under: 1.0 })).collect()
     }
 
-    fn p(column: &Column, one: &[Option<Added>], other: &[Option<Added>]) -> f64 {
-        Flips::new(one.len(), 1_000, 1).p(column, one, other)
+    fn p(column: &Column, one: &[Option<Accumulator>], other: &[Option<Accumulator>]) -> f64 {
+        SignFlips::new(one.len(), 1_000, 1).p(column, one, other)
     }
 
     /// Differences of +1, +2 and +3 add up to 6, and of the 8 ways only all or none do; +1, +2 and −3 make 0, as all do; +4, +2
@@ -134,7 +134,7 @@ mod tests {
     /// alone it is the same with the other sign, in both the same as in none.
     #[test]
     fn both_parts_of_a_ratio_are_swapped() {
-        let of = |parts: [(f64, f64); 2]| parts.map(|(over, under)| Some(Added { over, under }));
+        let of = |parts: [(f64, f64); 2]| parts.map(|(over, under)| Some(Accumulator { over, under }));
         assert_eq!(p(&ratio(), &of([(1.0, 1.0), (3.0, 3.0)]), &of([(0.0, 3.0), (1.0, 1.0)])), 2.0 / 4.0);
     }
 
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(p(&mean(), &some, &some), 1.0);
         assert_eq!(p(&mean(), &some, &[None; 3]), 1.0);
         assert_eq!(p(&mean(), &[], &[]), 1.0);
-        let nothing = [Some(Added::default()); 3];
+        let nothing = [Some(Accumulator::default()); 3];
         assert_eq!(p(&ratio(), &nothing, &nothing), 1.0);
         let many = of(&[0.1; 40]);
         assert_eq!(p(&mean(), &many, &many), 1.0);
@@ -174,16 +174,16 @@ mod tests {
         let differences: Vec<f64> = (0..14).map(|at| f64::from(at % 5) - 1.3).collect();
         let all = p(&mean(), &of(&differences), &of(&[0.0; 14]));
         let more = [&differences[..], &[0.0]].concat();
-        let drawn = Flips::new(15, 10_000, 1).p(&mean(), &of(&more), &of(&[0.0; 15]));
+        let drawn = SignFlips::new(15, 10_000, 1).p(&mean(), &of(&more), &of(&[0.0; 15]));
         assert!((all - drawn).abs() < 4.0 * (all * (1.0 - all) / 10_000.0).sqrt(), "{all} {drawn}");
-        assert_ne!(Flips::new(15, 10, 1), Flips::new(15, 10, 2));
+        assert_ne!(SignFlips::new(15, 10, 1), SignFlips::new(15, 10, 2));
     }
 
     /// Every way tried one by one.
-    fn slow(column: &Column, one: &[Option<Added>], other: &[Option<Added>]) -> f64 {
-        let both: Vec<(Added, Added)> = one.iter().zip(other).filter_map(|(one, other)| one.zip(*other)).collect();
+    fn slow(column: &Column, one: &[Option<Accumulator>], other: &[Option<Accumulator>]) -> f64 {
+        let both: Vec<(Accumulator, Accumulator)> = one.iter().zip(other).filter_map(|(one, other)| one.zip(*other)).collect();
         let difference = |way: u32| {
-            let mut sums = [Added::default(); 2];
+            let mut sums = [Accumulator::default(); 2];
             for (at, (one, other)) in both.iter().enumerate() {
                 let [first, second] = if way >> at & 1 == 0 { [one, other] } else { [other, one] };
                 sums = [plus(sums[0], *first), plus(sums[1], *second)];
@@ -199,7 +199,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_fast_way_equals_the_slow_one(sessions in proptest::collection::vec((0_u8..5, 1_u8..4, 0_u8..5, 1_u8..4, 0_u8..8), 0..11)) {
-            let side = |there: bool, over: u8, under: u8| there.then(|| Added { over: 0.1 * f64::from(over), under: 0.3 * f64::from(under) });
+            let side = |there: bool, over: u8, under: u8| there.then(|| Accumulator { over: 0.1 * f64::from(over), under: 0.3 * f64::from(under) });
             let one: Vec<_> = sessions.iter().map(|of| side(of.4 != 0, of.0, of.1)).collect();
             let other: Vec<_> = sessions.iter().map(|of| side(of.4 != 1, of.2, of.3)).collect();
             for column in [mean(), ratio()] {

@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::metrics::column::{Column, Combine};
-use crate::results::saved::Added;
+use crate::metrics::column::{Aggregation, Column};
+use crate::results::saved::Accumulator;
 
 /// So many draws of as many sessions as there are, with replacement.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +29,8 @@ impl Resamples {
 
     /// A column's total in every draw, from what each session adds (`None`: nothing, it has no value there). The largest of
     /// drawn values says nothing of the largest there is, so a column of maxima has no totals.
-    pub fn totals(&self, column: &Column, added: &[Option<Added>]) -> Vec<Option<f64>> {
-        if column.combine == Combine::Max {
+    pub fn totals(&self, column: &Column, added: &[Option<Accumulator>]) -> Vec<Option<f64>> {
+        if column.combine == Aggregation::Max {
             return vec![None; self.draws];
         }
         let (mut over, mut under) = (vec![0.0; self.draws], vec![0.0; self.draws]);
@@ -42,7 +42,7 @@ impl Resamples {
                 *under += added.under * times;
             }
         }
-        over.into_iter().zip(under).map(|(over, under)| column.total_of(Added { over, under })).collect()
+        over.into_iter().zip(under).map(|(over, under)| column.total_of(Accumulator { over, under })).collect()
     }
 }
 
@@ -65,15 +65,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::metrics::column::{Better, Id, Unit};
+    use crate::metrics::column::{ColumnId, Direction, Unit};
 
     fn ratio() -> Column {
-        let combine = Combine::Ratio { over: Id::Borrowed("a"), under: Id::Borrowed("b") };
-        Column::counted("a.ratio", Unit::Ratio, Better::Lower, combine, "a ÷ b.")
+        let combine = Aggregation::Ratio { over: ColumnId::Borrowed("a"), under: ColumnId::Borrowed("b") };
+        Column::counted("a.ratio", Unit::Ratio, Direction::Lower, combine, "a ÷ b.")
     }
 
-    fn added(over: f64, under: f64) -> Option<Added> {
-        Some(Added { over, under })
+    fn added(over: f64, under: f64) -> Option<Accumulator> {
+        Some(Accumulator { over, under })
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_largest_value_has_no_draws() {
-        let column = Column::counted("a.peak", Unit::Count, Better::Lower, Combine::Max, "The largest.");
+        let column = Column::counted("a.peak", Unit::Count, Direction::Lower, Aggregation::Max, "The largest.");
         assert_eq!(Resamples::new(2, 3, 1).totals(&column, &[added(5.0, 1.0), added(7.0, 1.0)]), [None; 3]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::metrics::column::Column;
 use crate::metrics::column_map::Values;
-use crate::results::saved::{Added, Row, Session};
+use crate::results::saved::{Accumulator, Row, Session};
 
 /// A policy, and what it is a bound of.
 type Named<'a> = (&'a str, Option<&'a str>);
@@ -35,7 +35,7 @@ impl<'a> Samples<'a> {
     }
 
     /// What each session adds to a column of a policy, or of one of its bounds; `None` where it has no value.
-    pub fn added(&self, policy: &str, bound_of: Option<&str>, column: &Column) -> Vec<Option<Added>> {
+    pub fn added(&self, policy: &str, bound_of: Option<&str>, column: &Column) -> Vec<Option<Accumulator>> {
         let mut added = vec![None; self.sessions];
         for (session, values) in self.rows.get(&(policy, bound_of)).into_iter().flatten() {
             column.put(&mut added[*session], column.adds(values));

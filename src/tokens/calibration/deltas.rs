@@ -1,6 +1,6 @@
 //! What entered between two calls, and by how many tokens the recorded request grew.
 
-use crate::tokens::meter::{Class, Measure, media};
+use crate::tokens::meter::{Class, SizeUnit, media};
 use crate::transcript::conversation::{BlockId, Compaction, Conversation, Kind, Message, Thinking};
 
 /// A call whose request is the one before it and what entered since.
@@ -71,7 +71,7 @@ fn delta(conversation: &Conversation, call: usize) -> Option<Delta> {
         if block.recorded_tokens.is_some() || media::parts(block).next().is_some() {
             return None;
         }
-        characters[Class::of(block) as usize] += Measure::Chars.block(block, false);
+        characters[Class::of(block) as usize] += SizeUnit::Chars.block(block, false);
     }
     Some(Delta { call, characters, tokens })
 }

@@ -1,7 +1,7 @@
 //! What a harness's meter makes of what entered between two calls.
 
 use super::deltas::{Delta, messages};
-use crate::tokens::meter::{Measure, Meter};
+use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{Conversation, Message};
 
 /// The meter's estimate of each delta, and the tokens that its record tells.
@@ -17,7 +17,7 @@ pub fn metered(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> 
 }
 
 /// The size of a recorded message as it stands.
-pub fn message_size(conversation: &Conversation, message: &Message, measure: Measure) -> u64 {
+pub fn message_size(conversation: &Conversation, message: &Message, measure: SizeUnit) -> u64 {
     let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
     measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Rates, SCALE};
+use super::{Rates, SCALE, SizeUnit};
 
 /// How a harness estimates its context.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Meter {
     /// Only what came after the last call is estimated; the tokens recorded for that call, where there are any, stand for the
     /// rest. The replay adds them up.
     pub recorded: bool,
-    pub measure: Measure,
+    pub measure: SizeUnit,
     pub divide: Divide,
 }
 
@@ -31,13 +31,13 @@ pub enum Divide {
 
 impl Meter {
     /// A measure as it is.
-    pub const fn of(measure: Measure) -> Self {
+    pub const fn of(measure: SizeUnit) -> Self {
         Self { recorded: false, measure, divide: Divide::No }
     }
 
     /// Tokens at these rates.
     pub const fn fitted(rates: Rates) -> Self {
-        Self { recorded: false, measure: Measure::Fitted(rates), divide: Divide::Floor(SCALE as f64) }
+        Self { recorded: false, measure: SizeUnit::Fitted(rates), divide: Divide::Floor(SCALE as f64) }
     }
 
     /// The estimate for a size in the meter's measure.
@@ -54,7 +54,7 @@ impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let recorded = if self.recorded { BY_USAGE } else { "" };
         match self.divide {
-            Divide::Floor(_) if matches!(self.measure, Measure::Fitted(_)) => write!(f, "{}", self.measure),
+            Divide::Floor(_) if matches!(self.measure, SizeUnit::Fitted(_)) => write!(f, "{}", self.measure),
             Divide::No => write!(f, "{recorded}{}", self.measure),
             Divide::Floor(by) => write!(f, "{recorded}{}/{by}", self.measure),
             Divide::Ceil(by) => write!(f, "{recorded}ceil({}/{by})", self.measure),
@@ -94,7 +94,7 @@ fn divisor(text: &str) -> Option<f64> {
 #[error(
     "unknown meter `{0}`; a meter is one of {known}, alone or as MEASURE/4 (rounded down) or ceil(MEASURE/4), with `recorded+` \
      before it where the recorded usage of the last call counts",
-    known = Measure::ALL.map(|(_, name)| name).join(", ")
+    known = SizeUnit::ALL.map(|(_, name)| name).join(", ")
 )]
 pub struct UnknownMeter(pub String);
 
@@ -227,7 +227,7 @@ mod tests {
             let json = serde_json::to_string(&meter(page.name)).expect("a string");
             assert_eq!(serde_json::from_str::<Meter>(&json).expect("the same string"), meter(page.name));
         }
-        for (_, name) in Measure::ALL {
+        for (_, name) in SizeUnit::ALL {
             assert!(METERS.iter().any(|page| page.name.contains(name)), "{name} is in no row");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything is whole numbers, in ten-thousandths of a token, so that sums are the same in any order.
 
-use super::{Measure, media};
+use super::{SizeUnit, media};
 use crate::transcript::conversation::{Block, Kind};
 
 /// What a token is counted as.
@@ -60,7 +60,7 @@ impl Rates {
 
     /// Ten-thousandths of a token of a text by itself.
     pub(super) fn text(&self, text: &str) -> u64 {
-        Measure::Chars.text(text) * u64::from(self.by_class[Class::Text as usize])
+        SizeUnit::Chars.text(text) * u64::from(self.by_class[Class::Text as usize])
     }
 
     /// Ten-thousandths of a token of a block: what the record says, else its characters, images and documents estimated.
@@ -69,6 +69,6 @@ impl Rates {
             return scaled(tokens);
         }
         let rate = u64::from(self.by_class[Class::of(block) as usize]);
-        Measure::Chars.block(block, false) * rate + scaled(media::parts(block).map(media::tokens).sum())
+        SizeUnit::Chars.block(block, false) * rate + scaled(media::parts(block).map(media::tokens).sum())
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Measure, Meter};
+use super::{Meter, SizeUnit};
 
-impl JsonSchema for Measure {
+impl JsonSchema for SizeUnit {
     fn inline_schema() -> bool {
         true
     }
@@ -16,7 +16,7 @@ impl JsonSchema for Measure {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Measure::ALL.map(|(_, name)| name) })
+        json_schema!({ "type": "string", "enum": SizeUnit::ALL.map(|(_, name)| name) })
     }
 }
 
@@ -30,7 +30,7 @@ impl JsonSchema for Meter {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let measure = Measure::ALL.map(|(_, name)| name).join("|");
+        let measure = SizeUnit::ALL.map(|(_, name)| name).join("|");
         // More than 0: a digit that is not 0, before the point or behind it.
         let by = r"(?:[0-9]*[1-9][0-9]*(?:\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)";
         json_schema!({

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, Piece, Thinking, ToolPair, Usage,
-    text_wire,
+    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, SourceFile, Thinking, ToolPair,
+    Usage, text_wire,
 };
 
 /// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
@@ -58,7 +58,7 @@ impl Builder {
     }
 
     /// Says that lines after `piece.before` are of this file, until the next is named.
-    pub fn add_piece(&mut self, piece: Piece) {
+    pub fn add_piece(&mut self, piece: SourceFile) {
         self.conversation.pieces.push(piece);
     }
 

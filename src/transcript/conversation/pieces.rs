@@ -4,7 +4,7 @@ use super::Conversation;
 
 /// One of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct SourceFile {
     pub path: String,
     /// What was added to its lines, so that every line of the conversation is of one file only.
     pub before: u32,

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use recompact::analysis::probe::{Drawn, Findings, Plan, Shown, ask, choose, draw, forecast, show};
+use recompact::analysis::probe::{Findings, Plan, SampledQuestions, Shown, ask, choose, forecast, sample, show};
 use recompact::analysis::study::Study;
 use recompact::engine::policy::{Policy, preset};
 use recompact::facts::extract::{self, FactKind};
-use recompact::llm::client::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Refusal, Setup, Usage};
+use recompact::llm::client::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Rejection, Setup, Usage};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ impl Reader {
 }
 
 impl Provider for Reader {
-    fn ask(&self, question: &Question) -> Result<Answer, Refusal> {
+    fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let (context, asked) = question.user.rsplit_once("</conversation>").expect("a conversation between marks");
         let line = asked.split_once("\n`").and_then(|(_, rest)| rest.split_once("`\nWhat")).expect("a line between backticks").0;
         let (kind, fact) = &self.0[line];
@@ -61,8 +61,8 @@ fn study() -> Study {
 fn shown(plan: &Plan) -> Vec<Shown> {
     let (study, readings) = (study(), readings());
     let policies: Vec<&Policy> = study.policies[..POLICIES.len()].iter().collect();
-    let drawn = readings.iter().map(|(name, reading)| draw(&study, &policies, plan, name, reading));
-    let spots = choose(drawn.flat_map(|Drawn { spots, .. }| spots).collect(), plan);
+    let drawn = readings.iter().map(|(name, reading)| sample(&study, &policies, plan, name, reading));
+    let spots = choose(drawn.flat_map(|SampledQuestions { spots, .. }| spots).collect(), plan);
     let of = |(name, reading): &(&str, Reading)| {
         let here: Vec<_> = spots.iter().filter(|spot| spot.transcript == *name).cloned().collect();
         show(&study, &policies, plan, &here, reading)

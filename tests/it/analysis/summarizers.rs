@@ -1,6 +1,6 @@
 //! Summarizers side by side: what each held, said and made up, and how far replicates are apart.
 
-use recompact::analysis::study::{Study, Writer, written_by};
+use recompact::analysis::study::{NamedSummarizer, Study, expand_variants};
 use recompact::engine::policy::Policy;
 use recompact::engine::summarizer::{Failing, Fixed, Stub};
 use recompact::report::{REPORTS, Style};
@@ -40,14 +40,14 @@ when = { calls = 3 }
 max_tokens = 40
 "#;
 
-fn fixed(name: &str, replicate: u32, text: &str) -> Writer {
-    Writer { replicate: Some(replicate), ..Writer::new(name, Fixed { text: text.to_owned() }) }
+fn fixed(name: &str, replicate: u32, text: &str) -> NamedSummarizer {
+    NamedSummarizer { replicate: Some(replicate), ..NamedSummarizer::new(name, Fixed { text: text.to_owned() }) }
 }
 
-fn compared(writers: Vec<Writer>) -> Results {
+fn compared(writers: Vec<NamedSummarizer>) -> Results {
     let auto = Policy::parse(POLICY, "auto", &[]).unwrap_or_else(|error| panic!("{error}"));
     let policies = vec![preset_with("keep-all", &[]), auto, preset_with("recorded", &[])];
-    let study = Study { policies: written_by(policies, &writers), writers, ..Study::new(vec![]) };
+    let study = Study { policies: expand_variants(policies, &writers), writers, ..Study::new(vec![]) };
     let conversation = notation::parse(CONVERSATION).unwrap_or_else(|what| panic!("{what}"));
     let reading = Reading { conversations: vec![conversation], notes: vec![] };
     study.results(vec![study.transcript("a.jsonl", &reading, None)])
@@ -57,8 +57,8 @@ fn all() -> Results {
     compared(vec![
         fixed("model", 1, "Never push to main. Call b_vane and made_up"),
         fixed("model", 2, "Call b_vane and c_vane"),
-        Writer::new("stub:4", Stub { tokens: 4 }),
-        Writer::new("failing", Failing),
+        NamedSummarizer::new("stub:4", Stub { tokens: 4 }),
+        NamedSummarizer::new("failing", Failing),
     ])
 }
 
@@ -113,7 +113,7 @@ fn the_recorded_summary_is_none_that_was_asked_for() {
 
 #[test]
 fn with_one_summarizer_there_is_nothing_to_compare() {
-    assert!(compared(vec![Writer::new("stub:4", Stub { tokens: 4 })]).summarizers.is_empty());
+    assert!(compared(vec![NamedSummarizer::new("stub:4", Stub { tokens: 4 })]).summarizers.is_empty());
 }
 
 #[test]

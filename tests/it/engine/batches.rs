@@ -3,12 +3,12 @@
 use std::cell::Cell;
 
 use recompact::engine::context::Context;
-use recompact::engine::journal::{Happened, Request};
-use recompact::engine::layer::{LayerSpec, Layer, Scope};
+use recompact::engine::journal::{EventKind, Request};
+use recompact::engine::layer::{Layer, LayerSpec, Scope};
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::size::Size;
-use recompact::tokens::meter::{Measure, Meter};
+use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Kind, Role, Thinking};
 
 use crate::support::generate;
@@ -51,7 +51,7 @@ fn every_batch_frees_what_it_must() {
             let conversation = generate::conversation(steps, Thinking::Turn);
             for trial in &trials {
                 for event in trial.replay(&conversation, &mut NoObserver).events {
-                    let Happened::Fired { before, after, .. } = event.what else { continue };
+                    let EventKind::Fired { before, after, .. } = event.what else { continue };
                     if clears(&trial.policy.layers[event.layer]) {
                         assert!(before >= after + least, "{}: {before} -> {after}", trial.policy.name);
                         fired.set(fired.get() + 1);
@@ -77,7 +77,7 @@ fn nothing_waits_that_is_enough() {
             let users = context.messages().iter().filter(|sent| sent.role == Role::User);
             let blocks = users.flat_map(|sent| &sent.blocks).map(|id| context.block(*id));
             let texts = blocks.filter(|block| matches!(block.kind, Kind::ToolResult(_))).map(|block| block.text().into_owned());
-            let sizes: Vec<_> = texts.map(|text| (text == "[cleared]", Measure::Chars.text(&text))).collect();
+            let sizes: Vec<_> = texts.map(|text| (text == "[cleared]", SizeUnit::Chars.text(&text))).collect();
             let old = &sizes[..sizes.len().saturating_sub(self.keep)];
             self.cleared += old.iter().filter(|(is_cleared, _)| *is_cleared).count();
             let waiting = old.iter().filter(|(is_cleared, chars)| !is_cleared && *chars > self.min_chars);

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use recompact::engine::context::{Cause, Context};
-use recompact::engine::journal::{File, Happened, Journal, RecordedSummary, Request, Summary};
-use recompact::engine::layer::ACTS;
+use recompact::engine::journal::{EventKind, File, Journal, RecordedSummary, Request, Summary};
 use recompact::engine::layer::FileKind;
+use recompact::engine::layer::LAYERS;
 use recompact::engine::policy::{PRESETS, Policy, preset};
 use recompact::engine::replay::{NoObserver, Observer};
-use recompact::engine::summarizer::{self, Names};
+use recompact::engine::summarizer::{self, NameCounts};
 use recompact::findings::FINDINGS;
 use recompact::transcript::conversation::Thinking;
 
@@ -50,7 +50,7 @@ fn every_case_gives_what_it_says() {
 
 #[test]
 fn every_kind_of_layer_has_cases() {
-    for kind in ACTS {
+    for kind in LAYERS {
         let text = std::fs::read_to_string(folder().join(format!("{}.md", kind.name))).expect(kind.name);
         let acts = cases(&text).iter().any(|case| case.policy.contains(&format!("do = \"{}\"", kind.name)));
         assert!(acts, "no case of {} has such a layer", kind.name);
@@ -60,7 +60,7 @@ fn every_kind_of_layer_has_cases() {
 /// Every kind of finding has a case in which it fires, and a twin in which it is silent.
 #[test]
 fn every_kind_of_finding_has_a_case_and_a_clean_twin() {
-    for kind in FINDINGS.iter().filter(|kind| kind.look.is_some()) {
+    for kind in FINDINGS.iter().filter(|kind| kind.detect.is_some()) {
         let text = std::fs::read_to_string(folder().join(format!("findings/{}.md", kind.id))).expect(kind.id);
         let (silent, loud): (Vec<_>, Vec<_>) = cases(&text).into_iter().partition(|case| case.expected == "nothing\n");
         assert!(!silent.is_empty() && !loud.is_empty(), "{}", kind.id);
@@ -301,7 +301,7 @@ impl Page<'_> {
 }
 
 /// How many names a summary says, where it says any.
-fn said(Names { facts, false_facts }: Names) -> String {
+fn said(NameCounts { facts, false_facts }: NameCounts) -> String {
     if facts > 0 { format!(", {false_facts} of {facts} names false") } else { String::new() }
 }
 

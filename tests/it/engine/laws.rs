@@ -2,7 +2,7 @@
 
 use recompact::analysis::study::Study;
 use recompact::engine::context::{Cause, Change, ChangeKind, Context};
-use recompact::engine::journal::{File, Happened, Journal, Request};
+use recompact::engine::journal::{EventKind, File, Journal, Request};
 use recompact::engine::layer::FileKind;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
@@ -209,7 +209,7 @@ fn views_leave_the_history_alone() {
             let is_state = |layer: usize| !trial.policy.layers[layer].for_request_only();
             let events = |journal: &Journal| {
                 let events = journal.events.iter().filter(|event| is_state(event.layer));
-                events.map(|event| (event.call, event.what.clone())).collect::<Vec<(usize, Happened)>>()
+                events.map(|event| (event.call, event.what.clone())).collect::<Vec<(usize, EventKind)>>()
             };
             assert_eq!(events(&with), events(&without), "{}", trial.policy.name);
         }

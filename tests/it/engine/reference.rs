@@ -7,10 +7,10 @@ use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::policy::preset;
 use recompact::engine::replay::{Observer, Setup, replay};
-use recompact::engine::replay_cache::Shared;
+use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Fixed;
 use recompact::tokens::block_sizes::Sizes;
-use recompact::tokens::meter::{Measure, Meter};
+use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, ReadOptions};
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Observer for Requests {
 fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u64, Value)> {
     let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
     let policy = preset(policy).expect("a preset").policy(&settings).expect("a policy");
-    let counter = Meter::of(Measure::Chars);
+    let counter = Meter::of(SizeUnit::Chars);
     let sizes = Sizes::new(conversation, policy.measures().into_iter().chain([counter.measure]));
     let setup = Setup {
         conversation,
@@ -41,7 +41,7 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
         thinking: conversation.thinking,
         summarizer: &Fixed { text: "SUMMARY".to_owned() },
         recorded: None,
-        shared: &Shared::new(conversation),
+        shared: &ReplayCache::new(conversation),
     };
     let mut requests = Requests(Vec::new());
     replay(&setup, &mut requests);

@@ -2,10 +2,10 @@
 //! request.
 
 use recompact::engine::context::FaultKind;
-use recompact::engine::context::{Change, ChangeKind, Context, Sent};
+use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage};
 use recompact::engine::journal::{File, Journal, Request, SentBlock};
 use recompact::engine::replay::Observer;
-use recompact::tokens::meter::{Measure, Meter, Rates, python_text};
+use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
 use recompact::transcript::conversation::{BlockId, Conversation, Kind, Role, Thinking};
 use recompact::transcript::format::{self, ReadOptions};
 use recompact::util::text;
@@ -29,14 +29,14 @@ fn the_fast_replay_equals_the_slow_one() {
 fn every_measure_adds_up() {
     let mut trials = trials();
     for trial in &mut trials {
-        let fitted = Measure::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
-        trial.also = Measure::ALL.iter().map(|(measure, _)| *measure).chain([fitted]).collect();
-        trial.counter = Meter::of(Measure::Cl100k);
+        let fitted = SizeUnit::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
+        trial.also = SizeUnit::ALL.iter().map(|(measure, _)| *measure).chain([fitted]).collect();
+        trial.counter = Meter::of(SizeUnit::Cl100k);
         trial.overhead = 7;
     }
     generate::check(4, |steps| {
         let conversation = generate::conversation(&steps[..steps.len().min(6)], Thinking::All);
-        let chars: u64 = conversation.blocks.iter().map(|block| Measure::Chars.block(block, false)).sum();
+        let chars: u64 = conversation.blocks.iter().map(|block| SizeUnit::Chars.block(block, false)).sum();
         // Counting tokens takes its time.
         for trial in trials.iter().filter(|_| chars < 5_000) {
             check(trial, &conversation);
@@ -116,7 +116,7 @@ impl Observer for Slow<'_> {
 
 /// The blocks of all messages.
 fn in_a_row(context: &Context) -> Vec<SentBlock> {
-    let of = |sent: &Sent| {
+    let of = |sent: &ContextMessage| {
         let opens = |place| (place == 0).then_some(sent.role);
         sent.blocks.iter().enumerate().map(|(place, id)| SentBlock { block: *id, opens: opens(place) }).collect::<Vec<_>>()
     };
@@ -196,15 +196,15 @@ fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<Bl
 }
 
 /// The size of a request, written out whole, or its texts one by one.
-fn slow_size(measure: Measure, context: &Context, wires: &[Value]) -> u64 {
+fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
     let all = || Value::Array(wires.to_vec());
     let chars = |text: String| text.chars().count() as u64;
     match measure {
-        Measure::PyRepr => chars(python_text::repr(&all())),
+        SizeUnit::PyRepr => chars(python_text::repr(&all())),
         // Python counts half a surrogate pair as one character; written to a file it takes an escape of six.
-        Measure::Json => chars(python_text::dumps(&all(), false)) - 5 * halves(&all().to_string()),
-        Measure::JsonAscii => chars(python_text::dumps(&all(), true)),
-        Measure::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
+        SizeUnit::Json => chars(python_text::dumps(&all(), false)) - 5 * halves(&all().to_string()),
+        SizeUnit::JsonAscii => chars(python_text::dumps(&all(), true)),
+        SizeUnit::JsJson => text::restore_escapes(all().to_string()).encode_utf16().count() as u64,
         measure => context.messages().iter().flat_map(|sent| &sent.blocks).map(|id| read(measure, context, *id)).sum(),
     }
 }
@@ -213,13 +213,13 @@ fn halves(text: &str) -> u64 {
     text.chars().filter(|c| text::lone_surrogate(*c).is_some()).count() as u64
 }
 
-fn read(measure: Measure, context: &Context, id: BlockId) -> u64 {
+fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
     let block = context.block(id);
     let name = match block.kind {
         Kind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
         _ => "",
     };
-    if let Measure::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
+    if let SizeUnit::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
         let rate = match block.kind {
             Kind::ToolResult(_) => result,
             Kind::ToolUse(_) => tool_use,
@@ -282,7 +282,7 @@ struct Placed {
 fn blocks_in_turns(context: &Context) -> Vec<Placed> {
     let messages = context.messages();
     let turn_of = |message: usize| messages[..=message].windows(2).filter(|two| two[0].role != two[1].role).count();
-    let placed = |(message, sent): (usize, &Sent)| {
+    let placed = |(message, sent): (usize, &ContextMessage)| {
         let (role, turn) = (sent.role, turn_of(message));
         let place = move |id: &BlockId| Placed { role, turn, message, id: *id, kind: context.block(*id).kind };
         sent.blocks.iter().map(place).collect::<Vec<_>>()

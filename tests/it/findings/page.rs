@@ -1,8 +1,8 @@
 //! What is found in a replay, written down a line each, for cases.
 
 use recompact::engine::replay::NoObserver;
-use recompact::findings::{Finding, Replay, look};
-use recompact::metrics::retention::look_up;
+use recompact::findings::{Finding, ReplayView, detect};
+use recompact::metrics::retention::evaluate;
 use recompact::tokens::block_sizes::Sizes;
 use recompact::transcript::conversation::{BlockId, Conversation};
 
@@ -26,12 +26,12 @@ pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
     let sizes = Sizes::new(conversation, [trial.counter.measure]);
     let counted = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
     let references = recompact::facts::references::References::new(conversation, counted);
-    let kept = look_up(conversation, &references, &journal, &counted);
+    let kept = evaluate(conversation, &references, &journal, &counted);
     let written = |block: BlockId| match block.index() < conversation.blocks.len() {
         true => counted(block),
         false => trial.counter.apply(trial.counter.measure.block(journal.block(conversation, block), false)),
     };
-    let replay = Replay {
+    let replay = ReplayView {
         conversation,
         policy: &trial.policy,
         journal: &journal,
@@ -41,5 +41,5 @@ pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
         window: trial.window,
         tokens: &written,
     };
-    look("case", &replay)
+    detect("case", &replay)
 }

@@ -4,8 +4,8 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::cost::{self, Check, Cost, Tariff};
 use recompact::metrics::prices::Prices;
-use recompact::metrics::prompt_cache::{Before, Setup};
-use recompact::metrics::retention::{Kept, Reread};
+use recompact::metrics::prompt_cache::{InitialState, Setup};
+use recompact::metrics::retention::{Reread, Retention};
 use recompact::transcript::conversation::{BlockId, Call, Conversation, Usage};
 use recompact::transcript::format::{self, ReadOptions};
 
@@ -29,13 +29,13 @@ pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, wor
     let journal = trial.replay(conversation, &mut NoObserver);
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
     let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
-    let before = Before { warm: 0, stable: trial.overhead };
+    let before = InitialState { warm: 0, stable: trial.overhead };
     let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
     work(Setup { conversation, policy, journal, terms, before, size: &size }, &tariff)
 }
 
 /// Every response has 100 tokens.
-fn cost_of(conversation: &Conversation, policy: Policy, model: &str, kept: &Kept) -> Cost {
+fn cost_of(conversation: &Conversation, policy: Policy, model: &str, kept: &Retention) -> Cost {
     let outputs = vec![100; conversation.calls.len()];
     with(conversation, policy, model, |cache, tariff| cost::cost(&cost::Setup { cache, tariff, outputs: &outputs, kept }))
 }
@@ -59,7 +59,7 @@ fn parts_are_tokens_times_prices() {
         ("deepseek-v4-pro", [12_000.0 * 0.145, 8_500.0 * 1.74, 300.0 * 3.48]),
     ];
     for (model, [read, written, output]) in cases {
-        let cost = cost_of(&growing(2), keep_all(), model, &Kept::default());
+        let cost = cost_of(&growing(2), keep_all(), model, &Retention::default());
         let expected = [read, written, output, 0.0].map(|part: f64| (part * 1e3).round() / 1e3);
         assert_eq!(parts(&cost), expected, "{model}");
     }
@@ -67,19 +67,19 @@ fn parts_are_tokens_times_prices() {
 
 #[test]
 fn without_a_price_there_are_ratios() {
-    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "nobody-1", &Kept::default());
+    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "nobody-1", &Retention::default());
     assert_eq!(cost.usd, None);
     // Input 1, cache read .1, cache write 1.25, output 5.
     assert_eq!((cost.tokens.total() * 1e3).round(), (12_000.0 * 0.1 + 8_500.0 * 1.25 + 300.0 * 5.0) * 1e3);
     assert_eq!(cost.tokens.uncached, 20_500.0 + 1_500.0);
-    let sonnet = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Kept::default());
+    let sonnet = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Retention::default());
     assert!((sonnet.tokens.total() - sonnet.usd.expect("a known price").total() * 1e6 / 3.0).abs() < 1e-6);
 }
 
 #[test]
 fn a_break_has_paid_when_what_was_freed_has() {
     // Requests of 2,997, 7,000 and 4,013: 3,990 were freed, and a placeholder of 10 is written for 3.75 in place of .30.
-    let cost = cost_of(&two_results(), clear(), SONNET, &Kept::default());
+    let cost = cost_of(&two_results(), clear(), SONNET, &Retention::default());
     assert_eq!(parts(&cost), [5_997.0 * 0.3, 8_013.0 * 3.75, 300.0 * 15.0, 0.0].map(|part: f64| (part * 1e3).round() / 1e3));
     let [broken] = cost.breaks[..] else { panic!("one break") };
     assert_eq!((broken.call, broken.what.rebilled, broken.what.freed, broken.followed), (2, 10, 3_990, 1));
@@ -94,21 +94,21 @@ fn a_summarizer_that_rides_the_prefix_reads_it() {
     let summarize =
         |rides: &str| layer(&format!("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0\n{rides}"));
     // At the second call 6,000 characters are over 5,500: the summary of SUMMARY's 7 stands in their place.
-    let apart = cost_of(&two_results(), summarize(""), SONNET, &Kept::default());
+    let apart = cost_of(&two_results(), summarize(""), SONNET, &Retention::default());
     assert_eq!(parts(&apart)[3], 6_000.0 * 3.0 + 7.0 * 15.0);
-    let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Kept::default());
+    let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Retention::default());
     // With system prompt and tools it is 7,000, of which the first request had cached 2,997.
     assert_eq!(parts(&rides)[3], ((2_997.0 * 0.3 + 4_003.0 * 3.75 + 7.0 * 15.0) * 1e3_f64).round() / 1e3);
 }
 
 #[test]
 fn what_is_fetched_again_is_written_asked_for_and_read_past() {
-    let kept = Kept { rereads: vec![Reread { call: 2, tokens: 400 }], ..Kept::default() };
+    let kept = Retention { rereads: vec![Reread { call: 2, tokens: 400 }], ..Retention::default() };
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &kept);
     // The result is written, a hundred tokens ask for it, and the request of 8,500 is read once more.
     let rereads = cost.usd.expect("a known price").rereads;
     assert!((rereads * 1e6 - (400.0 * 3.75 + 100.0 * 15.0 + 8_500.0 * 0.3)).abs() < 1e-6);
-    assert_eq!(parts(&cost), parts(&cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Kept::default())));
+    assert_eq!(parts(&cost), parts(&cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Retention::default())));
 }
 
 /// The same conversation with what the provider billed for its calls: read, written, output.

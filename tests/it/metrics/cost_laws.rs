@@ -1,8 +1,8 @@
 //! What holds of costs for every policy and every conversation.
 
 use recompact::metrics::cost::{Cost, Setup, cost};
-use recompact::metrics::prompt_cache::{Served, serve};
-use recompact::metrics::retention::Kept;
+use recompact::metrics::prompt_cache::{CacheUse, serve};
+use recompact::metrics::retention::Retention;
 use recompact::transcript::conversation::{Conversation, Thinking};
 
 use crate::metrics::cost::simulated;
@@ -19,10 +19,10 @@ fn with_overhead() -> Vec<Trial> {
 }
 
 /// What became of every request, and what all cost, with 100 tokens a response.
-fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<Served>, Cost) {
+fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUse>, Cost) {
     let outputs = vec![100; conversation.calls.len()];
     simulated(trial, conversation, model, |cache, tariff| {
-        (serve(&cache), cost(&Setup { cache, tariff, outputs: &outputs, kept: &Kept::default() }))
+        (serve(&cache), cost(&Setup { cache, tariff, outputs: &outputs, kept: &Retention::default() }))
     })
 }
 
@@ -54,7 +54,7 @@ fn every_token_is_paid_once() {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &trials {
             let (served, cost) = both(trial, &conversation, UNKNOWN);
-            let sum = |of: fn(&Served) -> f64| served.iter().map(of).sum::<f64>();
+            let sum = |of: fn(&CacheUse) -> f64| served.iter().map(of).sum::<f64>();
             let output = 500.0 * served.len() as f64;
             let uncached = sum(|of_call| of_call.tokens as f64) + output;
             let has_summaries = cost.tokens.summarizer > 0.0;

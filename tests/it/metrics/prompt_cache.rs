@@ -2,7 +2,7 @@
 
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
-use recompact::metrics::prompt_cache::{Before, PROVIDERS, Provider, Served, Setup, Terms, serve};
+use recompact::metrics::prompt_cache::{CacheUse, InitialState, PROVIDERS, Provider, Setup, Terms, serve};
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
@@ -16,7 +16,7 @@ fn keep_all() -> Policy {
     preset_with("keep-all", &[])
 }
 
-fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: Before) -> Vec<Served> {
+fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: InitialState) -> Vec<CacheUse> {
     let trial = Trial { overhead: OVERHEAD, ..Trial::of(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
     let provider = Provider::by_name(provider).expect(provider);
@@ -27,12 +27,12 @@ fn served(conversation: &Conversation, policy: Policy, provider: &str, min_token
 }
 
 /// Requests, and what each read: with the best marks, and with marks at the ends of requests.
-fn reads(served: &[Served]) -> Vec<[u64; 3]> {
+fn reads(served: &[CacheUse]) -> Vec<[u64; 3]> {
     served.iter().map(|of_call| [of_call.tokens, of_call.read, of_call.read_at_ends]).collect()
 }
 
 /// Nothing was there before; what is stable of the overhead is half of it.
-const COLD: Before = Before { warm: 0, stable: 500 };
+const COLD: InitialState = InitialState { warm: 0, stable: 500 };
 
 #[test]
 fn every_provider_reads_the_prefix_in_its_own_way() {
@@ -74,7 +74,7 @@ fn the_hour_that_was_paid_for_is_an_hour() {
 
 #[test]
 fn what_was_cached_before_is_read_by_the_first_request() {
-    let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, Before { warm, stable: 900 }))[0];
+    let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, InitialState { warm, stable: 900 }))[0];
     assert_eq!([1_500, 900].map(first), [[5_000, 1_500, 1_500], [5_000, 0, 0]]);
 }
 
@@ -161,7 +161,7 @@ fn marks_at_the_ends_are_not_found_from_far() {
     let long: Vec<_> =
         (0..25).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
     let batch = layer("do = \"clear\"\nkeep_recent = 5\nplaceholder = \"0123456789\"\nclear_at_least = 18_000");
-    let served = served(&conversation(&long), batch, "anthropic", 1_024, Before { warm: 0, stable: 1_000 });
+    let served = served(&conversation(&long), batch, "anthropic", 1_024, InitialState { warm: 0, stable: 1_000 });
     let cleared: Vec<_> = served.iter().filter(|of_call| of_call.broken.is_some()).collect();
     // Below the minimum of 1,024 nothing is read: the 1,000 of system prompt and tools are too short.
     assert_eq!(cleared.iter().map(|of_call| [of_call.read, of_call.read_at_ends]).collect::<Vec<_>>(), [[3_003, 0]]);

@@ -15,7 +15,7 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::References;
-use recompact::metrics::retention::{Grain, Kept, Outcome, Share, bounds, look_up, wishes};
+use recompact::metrics::retention::{Grain, Retention, Share, UseOutcome, bounds, evaluate, wishes};
 use recompact::tokens::block_sizes::Sizes;
 use recompact::transcript::conversation::{BlockId, Conversation};
 
@@ -81,7 +81,7 @@ struct Told {
     conversation: Conversation,
     references: References,
     journal: Journal,
-    kept: Kept,
+    kept: Retention,
 }
 
 fn told(trial: &Trial) -> Told {
@@ -94,7 +94,7 @@ fn told(trial: &Trial) -> Told {
     }
     assert_eq!(references.uses.len(), WEIGHTS.len());
     let journal = trial.replay(&conversation, &mut NoObserver);
-    let kept = look_up(&conversation, &references, &journal, &tokens(&conversation));
+    let kept = evaluate(&conversation, &references, &journal, &tokens(&conversation));
     Told { conversation, references, journal, kept }
 }
 
@@ -110,13 +110,13 @@ fn shares(share: &Share) -> [f64; 3] {
 }
 
 /// What each fact's use became.
-fn outcome(told: &Told, text: &str) -> Outcome {
+fn outcome(told: &Told, text: &str) -> UseOutcome {
     let is_it = |fact: u32| told.references.facts[fact as usize].text == text;
     let at = told.references.uses.iter().position(|used| is_it(used.fact)).expect(text);
     told.kept.outcomes[at]
 }
 
-const HIT: Outcome = Outcome::Hit { in_summary: false };
+const HIT: UseOutcome = UseOutcome::Hit { in_summary: false };
 
 #[test]
 fn sizes_are_those_of_the_table() {
@@ -131,9 +131,9 @@ fn sizes_are_those_of_the_table() {
 fn one_result_in_sight() {
     let told = told(&mask(1, 9));
     assert_eq!(outcome(&told, "net/pool.rs"), HIT);
-    assert_eq!(outcome(&told, "MAX_IDLE_MS"), Outcome::Soft);
-    assert_eq!(outcome(&told, "const MAX_IDLE_MS: u64 = 30_000;"), Outcome::Soft);
-    assert_eq!(outcome(&told, "evict_idle"), Outcome::Hard { stale: false });
+    assert_eq!(outcome(&told, "MAX_IDLE_MS"), UseOutcome::Soft);
+    assert_eq!(outcome(&told, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft);
+    assert_eq!(outcome(&told, "evict_idle"), UseOutcome::Hard { stale: false });
     assert_eq!(outcome(&told, "vendor/legacy"), HIT);
     assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
     // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.

@@ -1,14 +1,14 @@
 //! How many summaries lie between a fact and its use.
 
 use recompact::engine::policy::Policy;
-use recompact::metrics::retention::Kept;
+use recompact::metrics::retention::Retention;
 
 use crate::metrics::retention_page::looked_up;
 use crate::support::notation;
 use crate::support::trial::Trial;
 
 /// Result 1 names everything; before calls 4, 7, 10, … all becomes the same summary.
-fn kept(summary: &str, uses: &[(usize, &str)]) -> Kept {
+fn kept(summary: &str, uses: &[(usize, &str)]) -> Retention {
     let toml =
         format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = {{ calls = 3 }}\ntemplate = \"{summary}\"");
     let trial = Trial::of(Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")));
@@ -21,7 +21,7 @@ fn kept(summary: &str, uses: &[(usize, &str)]) -> Kept {
     looked_up(&notation::parse(&text).expect("a conversation"), &trial).1
 }
 
-fn uses(kept: &Kept) -> [u64; 5] {
+fn uses(kept: &Retention) -> [u64; 5] {
     kept.by_generation.map(|share| share.uses)
 }
 

@@ -9,7 +9,7 @@ use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
 use recompact::facts::extract::{self, FactKind};
-use recompact::metrics::retention::Outcome;
+use recompact::metrics::retention::UseOutcome;
 use recompact::transcript::conversation::{BlockId, Conversation, Kind};
 use recompact::transcript::tool_access;
 
@@ -31,10 +31,10 @@ fn keep_all_keeps_all_and_drop_all_nothing() {
     let (uses, with_uses) = (Cell::new(0), Cell::new(0));
     planted::check(150, |conversation| {
         let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
-        assert!(kept.outcomes.iter().all(|outcome| *outcome == Outcome::Hit { in_summary: false }));
+        assert!(kept.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }));
         assert_eq!((kept.rules, kept.reread_tokens(), kept.missed.len()), (kept.rules_held, 0, 0));
         let (_, kept) = looked_up(conversation, &Trial::of(preset_with("drop-all", &[])));
-        assert!(kept.outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Hit { .. })));
+        assert!(kept.outcomes.iter().all(|outcome| !matches!(outcome, UseOutcome::Hit { .. })));
         uses.set(uses.get() + references.uses.len());
         with_uses.set(with_uses.get() + usize::from(!references.uses.is_empty()));
     });
@@ -69,7 +69,7 @@ fn who_keeps_more_hits_more() {
         for chain in &chains {
             let outcomes: Vec<_> = chain.iter().map(|trial| looked_up(conversation, trial).1.outcomes).collect();
             for (less, more) in outcomes.iter().zip(&outcomes[1..]) {
-                let is_hit = |outcome: &Outcome| matches!(outcome, Outcome::Hit { .. });
+                let is_hit = |outcome: &UseOutcome| matches!(outcome, UseOutcome::Hit { .. });
                 assert!(less.iter().zip(more).all(|(less, more)| !is_hit(less) || is_hit(more)));
             }
         }
@@ -106,7 +106,7 @@ fn counting_gives_what_reading_every_request_gives() {
                 }
                 let request = slow.0.iter().find(|(call, _)| *call == used.call as usize);
                 let holds = request.is_some_and(|(_, keys)| keys.contains(&extract::key(fact.kind, &fact.text)));
-                let hit = matches!(outcome, Outcome::Hit { .. });
+                let hit = matches!(outcome, UseOutcome::Hit { .. });
                 assert_eq!(hit, holds, "{}, call {}: {}", trial.policy.name, used.call + 1, fact.text);
             }
         }
@@ -163,7 +163,7 @@ fn what_is_missed_softly_can_be_had_again() {
             for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
                 let (fact, call) = (&references.facts[used.fact as usize], used.call as usize);
                 let Some((_, request)) = slow.0.iter().find(|(of, _)| *of == call) else { continue };
-                if fact.kind.is_bound() || matches!(outcome, Outcome::Hit { .. }) {
+                if fact.kind.is_bound() || matches!(outcome, UseOutcome::Hit { .. }) {
                     continue;
                 }
                 let entered = conversation.messages[..conversation.calls[call].response].iter().enumerate();
@@ -178,7 +178,7 @@ fn what_is_missed_softly_can_be_had_again() {
                     holds && handles(conversation, id).iter().any(|file| request.contains(file) && is_fresh(file))
                 });
                 soft.set(soft.get() + usize::from(can));
-                assert_eq!(*outcome == Outcome::Soft, can, "{}, call {}: {}", trial.policy.name, call + 1, fact.text);
+                assert_eq!(*outcome == UseOutcome::Soft, can, "{}, call {}: {}", trial.policy.name, call + 1, fact.text);
             }
         }
     });

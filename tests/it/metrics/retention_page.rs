@@ -2,7 +2,7 @@
 
 use recompact::engine::replay::NoObserver;
 use recompact::facts::references::{Provenance, References, Use};
-use recompact::metrics::retention::{GENERATIONS, Kept, Outcome, Summarised, look_up};
+use recompact::metrics::retention::{GENERATIONS, Retention, Summarised, UseOutcome, evaluate};
 use recompact::tokens::block_sizes::Sizes;
 use recompact::transcript::conversation::{BlockId, Conversation, Kind};
 
@@ -14,7 +14,7 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     let mut page = String::new();
     for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
         let missed = kept.missed.iter().find(|missed| missed.fact == used.fact).and_then(|missed| missed.lost);
-        let by = match missed.filter(|_| matches!(outcome, Outcome::Hard { .. })) {
+        let by = match missed.filter(|_| matches!(outcome, UseOutcome::Hard { .. })) {
             Some((layer, call)) => format!(", taken by {} before call {}", trial.policy.layers[layer].id, call + 1),
             None => String::new(),
         };
@@ -37,12 +37,12 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
 }
 
 /// The references of a conversation, and what became of them. Tokens are the trial's.
-pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Kept) {
+pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Retention) {
     let sizes = Sizes::new(conversation, [trial.counter.measure]);
     let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
     let references = References::new(conversation, tokens);
     let journal = trial.replay(conversation, &mut NoObserver);
-    let kept = look_up(conversation, &references, &journal, &tokens);
+    let kept = evaluate(conversation, &references, &journal, &tokens);
     (references, kept)
 }
 
@@ -55,12 +55,12 @@ fn use_line(conversation: &Conversation, references: &References, used: &Use) ->
     format!("call {}, {} {}, {} calls back, from {from}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)
 }
 
-fn name(outcome: Outcome) -> &'static str {
+fn name(outcome: UseOutcome) -> &'static str {
     match outcome {
-        Outcome::Hit { in_summary: false } => "hit",
-        Outcome::Hit { in_summary: true } => "hit in a summary",
-        Outcome::Soft => "soft miss",
-        Outcome::Hard { stale: false } => "hard miss",
-        Outcome::Hard { stale: true } => "hard miss, stale",
+        UseOutcome::Hit { in_summary: false } => "hit",
+        UseOutcome::Hit { in_summary: true } => "hit in a summary",
+        UseOutcome::Soft => "soft miss",
+        UseOutcome::Hard { stale: false } => "hard miss",
+        UseOutcome::Hard { stale: true } => "hard miss, stale",
     }
 }

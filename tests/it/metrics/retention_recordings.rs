@@ -6,17 +6,17 @@ mod table;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use recompact::analysis::study::{Counter, Study};
+use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Setup, replay};
-use recompact::engine::replay_cache::Shared;
+use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer;
 use recompact::facts::references::{Loss, Provenance, References};
-use recompact::metrics::retention::{Grain, Kept, Outcome, bounds, look_up, wishes};
+use recompact::metrics::retention::{Grain, Retention, UseOutcome, bounds, evaluate, wishes};
 use recompact::tokens::block_sizes::Sizes;
 use recompact::tokens::block_sizes::overhead;
-use recompact::tokens::meter::{Divide, Measure, Meter};
+use recompact::tokens::meter::{Divide, Meter, SizeUnit};
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::transcripts::{RECORDINGS, Recorded, recorded};
@@ -24,7 +24,7 @@ use crate::support::trial::preset_with;
 use random::{Paired, interval, pooled};
 
 const FOLDERS: [&str; 2] = ["claude-code", "codex"];
-const COUNTER: Meter = Meter { recorded: false, measure: Measure::Chars, divide: Divide::Floor(4.0) };
+const COUNTER: Meter = Meter { recorded: false, measure: SizeUnit::Chars, divide: Divide::Floor(4.0) };
 
 /// A conversation with what all look-ups need.
 struct One<'a> {
@@ -55,13 +55,13 @@ impl<'a> One<'a> {
             thinking: self.conversation.thinking,
             summarizer: &summarizer::Failing,
             recorded: None,
-            shared: &Shared::new(self.conversation),
+            shared: &ReplayCache::new(self.conversation),
         };
         replay(&setup, &mut NoObserver)
     }
 
-    fn kept(&self, journal: &Journal) -> Kept {
-        look_up(self.conversation, &self.references, journal, &|block| self.tokens(block))
+    fn kept(&self, journal: &Journal) -> Retention {
+        evaluate(self.conversation, &self.references, journal, &|block| self.tokens(block))
     }
 }
 
@@ -84,7 +84,7 @@ fn session(recorded: &Recorded) -> &str {
 }
 
 fn study(policies: Vec<Policy>) -> Study {
-    Study { counter: Counter::Fixed(COUNTER), ..Study::new(policies) }
+    Study { counter: TokenCounter::Fixed(COUNTER), ..Study::new(policies) }
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn every_recording_keeps_the_laws() {
             let one = One::new(conversation);
             let [all, none, as_recorded] = policies.each_ref().map(|policy| one.kept(&one.replay(policy)));
             let name = &conversation.name;
-            assert!(all.outcomes.iter().all(|outcome| *outcome == Outcome::Hit { in_summary: false }), "{folder}, {name}");
+            assert!(all.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }), "{folder}, {name}");
             assert!(none.all.hit == 0.0, "{folder}, {name}");
             // What the recorded agent could see is what its harness sent.
             assert_eq!(as_recorded.all.hit, as_recorded.all.weight, "{folder}, {name}");
@@ -262,8 +262,8 @@ fn every_recording_keeps_the_laws() {
             assert_eq!(again.kept(&again.replay(&policies[2])), as_recorded, "{folder}, {name}: the same again");
             as_recorded
         };
-        let kept: Vec<Kept> = of_folder.par_iter().map(of_one).collect();
-        let mut sum = Kept::default();
+        let kept: Vec<Retention> = of_folder.par_iter().map(of_one).collect();
+        let mut sum = Retention::default();
         kept.iter().for_each(|kept| sum.add_shares(kept));
         let share = sum.all;
         println!(

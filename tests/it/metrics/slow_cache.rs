@@ -3,8 +3,8 @@
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
-use recompact::metrics::prompt_cache::{Before, Provider, Served, Setup, Terms, serve};
-use recompact::tokens::meter::Measure;
+use recompact::metrics::prompt_cache::{CacheUse, InitialState, Provider, Setup, Terms, serve};
+use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
 
 use crate::support::generate;
@@ -23,18 +23,18 @@ fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
             let terms: Vec<_> = (0..conversation.calls.len())
                 .map(|call| Terms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
                 .collect();
-            let size = |id: BlockId| Measure::Chars.block(journal.block(&conversation, id), false);
+            let size = |id: BlockId| SizeUnit::Chars.block(journal.block(&conversation, id), false);
             let setup = Setup {
                 conversation: &conversation,
                 policy: &trial.policy,
                 journal: &journal,
                 terms: &terms,
-                before: Before::default(),
+                before: InitialState::default(),
                 size: &size,
             };
             let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());
             for (place, served) in serve(&setup).into_iter().enumerate().skip(1) {
-                let Served { read, .. } = served;
+                let CacheUse { read, .. } = served;
                 let expected = slow.read(place, &terms, journal.overhead);
                 let name = &trial.policy.name;
                 assert!(read <= served.tokens);
@@ -82,7 +82,7 @@ impl Observer for Slow<'_> {
             let mut opens = Some(message.role);
             for id in &message.blocks {
                 let block = context.block(*id);
-                let size = Measure::Chars.block(block, false);
+                let size = SizeUnit::Chars.block(block, false);
                 let holds = if context.is_made(*id) { block.wire.to_string() } else { id.index().to_string() };
                 match block.kind {
                     Kind::Thinking => blocks.push((None, None, size)),

@@ -149,7 +149,7 @@ fn all_reports_tell_the_same_findings() {
     let saved: Value = serde_json::from_str(&study(&["--findings", "-o", "json"]).printed()).expect("JSON");
     let findings = saved["findings"].as_array().expect("findings");
     assert!(findings.len() > 3, "{findings:?}");
-    let replayed = FINDINGS.iter().filter(|kind| kind.look.is_some()).count();
+    let replayed = FINDINGS.iter().filter(|kind| kind.detect.is_some()).count();
     assert_eq!(saved["looked_for"].as_array().map(Vec::len), Some(replayed));
 
     let sarif: Value = serde_json::from_str(&study(&["--findings", "-o", "sarif"]).printed()).expect("JSON");

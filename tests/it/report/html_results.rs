@@ -1,7 +1,7 @@
 //! Invented results for the page: values by simple formulas, so that a test knows what must be drawn.
 
 use recompact::metrics::metric;
-use recompact::results::saved::{Better, Column, Unit};
+use recompact::results::saved::{Column, Direction, Unit};
 use recompact::results::saved::{
     ComparisonRow, ConfigurationRow, EventMark, Intervals, KeptRow, MissRow, Neighbour, Objective, ParameterRow, PolicyText,
     Recommendation, ResultNote, Results, Row, RungRow, SensitivityRow, Statistics, Sweep, TraceLine, TraceRow, VERSION, Values,
@@ -184,7 +184,7 @@ pub fn swept() -> Results {
     let objective = |column: &'static str, better| Objective { column: column.into(), better, epsilon: 0.001 };
     results.sweep = Some(Sweep {
         parameters: vec![ParameterRow { of: "micro".into(), parameter: "micro.keep_recent".into(), values: vec!["1".into()] }],
-        objectives: vec![objective("cost.ratio", Better::Lower), objective("kept.hit", Better::Higher)],
+        objectives: vec![objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)],
         conditions: vec!["kept.hard <= 0.5".into()],
         sessions: 3,
         rungs: vec![RungRow { sessions: 1, configurations: 60 }, RungRow { sessions: 3, configurations: 40 }],

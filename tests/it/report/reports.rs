@@ -3,31 +3,31 @@
 use comfy_table::Table;
 use recompact::report::{self, REPORTS, Style};
 use recompact::results::saved::{
-    Better, CalibrationRow, Column, Combine, ComparisonRow, Id, Intervals, KeptRow, LayerRow, MissRow, PolicyText, ResultNote,
-    Results, Row, Statistics, Unit, VERSION, Values, summarise,
+    Aggregation, CalibrationRow, Column, ColumnId, ComparisonRow, Direction, Intervals, KeptRow, LayerRow, MissRow, PolicyText,
+    ResultNote, Results, Row, Statistics, Unit, VERSION, Values, summarise,
 };
 
-const BASELINE: Id = Id::Borrowed("tokens.baseline");
-const SENT: Id = Id::Borrowed("tokens.sent");
+const BASELINE: ColumnId = ColumnId::Borrowed("tokens.baseline");
+const SENT: ColumnId = ColumnId::Borrowed("tokens.sent");
 
 fn columns() -> Vec<Column> {
     use Better::{Higher, Lower, Neither};
     vec![
-        Column::counted("calls", Unit::Count, Neither, Combine::Sum, "Recorded calls replayed."),
-        Column::estimated("tokens.baseline", Unit::Tokens, Neither, Combine::Sum, "Sent by keep-all."),
-        Column::estimated("tokens.sent", Unit::Tokens, Lower, Combine::Sum, "Sent by this policy."),
+        Column::counted("calls", Unit::Count, Neither, Aggregation::Sum, "Recorded calls replayed."),
+        Column::estimated("tokens.baseline", Unit::Tokens, Neither, Aggregation::Sum, "Sent by keep-all."),
+        Column::estimated("tokens.sent", Unit::Tokens, Lower, Aggregation::Sum, "Sent by this policy."),
         Column::estimated(
             "tokens.saved",
             Unit::Share,
             Higher,
-            Combine::Saving { over: SENT, under: BASELINE },
+            Aggregation::Saving { over: SENT, under: BASELINE },
             "1 − sent ÷ baseline.",
         ),
-        Column::counted("persisted.bytes", Unit::Bytes, Neither, Combine::Sum, "Results moved to disk."),
-        Column::counted("kept.hit", Unit::Share, Higher, Combine::Weighted { by: BASELINE }, "Still there."),
-        Column::estimated("cost.usd", Unit::Usd, Lower, Combine::Sum, "With prompt caching."),
-        Column::counted("kept.efficiency", Unit::Ratio, Higher, Combine::Mean, "Hit ÷ the clairvoyant's."),
-        Column::counted("kept.placebo", Unit::Share, Lower, Combine::Nothing, "Hit by chance.").in_detail(),
+        Column::counted("persisted.bytes", Unit::Bytes, Neither, Aggregation::Sum, "Results moved to disk."),
+        Column::counted("kept.hit", Unit::Share, Higher, Aggregation::Weighted { by: BASELINE }, "Still there."),
+        Column::estimated("cost.usd", Unit::Usd, Lower, Aggregation::Sum, "With prompt caching."),
+        Column::counted("kept.efficiency", Unit::Ratio, Higher, Aggregation::Mean, "Hit ÷ the clairvoyant's."),
+        Column::counted("kept.placebo", Unit::Share, Lower, Aggregation::Nothing, "Hit by chance.").in_detail(),
     ]
 }
 
@@ -387,7 +387,7 @@ fn a_terminal_may_show_bold_heads() {
 #[test]
 fn a_summary_with_what_was_kept() {
     use Better::{Higher, Lower, Neither};
-    let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Combine::Max, "");
+    let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Aggregation::Max, "");
     let kept = [
         of("kept.uses", Unit::Count, Neither),
         of("kept.weight", Unit::Count, Neither).in_detail(),

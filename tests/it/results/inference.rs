@@ -3,22 +3,24 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use recompact::results::saved::{Better, Column, Combine, ComparisonRow, Id, Results, Row, Unit, VERSION, summarise};
-use recompact::results::stats::{COVERAGE, FEWEST, certainty};
+use recompact::results::saved::{
+    Aggregation, Column, ColumnId, ComparisonRow, Direction, Results, Row, Unit, VERSION, summarise,
+};
+use recompact::results::stats::{COVERAGE, FEWEST, infer};
 
 use crate::support::program::run;
 
-const SENT: Id = Id::Borrowed("sent");
-const WHOLE: Id = Id::Borrowed("whole");
+const SENT: ColumnId = ColumnId::Borrowed("sent");
+const WHOLE: ColumnId = ColumnId::Borrowed("whole");
 
 fn columns() -> Vec<Column> {
-    let saved = Combine::Saving { over: SENT, under: WHOLE };
+    let saved = Aggregation::Saving { over: SENT, under: WHOLE };
     vec![
-        Column::counted("sent", Unit::Tokens, Better::Lower, Combine::Sum, "Sent."),
-        Column::counted("whole", Unit::Tokens, Better::Neither, Combine::Sum, "Sent by keep-all."),
-        Column::counted("saved", Unit::Share, Better::Higher, saved, "1 − sent ÷ whole."),
-        Column::counted("peak", Unit::Tokens, Better::Lower, Combine::Max, "The largest."),
-        Column::counted("mean", Unit::Share, Better::Higher, Combine::Mean, "Saved, every session alike."),
+        Column::counted("sent", Unit::Tokens, Direction::Lower, Aggregation::Sum, "Sent."),
+        Column::counted("whole", Unit::Tokens, Direction::Neither, Aggregation::Sum, "Sent by keep-all."),
+        Column::counted("saved", Unit::Share, Direction::Higher, saved, "1 − sent ÷ whole."),
+        Column::counted("peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "The largest."),
+        Column::counted("mean", Unit::Share, Direction::Higher, Aggregation::Mean, "Saved, every session alike."),
     ]
 }
 
@@ -41,7 +43,7 @@ fn results(rows: Vec<Row>) -> Results {
 /// What is found of a policy against `a`, in `saved`.
 fn judged(rows: Vec<Row>, asked: &[&str], seed: u64) -> Results {
     let mut results = results(rows);
-    certainty(&mut results, "a", asked, seed);
+    infer(&mut results, "a", asked, seed);
     results
 }
 
@@ -93,8 +95,8 @@ fn study(sessions: usize, seed: u64) -> Vec<Row> {
 const AT_ONCE: u64 = 50;
 
 fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
-    let id = |number: u64, part: &str| Id::Owned(format!("{number}.{part}"));
-    let saved = |number| Combine::Saving { over: id(number, "sent"), under: id(number, "whole") };
+    let id = |number: u64, part: &str| ColumnId::Owned(format!("{number}.{part}"));
+    let saved = |number| Aggregation::Saving { over: id(number, "sent"), under: id(number, "whole") };
     let column = |number| Column { id: id(number, "saved"), combine: saved(number), ..columns()[2].clone() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut rows: Vec<Row> = (0..sessions).flat_map(|number| ["a", "b"].map(|policy| row(number, policy, 0.0, 1.0))).collect();
@@ -107,7 +109,7 @@ fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
     }
     let columns: Vec<Column> = (0..AT_ONCE).map(column).collect();
     let mut results = Results { summary: summarise(&columns, &rows), columns, rows, ..Results::default() };
-    certainty(&mut results, "a", &["b"], seed);
+    infer(&mut results, "a", &["b"], seed);
     results
 }
 

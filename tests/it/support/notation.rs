@@ -1,7 +1,7 @@
 //! Conversations as a few lines of text, and requests written back in the same lines. `fixtures/cases/README.md` explains the
 //! notation.
 
-use recompact::engine::context::{Context, Sent};
+use recompact::engine::context::{Context, ContextMessage};
 use recompact::transcript::conversation::{
     Block, BlockId, Builder, Call, Compaction, Conversation, Kind, Message, Origin, RecordedEdit, Role, Thinking, Usage,
 };
@@ -206,7 +206,7 @@ fn named(argument: &str) -> Option<(&str, &str)> {
 }
 
 /// Writes a message of a request: its first block, and every other one on a line of its own below it.
-pub fn message(context: &Context, sent: &Sent) -> String {
+pub fn message(context: &Context, sent: &ContextMessage) -> String {
     let blocks = || sent.blocks.iter().map(|id| context.block(*id));
     if sent.role == Role::Assistant {
         return format!("assistant: {}", blocks().map(saying).collect::<Vec<_>>().join(" "));

@@ -4,10 +4,10 @@ use recompact::engine::context::Context;
 use recompact::engine::journal::{Journal, Request};
 use recompact::engine::policy::{PRESETS, Policy, preset};
 use recompact::engine::replay::{Observer, Record, RecordedRequests, Setup, replay};
-use recompact::engine::replay_cache::Shared;
+use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::{Fixed, Summarizer};
 use recompact::tokens::block_sizes::Sizes;
-use recompact::tokens::meter::{Measure, Meter};
+use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Conversation, Thinking};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct Trial {
     pub policy: Policy,
     pub counter: Meter,
     /// Measures that are kept besides those the policy and the counter need.
-    pub also: Vec<Measure>,
+    pub also: Vec<SizeUnit>,
     pub window: u64,
     pub overhead: u64,
     /// The conversation's own, if `None`.
@@ -29,7 +29,7 @@ impl Trial {
         Self {
             window: policy.window.unwrap_or(u64::MAX / 2),
             policy,
-            counter: Meter::of(Measure::Chars),
+            counter: Meter::of(SizeUnit::Chars),
             also: Vec::new(),
             overhead: 0,
             thinking: None,
@@ -50,7 +50,7 @@ impl Trial {
             thinking: self.thinking.unwrap_or(conversation.thinking),
             summarizer: &*self.summarizer,
             recorded: None,
-            shared: &Shared::new(conversation),
+            shared: &ReplayCache::new(conversation),
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
         let record = by_usage.then(|| Record::replay(&setup)).flatten();

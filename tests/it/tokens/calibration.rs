@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::analysis::inspect::Inspection;
-use recompact::analysis::study::Counter;
+use recompact::analysis::study::TokenCounter;
 use recompact::engine::replay::{NoObserver, Setup, replay};
-use recompact::engine::replay_cache::Shared;
+use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::{Ledger, Prices};
 use recompact::tokens::block_sizes::overhead;
 use recompact::tokens::calibration::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
 
 use crate::support::program::fixtures;
@@ -42,7 +42,7 @@ fn say(name: &str, spread: Spread, deltas: usize) {
 }
 
 /// What a measure divided by four, or as it is, tells of deltas.
-fn by_measure(session: &Session, measure: Measure, by: f64) -> Vec<f64> {
+fn by_measure(session: &Session, measure: SizeUnit, by: f64) -> Vec<f64> {
     let of = |delta: &Delta| {
         let blocks = messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
         blocks.map(|id| measure.block(session.conversation.block(*id), false)).sum::<u64>() as f64 / by
@@ -68,8 +68,8 @@ fn calibration_holds_on_the_other_half_of_recorded_sessions() {
         println!("    {:?} {:?}", model(&session.conversation).unwrap_or("–"), fitted.rates);
         assert!(fitted.spread.error < 0.35, "{}", session.name);
         pooled.entry("recorded").or_default().extend(recorded(session, held_out(&session.deltas)));
-        pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, Measure::Chars, 4.0)));
-        pooled.entry("o200k").or_default().extend(recorded(session, by_measure(session, Measure::O200k, 1.0)));
+        pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, SizeUnit::Chars, 4.0)));
+        pooled.entry("o200k").or_default().extend(recorded(session, by_measure(session, SizeUnit::O200k, 1.0)));
     }
     println!("{} sessions together:", long.len());
     let mut errors = BTreeMap::new();
@@ -121,7 +121,7 @@ fn families_have_the_rates_of_all_recorded_sessions_together() {
 /// Replays the record by its own usage and gives how many requests there were, how many had exactly the recorded usage, and
 /// how many had to: those since the first, or since everything was replaced, with nothing unknown in between.
 fn exact(conversation: &Conversation) -> [usize; 3] {
-    let counting = Counter::Recorded.of(conversation);
+    let counting = TokenCounter::Recorded.of(conversation);
     let policy = preset_with("recorded", &[]);
     let sizes = counting.sizes(conversation, policy.measures());
     let setup = Setup {
@@ -134,7 +134,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
         thinking: conversation.thinking,
         summarizer: &*by_name("extract").expect("a summarizer"),
         recorded: None,
-        shared: &Shared::new(conversation),
+        shared: &ReplayCache::new(conversation),
     };
     let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
     let (mut known, mut counts) = (false, [0; 3]);
@@ -180,15 +180,16 @@ fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
     let path = fixtures().join("claude-code/repair.jsonl");
     let reading = read(&path, "claude-code");
     let conversation = &reading.conversations[0];
-    let whole = |measure: Measure, messages: usize| {
+    let whole = |measure: SizeUnit, messages: usize| {
         let sum = conversation.messages[..messages].iter().map(|message| {
             let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
             measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
         });
         measure.list(messages, sum.sum())
     };
-    let inspection = Inspection::all("repair.jsonl", &reading, Counter::Own, Ledger::new(&Prices::built_in(), None)).remove(0);
-    let meters = [("chars/4", Measure::Chars), ("py-repr/4", Measure::PyRepr), ("js-json/4", Measure::JsJson)];
+    let inspection =
+        Inspection::all("repair.jsonl", &reading, TokenCounter::Own, Ledger::new(&Prices::built_in(), None)).remove(0);
+    let meters = [("chars/4", SizeUnit::Chars), ("py-repr/4", SizeUnit::PyRepr), ("js-json/4", SizeUnit::JsJson)];
     for (name, measure) in meters {
         let check = inspection.meters.iter().find(|check| check.meter == name).expect("a meter");
         let deltas = deltas(conversation);

@@ -1,6 +1,6 @@
 //! Sizes as Python and JavaScript gave them: `fixtures/golden/meters.py` made the file.
 
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::tokens::meter::javascript::stringify_len;
 use recompact::tokens::meter::python::{dumps_len, repr_len};
 use recompact::transcript::format::jsonl;
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::tokens::message_sizes::size;
 
-const WRITTEN: [(Measure, &str); 4] =
-    [(Measure::PyRepr, "py_repr"), (Measure::Json, "json"), (Measure::JsonAscii, "json_ascii"), (Measure::JsJson, "js_json")];
-const READ: [(Measure, &str); 3] = [(Measure::Chars, "chars"), (Measure::Bytes, "bytes"), (Measure::Utf16, "utf16")];
+const WRITTEN: [(SizeUnit, &str); 4] =
+    [(SizeUnit::PyRepr, "py_repr"), (SizeUnit::Json, "json"), (SizeUnit::JsonAscii, "json_ascii"), (SizeUnit::JsJson, "js_json")];
+const READ: [(SizeUnit, &str); 3] = [(SizeUnit::Chars, "chars"), (SizeUnit::Bytes, "bytes"), (SizeUnit::Utf16, "utf16")];
 
 fn cases() -> Vec<Value> {
     let mut notes = Vec::new();

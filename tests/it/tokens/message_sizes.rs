@@ -1,15 +1,15 @@
 //! Messages as JSON → their size, added up from their blocks as a replay does.
 
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::{Builder, Origin, Role, Thinking};
 use serde_json::Value;
 
 /// The size of `[{"role": …, "content": …}, …]`.
-pub fn size(measure: Measure, messages: &[Value]) -> u64 {
+pub fn size(measure: SizeUnit, messages: &[Value]) -> u64 {
     measure.list(messages.len(), messages.iter().map(|message| message_size(measure, message)).sum())
 }
 
-fn message_size(measure: Measure, message: &Value) -> u64 {
+fn message_size(measure: SizeUnit, message: &Value) -> u64 {
     let role = if message["role"] == "user" { Role::User } else { Role::Assistant };
     let mut builder = Builder::new("main", "test", Thinking::All);
     let (plain, blocks) = match &message["content"] {

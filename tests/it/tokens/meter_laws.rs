@@ -1,7 +1,7 @@
 //! Laws of the meters over generated text and messages, each against a slow and obvious oracle.
 
 use proptest::prelude::*;
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::tokens::meter::media;
 use recompact::tokens::meter::tokens::Vocabulary;
 use recompact::util::text::{lone_surrogate, stand_in};
@@ -99,9 +99,9 @@ fn message() -> impl Strategy<Value = Value> {
 }
 
 /// What each language writes, as a string. Numbers here are whole, and below 2^53 where JavaScript reads them.
-fn written(measure: Measure, value: &Value) -> String {
-    let (comma, colon) = if measure == Measure::JsJson { (",", ":") } else { (", ", ": ") };
-    let python = measure == Measure::PyRepr;
+fn written(measure: SizeUnit, value: &Value) -> String {
+    let (comma, colon) = if measure == SizeUnit::JsJson { (",", ":") } else { (", ", ": ") };
+    let python = measure == SizeUnit::PyRepr;
     match value {
         Value::Null => if python { "None" } else { "null" }.to_owned(),
         Value::Bool(true) => if python { "True" } else { "true" }.to_owned(),
@@ -141,7 +141,7 @@ fn repr(text: &str) -> String {
     out
 }
 
-fn quoted(measure: Measure, text: &str) -> String {
+fn quoted(measure: SizeUnit, text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match (c, lone_surrogate(c)) {
@@ -152,8 +152,8 @@ fn quoted(measure: Measure, text: &str) -> String {
             ('\u{8}', _) => out.push_str("\\b"),
             ('\u{c}', _) => out.push_str("\\f"),
             ('\0'..='\u{1f}', _) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            (_, Some(unit)) if measure != Measure::Json => out.push_str(&format!("\\u{unit:04x}")),
-            ('\u{7f}'.., _) if measure == Measure::JsonAscii => {
+            (_, Some(unit)) if measure != SizeUnit::Json => out.push_str(&format!("\\u{unit:04x}")),
+            ('\u{7f}'.., _) if measure == SizeUnit::JsonAscii => {
                 c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
             }
             _ => out.push(c),
@@ -166,7 +166,7 @@ fn quoted(measure: Measure, text: &str) -> String {
 proptest! {
     #[test]
     fn the_size_of_messages_is_the_length_of_what_is_written(messages in prop::collection::vec(message(), 0..4)) {
-        for measure in [Measure::PyRepr, Measure::Json, Measure::JsonAscii] {
+        for measure in [SizeUnit::PyRepr, SizeUnit::Json, SizeUnit::JsonAscii] {
             let whole = written(measure, &Value::from(messages.clone()));
             prop_assert_eq!(size(measure, &messages), whole.chars().count() as u64, "{} of {}", measure, whole);
         }
@@ -174,9 +174,9 @@ proptest! {
 
     #[test]
     fn javascript_writes_texts_so(text in text()) {
-        let whole = written(Measure::JsJson, &json!([{"role": "user", "content": [{"type": "text", "text": text}]}]));
+        let whole = written(SizeUnit::JsJson, &json!([{"role": "user", "content": [{"type": "text", "text": text}]}]));
         let messages = [json!({"role": "user", "content": [{"type": "text", "text": text}]})];
-        prop_assert_eq!(size(Measure::JsJson, &messages), whole.encode_utf16().count() as u64, "{}", whole);
+        prop_assert_eq!(size(SizeUnit::JsJson, &messages), whole.encode_utf16().count() as u64, "{}", whole);
     }
 
     #[test]
@@ -205,9 +205,9 @@ fn long_runs_are_counted_not_refused() {
 #[test]
 fn a_text_of_50_mb_is_counted() {
     let text = "It's 5 o'clock.\n".repeat(50_000_000 / 16);
-    assert_eq!(Measure::PyRepr.text(&text), 2 + 17 * 3_125_000);
-    assert_eq!(Measure::JsJson.text(&text), 2 + 17 * 3_125_000);
-    assert_eq!(Measure::Bytes.text(&text), 50_000_000);
+    assert_eq!(SizeUnit::PyRepr.text(&text), 2 + 17 * 3_125_000);
+    assert_eq!(SizeUnit::JsJson.text(&text), 2 + 17 * 3_125_000);
+    assert_eq!(SizeUnit::Bytes.text(&text), 50_000_000);
     // Tests run unoptimised: a tenth of it will do for tokens.
-    assert_eq!(Measure::O200k.text(&text[..5_000_000]), 312_500 * Measure::O200k.text("It's 5 o'clock.\n"));
+    assert_eq!(SizeUnit::O200k.text(&text[..5_000_000]), 312_500 * SizeUnit::O200k.text("It's 5 o'clock.\n"));
 }

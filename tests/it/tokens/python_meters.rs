@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use recompact::tokens::meter::Measure;
+use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::format::jsonl;
 use recompact::util::text::restore_escapes;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn recorded_messages_are_as_long_as_python_says() {
     assert_eq!(expected.len(), all.len());
     for (message, expected) in all.iter().zip(&expected) {
         let ours =
-            [Measure::PyRepr, Measure::JsonAscii, Measure::Json].map(|measure| size(measure, std::slice::from_ref(message)));
+            [SizeUnit::PyRepr, SizeUnit::JsonAscii, SizeUnit::Json].map(|measure| size(measure, std::slice::from_ref(message)));
         assert_eq!(ours, *expected, "{message}");
     }
     println!("{} messages compared", all.len());

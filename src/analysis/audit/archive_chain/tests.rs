@@ -3,13 +3,13 @@ use super::*;
 
 /// A transcript in letters: small ones are the user's, large ones the model's, `>3` points to `t_3.jsonl` (another letter before it tells
 /// two compactions apart), `*` names nothing.
-fn said(text: &str) -> Vec<Said> {
+fn said(text: &str) -> Vec<MessageDigest> {
     let one = |(at, word): (usize, &str)| {
         let path = word.split_once('>').map(|(_, number)| format!("s/.transcripts/t_{number}.jsonl"));
         let fold = if word == "*" { Some(Fold::Unnamed) } else { path.map(Fold::Archived) };
         let answer = word.starts_with(|c: char| c.is_ascii_uppercase());
         let digest = word.bytes().fold(7, |sum, byte| sum * 257 + u64::from(byte));
-        Said { line: at as u32 + 1, digest, answer, calls: answer, bytes: 10, fold }
+        MessageDigest { line: at as u32 + 1, digest, answer, calls: answer, bytes: 10, fold }
     };
     text.split_whitespace().enumerate().map(one).collect()
 }
@@ -18,7 +18,7 @@ fn told(files: &[(&'static str, &'static str)]) -> String {
     let listed: Vec<_> = files.iter().map(|(name, _)| (*name, "")).collect();
     let made = tree(&listed);
     let trees = [Index::new(&made)];
-    let read: Vec<(String, Vec<Said>)> =
+    let read: Vec<(String, Vec<MessageDigest>)> =
         files.iter().filter(|(_, text)| *text != "unread").map(|(name, text)| (format!("runs/{name}"), said(text))).collect();
     let links: Vec<Link> = read.iter().map(|(path, said)| Link { path, tree: 0, said }).collect();
     let pointers = pointers(&links, &trees);

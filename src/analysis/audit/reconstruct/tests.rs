@@ -50,7 +50,7 @@ fn shown(conversation: &Conversation, messages: &[Message]) -> String {
 fn told(files: &[(&str, Option<Before>)]) -> Vec<String> {
     let read: Vec<(String, Conversation)> =
         files.iter().enumerate().map(|(at, (words, _))| (format!("t_{}:", at + 1), archive(words))).collect();
-    let said: Vec<Vec<Said>> = read.iter().map(|(_, conversation)| history([conversation], b"")).collect();
+    let said: Vec<Vec<MessageDigest>> = read.iter().map(|(_, conversation)| history([conversation], b"")).collect();
     let archives: Vec<Archive> = read
         .iter()
         .zip(&said)

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use clap::Parser;
-use recompact::analysis::gate::{Reached, Suite, reach};
-use recompact::analysis::study::{Part, Study};
+use recompact::analysis::gate::{Measured, Suite, measure};
+use recompact::analysis::study::{Study, TranscriptResult};
 use recompact::engine::policy::{Policy, Setting, preset};
 use recompact::transcript::format::Reading;
 
 use super::Check;
-use crate::cli::args::study::Studied;
+use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::calls_of;
@@ -22,7 +22,7 @@ struct Asked {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: Studied,
+    studied: StudyArgs,
     #[arg(long = "set")]
     settings: Vec<Setting>,
 }
@@ -33,7 +33,7 @@ impl Check {
     /// # Errors
     ///
     /// Only that somebody stopped the program: a part of a suite is not judged.
-    pub(super) fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Reached>, Vec<String>), Failure> {
+    pub(super) fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Vec<String>), Failure> {
         let (reached, end) = match self.replayed(suite, base, baseline) {
             Ok((reached, end)) => (reached, end),
             Err(failure) => (Vec::new(), Err(failure)),
@@ -49,7 +49,7 @@ impl Check {
         }
     }
 
-    fn replayed(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Reached>, Result<(), Failure>), Failure> {
+    fn replayed(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Result<(), Failure>), Failure> {
         let Asked { transcripts, studied, settings } = Asked::try_parse_from(self.words(suite, base)).map_err(|error| {
             let said = error.to_string();
             Failure::Usage(said.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
@@ -65,10 +65,10 @@ impl Check {
         let written = [self.present.out(), Some(baseline).filter(|_| self.update)];
         let written: Vec<_> = written.into_iter().chain(self.also.iter().map(|(_, file)| Some(file.as_path()))).collect();
         let done = transcripts.for_each(&written, false, replay, replay, |_| None)?;
-        let (parts, end) = done.without(Part::unanswered).analysed()?;
+        let (parts, end) = done.without(TranscriptResult::unanswered).analysed()?;
         let results = transcripts.install(|| study.results(parts))?;
         let policies: Vec<&Policy> = asked.iter().collect();
-        Ok((reach(&results, &policies, &suite.columns()), end))
+        Ok((measure(&results, &policies, &suite.columns()), end))
     }
 
     /// The suite as arguments; paths of files other than transcripts start from the current folder.

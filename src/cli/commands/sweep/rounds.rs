@@ -2,19 +2,19 @@
 
 use std::collections::HashSet;
 
-use recompact::analysis::study::{Study, Tally, with_bounds};
-use recompact::analysis::sweep::{Found, Roster, Round, Search, Split};
+use recompact::analysis::study::{PartialTotals, Study, with_bounds};
+use recompact::analysis::sweep::{Round, Search, SearchResult, SessionTable, Split};
 use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::{Progress, calls_of};
-use crate::cli::resume::{Resumed, Worked, of_policies};
+use crate::cli::resume::{Checkpoint, Resumed, of_policies};
 
 pub struct Rounds<'a> {
     pub transcripts: &'a Transcripts,
-    pub roster: &'a Roster,
+    pub roster: &'a SessionTable,
     /// What an earlier run finished.
     pub resumed: Option<Resumed>,
     /// Whether it is kept for another run what is finished: that is as much again as the search itself holds.
@@ -22,7 +22,7 @@ pub struct Rounds<'a> {
     /// Transcripts that are finished, round by round.
     pub done: usize,
     /// What was found of them in the search, where it is kept.
-    pub worked: Vec<Worked<Vec<Tally>>>,
+    pub worked: Vec<Checkpoint<Vec<PartialTotals>>>,
 }
 
 impl Rounds<'_> {
@@ -36,7 +36,7 @@ impl Rounds<'_> {
     }
 
     /// Rung by rung. The study comes back as it was given.
-    fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(Found, Study)>, Failure> {
+    fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(SearchResult, Study)>, Failure> {
         let baseline = study.policies.clone();
         let progress = self.transcripts.replaying(search.policy_calls(self.roster));
         while let Some(Round { sessions, policies }) = search.round() {
@@ -45,12 +45,15 @@ impl Rounds<'_> {
             study.baseline = 0;
             let columns = &search.wishes().columns;
             // What somebody else wrote into the file is replayed again.
-            let fits = |done: &Worked<Vec<Tally>>| done.part.iter().all(|tally| tally.fits(policies.len(), columns.len()));
+            let fits =
+                |done: &Checkpoint<Vec<PartialTotals>>| done.part.iter().all(|tally| tally.fits(policies.len(), columns.len()));
             let (tried, left) = self.again(
                 &progress,
                 &sessions,
                 |source| self.resumed.as_ref()?.part(source, &round).filter(fits),
-                |source, reading| Worked::new(source, &round, study.tallies(reading, columns, &|calls| progress.called(calls))),
+                |source, reading| {
+                    Checkpoint::new(source, &round, study.tallies(reading, columns, &|calls| progress.called(calls)))
+                },
             )?;
             let begin = self.worked.len();
             self.worked.extend(tried);
@@ -76,7 +79,7 @@ impl Rounds<'_> {
     }
 
     /// What was found, replayed once more with all there is to say of it: on the sessions held out, where there are any.
-    fn compare(&self, mut study: Study, found: Found, split: &Split) -> Result<Option<Results>, Failure> {
+    fn compare(&self, mut study: Study, found: SearchResult, split: &Split) -> Result<Option<Results>, Failure> {
         let baseline = std::mem::take(&mut study.policies);
         study.policies = with_bounds(found.policies);
         for policy in baseline {

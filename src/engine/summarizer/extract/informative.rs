@@ -6,13 +6,13 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::engine::summarizer::digest::{Digest, Sentence};
-use crate::engine::summarizer::{Ask, Piece};
+use crate::engine::summarizer::{InputBlock, SummaryRequest};
 use crate::transcript::conversation::{Kind, Origin};
 
 /// The sentences with the most informative words, as many as about `tokens` hold, in the order of the input.
-pub(super) fn informative<'a>(ask: &'a Ask, tokens: u64) -> Vec<Cow<'a, str>> {
-    let readable = |piece: &&Piece| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::Typed;
-    let digest = |piece: &'a Piece| match piece.whole {
+pub(super) fn informative<'a>(ask: &'a SummaryRequest, tokens: u64) -> Vec<Cow<'a, str>> {
+    let readable = |piece: &&InputBlock| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::Typed;
+    let digest = |piece: &'a InputBlock| match piece.whole {
         Some(block) => Cow::Borrowed(ask.digests.of_block(block, piece.text())),
         None => Cow::Owned(ask.digests.of_text(piece.text())),
     };

@@ -7,11 +7,11 @@ use serde_json::Value;
 use ureq::http::HeaderMap;
 
 use super::Endpoint;
-use crate::llm::client::Refusal;
+use crate::llm::client::Rejection;
 use crate::llm::client::too_long::is_too_long;
 
 /// What a status other than success means.
-pub fn refusal(endpoint: &Endpoint, status: u16, headers: &HeaderMap, body: &str) -> Refusal {
+pub fn refusal(endpoint: &Endpoint, status: u16, headers: &HeaderMap, body: &str) -> Rejection {
     let said = said(body);
     let told = endpoint.secrets.told(if said.is_empty() { body } else { &said });
     let told = if told.is_empty() { String::new() } else { format!(": {told}") };
@@ -20,20 +20,20 @@ pub fn refusal(endpoint: &Endpoint, status: u16, headers: &HeaderMap, body: &str
         300..400 => {
             let place = headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or("elsewhere");
             let place = endpoint.secrets.told(place.split('?').next().unwrap_or_default());
-            Refusal::Gone(with(&format!(" (see `{place}`): a key does not follow; give the right base URL")))
+            Rejection::Gone(with(&format!(" (see `{place}`): a key does not follow; give the right base URL")))
         }
-        401 | 403 => Refusal::Gone(with(&about_key(endpoint))),
-        402 => Refusal::Gone(with("; it wants to be paid first")),
-        404 | 405 => Refusal::Gone(with("; is the model's name right, and the base URL?")),
-        429 if said.contains("insufficient_quota") => Refusal::Gone(with("; waiting does not help")),
+        401 | 403 => Rejection::Gone(with(&about_key(endpoint))),
+        402 => Rejection::Gone(with("; it wants to be paid first")),
+        404 | 405 => Rejection::Gone(with("; is the model's name right, and the base URL?")),
+        429 if said.contains("insufficient_quota") => Rejection::Gone(with("; waiting does not help")),
         // Of OpenAI: more than the account may send in a minute.
-        429 if said.contains("Request too large") => Refusal::Never(with("")),
-        413 => Refusal::TooLong(format!("status 413{told}")),
-        400.. if status != 429 && is_too_long(&said) => Refusal::TooLong(format!("status {status}{told}")),
+        429 if said.contains("Request too large") => Rejection::Never(with("")),
+        413 => Rejection::TooLong(format!("status 413{told}")),
+        400.. if status != 429 && is_too_long(&said) => Rejection::TooLong(format!("status {status}{told}")),
         // Who stands before the server gave up on it; it may still be at work.
-        504 | 524 => Refusal::Lost(with("")),
-        408 | 409 | 429 | 500.. => Refusal::Again { what: with(""), after: after(headers, Timestamp::now()) },
-        _ => Refusal::Never(with("")),
+        504 | 524 => Rejection::Lost(with("")),
+        408 | 409 | 429 | 500.. => Rejection::Again { what: with(""), after: after(headers, Timestamp::now()) },
+        _ => Rejection::Never(with("")),
     }
 }
 

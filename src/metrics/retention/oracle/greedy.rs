@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{Held, Problem, ROUNDING};
+use super::{Instance, ROUNDING, Selection};
 use crate::util::csr::Rows;
 
 /// A choice that fits: at each call what is new enters, and while it is too much, the item goes that has the least weight of
@@ -11,9 +11,9 @@ use crate::util::csr::Rows;
 /// alone can serve it: no other item of the use is held, and none is still to enter.
 ///
 /// O(n log n) in the items and the items of the uses.
-pub fn greedy(problem: &Problem) -> Held {
+pub fn greedy(problem: &Instance) -> Selection {
     let mut walk = Walk::new(problem);
-    let mut held = Held { hits: vec![false; problem.wanted.len()], tokens: Vec::with_capacity(problem.budgets.len()) };
+    let mut held = Selection { hits: vec![false; problem.wanted.len()], tokens: Vec::with_capacity(problem.budgets.len()) };
     let mut entering: Vec<u32> = (0..).zip(&*problem.items).map(|(index, _)| index).collect();
     entering.sort_by_key(|&item| problem.items[item as usize].from);
     let (mut entered, mut passed) = (0, 0);
@@ -98,7 +98,7 @@ impl PartialEq for Rank {
 impl Eq for Rank {}
 
 struct Walk<'a> {
-    problem: &'a Problem,
+    problem: &'a Instance,
     /// For each item the uses it can serve.
     uses_of: Rows<u32>,
     uses: Vec<Sources>,
@@ -110,7 +110,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(problem: &'a Problem) -> Self {
+    fn new(problem: &'a Instance) -> Self {
         let uses_of = problem.uses_of_items();
         let mut uses = vec![Sources::default(); problem.wanted.len()];
         uses_of.items().iter().for_each(|&index| uses[index as usize].to_come += 1);

@@ -9,18 +9,18 @@ fn item(size: f64, from: u32) -> Item {
     Item { size, from }
 }
 
-fn wanted(call: u32, weight: f64, items: &[u32]) -> Wanted {
-    Wanted { call, weight, items: items.to_vec() }
+fn wanted(call: u32, weight: f64, items: &[u32]) -> Demand {
+    Demand { call, weight, items: items.to_vec() }
 }
 
-fn total(problem: &Problem) -> f64 {
+fn total(problem: &Instance) -> f64 {
     problem.wanted.iter().map(|wanted| wanted.weight).sum()
 }
 
 /// A user's message of 20 tokens names a path, a file of 600 is read, a test run of 900 and another file of 500 follow. The
 /// edit of call 4 needs the path, an identifier and a line of the file, call 5 a test's name, call 6 a rule of the message.
-fn session(budget: u64) -> Problem {
-    Problem {
+fn session(budget: u64) -> Instance {
+    Instance {
         items: [item(20.0, 0), item(600.0, 1), item(900.0, 2), item(500.0, 3)].into(),
         wanted: [wanted(4, 1.0, &[0, 1]), wanted(4, 2.0, &[1]), wanted(4, 3.0, &[1]), wanted(5, 2.0, &[2]), wanted(6, 2.0, &[0])]
             .into(),
@@ -54,15 +54,15 @@ fn all_is_held_where_all_fits_and_nothing_without_a_budget() {
     assert_eq!((greedy(&problem).weight(&problem), upper(&problem)), (10.0, Some(10.0)));
     let problem = session(0);
     assert_eq!((greedy(&problem).weight(&problem), upper(&problem)), (0.0, Some(0.0)));
-    assert_eq!(greedy(&Problem::default()), Held::default());
-    assert_eq!(upper(&Problem::default()), Some(0.0));
+    assert_eq!(greedy(&Instance::default()), Selection::default());
+    assert_eq!(upper(&Instance::default()), Some(0.0));
 }
 
 /// As after a summary: the budget falls and grows again.
 #[test]
 fn what_was_let_go_does_not_come_back() {
     let both = vec![wanted(0, 1.0, &[0]), wanted(2, 1.0, &[0])];
-    let problem = Problem { items: [item(10.0, 0)].into(), wanted: both.into(), budgets: vec![10, 9, 10] };
+    let problem = Instance { items: [item(10.0, 0)].into(), wanted: both.into(), budgets: vec![10, 9, 10] };
     let held = greedy(&problem);
     assert_eq!((held.hits, held.tokens), (vec![true, false], vec![10.0, 0.0, 0.0]));
     assert_eq!(upper(&problem), Some(1.0));
@@ -71,7 +71,7 @@ fn what_was_let_go_does_not_come_back() {
 #[test]
 fn a_huge_item_drives_nothing_out_however_much_it_is_worth() {
     let uses = vec![wanted(1, 100.0, &[1]), wanted(1, 1.0, &[0])];
-    let mut problem = Problem { items: [item(10.0, 0), item(21.0, 1)].into(), wanted: uses.into(), budgets: vec![20; 2] };
+    let mut problem = Instance { items: [item(10.0, 0), item(21.0, 1)].into(), wanted: uses.into(), budgets: vec![20; 2] };
     assert_eq!(greedy(&problem).hits, [false, true]);
     assert_eq!(upper(&problem), Some(1.0));
     problem.budgets = vec![20, 30];
@@ -82,7 +82,7 @@ fn a_huge_item_drives_nothing_out_however_much_it_is_worth() {
 fn the_lines_of_a_block_fit_where_the_block_fits() {
     let items: Vec<Item> = (0..7).map(|_| item(620.0 / 7.0, 0)).collect();
     let wanted = (0..7).map(|line| wanted(1, 1.0, &[line])).collect();
-    let problem = Problem { items: items.into(), wanted, budgets: vec![620; 2] };
+    let problem = Instance { items: items.into(), wanted, budgets: vec![620; 2] };
     assert_eq!(greedy(&problem).weight(&problem), 7.0);
 }
 
@@ -98,7 +98,7 @@ struct Scale {
 const SMALL: Scale = Scale { calls: 5, items: 5, uses: 7, size: 9, budgets: (0, 20) };
 const LARGE: Scale = Scale { calls: 24, items: 40, uses: 70, size: 400, budgets: (1_000, 2_000) };
 
-fn problem(scale: Scale) -> impl Strategy<Value = Problem> {
+fn problem(scale: Scale) -> impl Strategy<Value = Instance> {
     let items = prop::collection::vec((0..=scale.size, 0..scale.calls), 1..=scale.items);
     let sources = prop::collection::btree_set(0..scale.items as u32, 1..=3);
     let uses = prop::collection::vec((0..scale.calls, 1..=5_u32, sources), 0..=scale.uses);
@@ -106,16 +106,16 @@ fn problem(scale: Scale) -> impl Strategy<Value = Problem> {
     (items, uses, budgets).prop_map(|(items, uses, budgets)| {
         let items: Vec<Item> = items.into_iter().map(|(size, from)| item(f64::from(size), from)).collect();
         let there = |item: &u32, call| items.get(*item as usize).is_some_and(|item| item.from <= call);
-        let mut wanted: Vec<Wanted> = uses
+        let mut wanted: Vec<Demand> = uses
             .into_iter()
-            .map(|(call, weight, sources)| Wanted {
+            .map(|(call, weight, sources)| Demand {
                 call,
                 weight: f64::from(weight),
                 items: sources.into_iter().filter(|item| there(item, call)).collect(),
             })
             .collect();
         wanted.sort_by_key(|wanted| wanted.call);
-        Problem { items: items.into(), wanted: wanted.into(), budgets }
+        Instance { items: items.into(), wanted: wanted.into(), budgets }
     })
 }
 
@@ -131,22 +131,22 @@ fn check<S: Strategy>(cases: u32, made: S, law: impl Fn(&S::Value)) {
 }
 
 /// What is held if each item is held from its first call until the call at which it is gone.
-fn held_until(problem: &Problem, gone: &[u32]) -> Held {
+fn held_until(problem: &Instance, gone: &[u32]) -> Selection {
     let there = |item: usize, call: u32| problem.items[item].from <= call && call < gone[item];
-    let hit = |wanted: &Wanted| wanted.items.iter().any(|&item| there(item as usize, wanted.call));
+    let hit = |wanted: &Demand| wanted.items.iter().any(|&item| there(item as usize, wanted.call));
     let sizes = |call| problem.items.iter().enumerate().filter(move |(item, _)| there(*item, call)).map(|(_, item)| item.size);
-    Held {
+    Selection {
         hits: problem.wanted.iter().map(hit).collect(),
         tokens: (0..problem.budgets.len() as u32).map(|call| sizes(call).sum()).collect(),
     }
 }
 
-fn fits(problem: &Problem, held: &Held) -> bool {
+fn fits(problem: &Instance, held: &Selection) -> bool {
     held.tokens.iter().zip(&problem.budgets).all(|(&tokens, &budget)| tokens <= budget as f64 + ROUNDING)
 }
 
 /// The best of all choices.
-fn optimum(problem: &Problem, gone: &mut Vec<u32>) -> f64 {
+fn optimum(problem: &Instance, gone: &mut Vec<u32>) -> f64 {
     let Some(next) = problem.items.get(gone.len()) else {
         let held = held_until(problem, gone);
         return if fits(problem, &held) { held.weight(problem) } else { 0.0 };
@@ -173,10 +173,10 @@ fn the_optimum_is_between_the_bounds() {
 }
 
 /// Values every item anew before each one that goes. Returns the call from which each is gone.
-fn slow_greedy(problem: &Problem) -> Vec<u32> {
+fn slow_greedy(problem: &Instance) -> Vec<u32> {
     let calls = problem.budgets.len() as u32;
     let fits_alone = |item: &Item, call: u32| item.size <= problem.budgets[call as usize] as f64 + ROUNDING;
-    let serves = |index: u32, wanted: &Wanted| {
+    let serves = |index: u32, wanted: &Demand| {
         let item = &problem.items[index as usize];
         wanted.items.contains(&index) && (item.from..=wanted.call).all(|call| fits_alone(item, call))
     };
@@ -196,7 +196,7 @@ fn slow_greedy(problem: &Problem) -> Vec<u32> {
                 break;
             }
             let density = |index: u32| {
-                let alone = |wanted: &&Wanted| {
+                let alone = |wanted: &&Demand| {
                     let others = wanted.items.iter().filter(|&&other| other != index && serves(other, wanted));
                     wanted.call >= call && serves(index, wanted) && others.into_iter().all(|&other| gone[other as usize] <= call)
                 };
@@ -216,7 +216,7 @@ fn slow_greedy(problem: &Problem) -> Vec<u32> {
 
 #[test]
 fn greedy_chooses_as_if_it_valued_everything_anew() {
-    let same = |problem: &Problem| assert_eq!(greedy(problem), held_until(problem, &slow_greedy(problem)));
+    let same = |problem: &Instance| assert_eq!(greedy(problem), held_until(problem, &slow_greedy(problem)));
     check(60, problem(LARGE), same);
     check(400, problem(SMALL), same);
 }
@@ -234,7 +234,7 @@ fn any_prices_prove_a_bound() {
 }
 
 /// The program as it is first written down: a share of each item at each call. Those too large for a budget have none.
-fn slow_upper(problem: &Problem) -> f64 {
+fn slow_upper(problem: &Instance) -> f64 {
     let calls = problem.budgets.len();
     let budget = |call: usize| problem.budgets[call] as f64 + ROUNDING;
     let mut variables = ProblemVariables::new();
@@ -262,7 +262,7 @@ fn slow_upper(problem: &Problem) -> f64 {
 
 #[test]
 fn the_short_program_is_as_tight_as_the_long_one() {
-    let near = |problem: &Problem| {
+    let near = |problem: &Instance| {
         let (bound, slow) = (upper(problem).expect("a bound"), slow_upper(problem));
         assert!((bound - slow).abs() < 1e-5 * (1.0 + slow), "{bound}, not {slow}");
         assert!(greedy(problem).weight(problem) <= bound + 1e-9);
@@ -273,7 +273,7 @@ fn the_short_program_is_as_tight_as_the_long_one() {
 
 #[test]
 fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
-    let apart = |problem: &Problem| {
+    let apart = |problem: &Instance| {
         let Some((first, second)) = halves(problem) else { return };
         assert_eq!(first.wanted.len() + second.wanted.len(), problem.wanted.len());
         assert!(!first.wanted.is_empty() && !second.wanted.is_empty());
@@ -284,7 +284,7 @@ fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
     check(200, problem(SMALL), apart);
     check(12, problem(LARGE), apart);
     assert_eq!(halves(&session(920)).map(|(first, second)| (first.wanted.len(), second.wanted.len())), Some((3, 2)));
-    let at_once = Problem { wanted: vec![wanted(4, 1.0, &[0]); 3].into(), ..session(920) };
+    let at_once = Instance { wanted: vec![wanted(4, 1.0, &[0]); 3].into(), ..session(920) };
     assert_eq!(halves(&at_once), None);
 }
 
@@ -295,14 +295,14 @@ fn what_is_too_large_for_one_program_is_halved() {
     for number in 0..4_000 {
         let one = session(if number % 50 == 0 { 920 } else { 2_020 });
         items.extend(one.items.iter().map(|item| Item { from: item.from + 7 * number, ..*item }));
-        wanted.extend(one.wanted.iter().map(|wanted| Wanted {
+        wanted.extend(one.wanted.iter().map(|wanted| Demand {
             call: wanted.call + 7 * number,
             items: wanted.items.iter().map(|item| item + 4 * number).collect(),
             ..*wanted
         }));
         budgets.extend(one.budgets);
     }
-    let problem = Problem { items: items.into(), wanted: wanted.into(), budgets };
+    let problem = Instance { items: items.into(), wanted: wanted.into(), budgets };
     let bound = upper(&problem).expect("a bound");
     let expected = 10.0 * 4_000.0 - 80.0 * 4.0 / 3.0;
     assert!((bound - expected).abs() < 0.1, "{bound}, not {expected}");
@@ -313,7 +313,7 @@ fn the_upper_bound_does_not_fall_where_budgets_rise() {
     check(20, problem(LARGE), |problem| {
         let bounds = [1, 2, 4, 8].map(|times| {
             let budgets = problem.budgets.iter().map(|budget| budget * times).collect();
-            upper(&Problem { budgets, ..problem.clone() }).expect("a bound")
+            upper(&Instance { budgets, ..problem.clone() }).expect("a bound")
         });
         assert!(bounds.windows(2).all(|pair| pair[0] <= pair[1] + 1e-6), "{bounds:?}");
     });

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use good_lp::{DualValues, Expression, ProblemVariables, SolutionWithDual, SolverModel, constraint, variable};
 
-use super::{Item, Problem, ROUNDING, Wanted};
+use super::{Demand, Instance, Item, ROUNDING};
 
 /// Items of uses, all uses taken together, in one program: solved in two or three seconds.
 const LARGEST: usize = 20_000;
@@ -23,7 +23,7 @@ const LARGEST: usize = 20_000;
 ///
 /// The solver's time grows faster than the program. A program that is too large for it is halved: whoever may hold all that
 /// there is at the first call of the second half serves no less of it, so that the bounds of both add up to one of the whole.
-pub fn upper(problem: &Problem) -> Option<f64> {
+pub fn upper(problem: &Instance) -> Option<f64> {
     if problem.wanted.iter().map(|wanted| wanted.items.len()).sum::<usize>() > LARGEST
         && let Some((first, second)) = halves(problem)
     {
@@ -35,7 +35,7 @@ pub fn upper(problem: &Problem) -> Option<f64> {
 }
 
 /// The uses before a call and those from it on, about as many. `None` where all are at one call.
-pub(super) fn halves(problem: &Problem) -> Option<(Problem, Problem)> {
+pub(super) fn halves(problem: &Instance) -> Option<(Instance, Instance)> {
     let middle = problem.wanted.get(problem.wanted.len() / 2)?.call;
     let before = |call: u32| problem.wanted.partition_point(|wanted| wanted.call < call);
     // What is at the call in the middle belongs to one of the halves.
@@ -46,10 +46,10 @@ pub(super) fn halves(problem: &Problem) -> Option<(Problem, Problem)> {
     }
     let (budgets, later_budgets) = problem.budgets.split_at(call as usize);
     let (wanted, later) = problem.wanted.split_at(at);
-    let first = Problem { items: problem.items.clone(), wanted: wanted.into(), budgets: budgets.to_vec() };
-    let second = Problem {
+    let first = Instance { items: problem.items.clone(), wanted: wanted.into(), budgets: budgets.to_vec() };
+    let second = Instance {
         items: problem.items.iter().map(|item| Item { from: item.from.saturating_sub(call), ..*item }).collect(),
-        wanted: later.iter().map(|wanted| Wanted { call: wanted.call - call, ..wanted.clone() }).collect(),
+        wanted: later.iter().map(|wanted| Demand { call: wanted.call - call, ..wanted.clone() }).collect(),
         budgets: later_budgets.to_vec(),
     };
     Some((first, second))
@@ -88,7 +88,7 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn new(problem: &'a Problem) -> Self {
+    pub(super) fn new(problem: &'a Instance) -> Self {
         let budgets = problem.budgets.as_slice();
         let mut served: Vec<Served> = Vec::new();
         served.resize_with(problem.wanted.len(), Served::default);
@@ -223,7 +223,7 @@ impl<'a> Program<'a> {
 
 /// The calls whose budgets count: not those that hold all which is still of use, and not those before which nothing came, for
 /// no more is held there than before, unless the budget is smaller.
-fn rows(problem: &Problem, shares: &[Share], items: &[Range<usize>]) -> Vec<u32> {
+fn rows(problem: &Instance, shares: &[Share], items: &[Range<usize>]) -> Vec<u32> {
     let calls = problem.budgets.len();
     let (mut came, mut went) = (vec![0.0; calls + 1], vec![0.0; calls + 1]);
     for item in items.iter().filter(|item| !item.is_empty()) {

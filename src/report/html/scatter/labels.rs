@@ -5,7 +5,7 @@ use super::super::plot;
 use super::super::series::is_end;
 use super::{Dot, HEIGHT};
 use crate::results::saved::Results;
-use crate::util::text::many;
+use crate::util::text::plural;
 
 /// About how wide a plot is on a wide screen, in pixels: names are kept from overlapping there.
 const WIDTH: f64 = 960.0;
@@ -98,10 +98,10 @@ pub fn caption(results: &Results, dots: &[Dot]) -> String {
         Some(sweep) => {
             let allowed = sweep.configurations.iter().filter(|row| row.allowed).count();
             let on = match sweep.held_out {
-                0 => many(sweep.sessions, "session"),
+                0 => plural(sweep.sessions, "session"),
                 held => format!(
                     "the {} they were chosen on; what the {held} held out say of the front is in the comparison",
-                    many(sweep.sessions, "session")
+                    plural(sweep.sessions, "session")
                 ),
             };
             let conditions = match sweep.conditions.len() {
@@ -110,7 +110,7 @@ pub fn caption(results: &Results, dots: &[Dot]) -> String {
             };
             format!(
                 "{} on {on}. {conditions}; {} on the front: no other is as good in all objectives and better in one.",
-                many(sweep.configurations.len(), "configuration"),
+                plural(sweep.configurations.len(), "configuration"),
                 dots.iter().filter(|dot| dot.on_front).count()
             )
         }

@@ -2,7 +2,7 @@
 
 use crate::results::saved::{ConfigurationRow, Objective, Results};
 
-use super::super::Sheet;
+use super::super::TableModel;
 use super::Found;
 use crate::report::number_format;
 
@@ -15,7 +15,7 @@ const MARKS: [(char, &str); 4] =
     [('.', "a configuration"), ('o', "on the front"), ('+', "a policy as it is"), ('*', "recommended")];
 
 /// Nothing where there are not two objectives that vary.
-pub fn plot(results: &Results) -> Option<Sheet> {
+pub fn plot(results: &Results) -> Option<TableModel> {
     let found = Found::of(results)?;
     let [across, up, ..] = &found.sweep.objectives[..] else { return None };
     let rows = &found.sweep.configurations;
@@ -56,7 +56,7 @@ pub fn plot(results: &Results) -> Option<Sheet> {
     let legend = (0..MARKS.len()).filter(drawn).map(|at| format!("{} {}", MARKS[at].0, MARKS[at].1));
     let below = vec![legend.collect::<Vec<_>>().join(", ")];
     let measure = format!("{} (up) by {} (across)", up.column, across.column);
-    Some(Sheet::verbatim("The configurations".to_owned(), measure, lines, below))
+    Some(TableModel::verbatim("The configurations".to_owned(), measure, lines, below))
 }
 
 struct Axis<'a> {

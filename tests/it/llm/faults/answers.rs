@@ -1,6 +1,6 @@
 //! What is asked, and what is read of good answers, in each protocol.
 
-use recompact::llm::client::{Trouble, Usage};
+use recompact::llm::client::{AskError, Usage};
 use serde_json::{Map, Value, json};
 
 use super::server::{Act, Server, status};
@@ -38,7 +38,7 @@ fn read(protocol: &str, body: &Value) -> Result<(String, bool, Usage), String> {
     let asks = Asks { written: format!("{protocol}:m@{}", server.url()), retries: 0, ..Asks::default() };
     match asks.model().expect("a model").ask(&question(1)) {
         Ok(answer) => Ok((answer.text, answer.cut_off, answer.usage)),
-        Err(Trouble::Unanswered(what) | Trouble::TooLong(what)) => Err(what),
+        Err(AskError::Unanswered(what) | AskError::TooLong(what)) => Err(what),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use recompact::llm::client::{Question, Trouble};
+use recompact::llm::client::{AskError, Question};
 
 use super::{Asks, KEY, question};
 
-fn ask(command: &str, question: &Question) -> Result<String, Trouble> {
+fn ask(command: &str, question: &Question) -> Result<String, AskError> {
     let asks =
         Asks { written: format!("command:{command}"), timeout: Duration::from_millis(1500), retries: 0, ..Asks::default() };
     asks.model().expect("a model").ask(question).map(|answer| answer.text)
@@ -55,7 +55,7 @@ fn failures_say_what_the_program_said_last() {
     let said = ask(&format!("echo bad {KEY} >&2; exit 1"), &question(1)).unwrap_err().to_string();
     assert!(said.contains("bad [key]"), "{said}");
     let too_long = ask("echo 'Error: prompt is too long: 9 > 8' >&2; exit 1", &question(1));
-    assert_eq!(too_long, Err(Trouble::TooLong("Error: prompt is too long: 9 > 8".to_owned())));
+    assert_eq!(too_long, Err(AskError::TooLong("Error: prompt is too long: 9 > 8".to_owned())));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recompact::llm::client::Trouble;
+use recompact::llm::client::AskError;
 use serde_json::json;
 
 use super::server::{Act, Server, nowhere, status};
@@ -37,7 +37,7 @@ fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static s
     };
     match (asked, ends) {
         (Ok(answer), Answered(text)) => assert_eq!(answer.text, *text, "{protocol}, {name}"),
-        (Err(Trouble::TooLong(what)), TooLong(words)) | (Err(Trouble::Unanswered(what)), Unanswered(words)) => {
+        (Err(AskError::TooLong(what)), TooLong(words)) | (Err(AskError::Unanswered(what)), Unanswered(words)) => {
             is_told(&what, words);
         }
         (asked, _) => panic!("{protocol}, {name}: {asked:?}"),

@@ -2,7 +2,7 @@
 
 use super::super::Gate;
 use super::*;
-use crate::results::saved::Added;
+use crate::results::saved::Accumulator;
 
 /// A suite `s` with these rules.
 fn suite(limits: &str, tolerance: &str) -> Suite {
@@ -13,19 +13,19 @@ fn suite(limits: &str, tolerance: &str) -> Suite {
 }
 
 /// What policy `p` reached: of each transcript its name, its value and its weight.
-fn reached(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Reached {
+fn reached(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Measured {
     let columns = suite.columns();
     let of = |&(transcript, value, weight): &(&str, f64, f64)| {
         let added = |column: &Column| if column.combine.is_average() { (value * weight, weight) } else { (value, 1.0) };
         let adds = columns.iter().map(|column| (column.id.clone(), Some(added(column))));
-        OfTranscript {
+        TranscriptValues {
             transcript: transcript.to_owned(),
             values: columns.iter().map(|column| (column.id.clone(), Some(value))).collect(),
-            adds: adds.map(|(id, added)| (id, added.map(|(over, under)| Added { over, under }))).collect(),
+            adds: adds.map(|(id, added)| (id, added.map(|(over, under)| Accumulator { over, under }))).collect(),
         }
     };
     let transcripts = transcripts.iter().map(of).collect();
-    let mut reached = Reached { policy: "p".to_owned(), calls: 1, totals: Default::default(), transcripts };
+    let mut reached = Measured { policy: "p".to_owned(), calls: 1, totals: Default::default(), transcripts };
     reached.totals = columns.iter().map(|column| (column.id.clone(), reached.total(column, |_| true))).collect();
     reached
 }
@@ -37,7 +37,7 @@ fn baseline(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Baseline {
 /// The first verdict: outcome, allowed, headroom, and the transcript that moved.
 fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f64)]>) -> String {
     let baseline = before.map(|before| baseline(suite, before));
-    let verdict = judge(suite, &[reached(suite, now)], baseline.as_ref()).remove(0);
+    let verdict = evaluate(suite, &[reached(suite, now)], baseline.as_ref()).remove(0);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
     let outcome = match verdict.outcome {
         Outcome::Holds => "holds".to_owned(),

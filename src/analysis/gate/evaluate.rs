@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::metrics::column::{Better, Column};
+use crate::metrics::column::{Column, Direction};
 
 use super::baseline::Baseline;
-use super::reach::{OfTranscript, Reached};
-use super::{Demand, Rule, Suite};
+use super::measure::{Measured, TranscriptValues};
+use super::{Rule, RuleKind, Suite};
 
 /// What became of one rule for one policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,7 @@ pub struct Moved {
 }
 
 /// Every rule of a suite for every policy, in this order: policies, then rules.
-pub fn judge(suite: &Suite, reached: &[Reached], baseline: Option<&Baseline>) -> Vec<Verdict> {
+pub fn evaluate(suite: &Suite, reached: &[Measured], baseline: Option<&Baseline>) -> Vec<Verdict> {
     let of = |reached| suite.rules.iter().map(move |rule| Case { suite, reached, baseline, rule }.verdict());
     reached.iter().flat_map(of).collect()
 }
@@ -54,7 +54,7 @@ pub fn judge(suite: &Suite, reached: &[Reached], baseline: Option<&Baseline>) ->
 #[derive(Clone, Copy)]
 struct Case<'a> {
     suite: &'a Suite,
-    reached: &'a Reached,
+    reached: &'a Measured,
     baseline: Option<&'a Baseline>,
     rule: &'a Rule,
 }
@@ -63,8 +63,8 @@ impl Case<'_> {
     fn verdict(&self) -> Verdict {
         let before = self.before(None);
         let after = match &self.rule.demand {
-            Demand::Limit(_) => self.reached.totals.get(&self.rule.column.id),
-            Demand::Tolerance(_) => self.comparable(),
+            RuleKind::Limit(_) => self.reached.totals.get(&self.rule.column.id),
+            RuleKind::Tolerance(_) => self.comparable(),
         };
         let allowed = self.allowed(before);
         let headroom = after.zip(allowed).map(|(after, allowed)| self.headroom(after, allowed));
@@ -76,9 +76,9 @@ impl Case<'_> {
 
     fn outcome(&self, before: Option<f64>, after: Option<f64>, headroom: Option<f64>) -> Outcome {
         match &self.rule.demand {
-            Demand::Limit(condition) if condition.holds(after) => Outcome::Holds,
-            Demand::Limit(_) => Outcome::Breach,
-            Demand::Tolerance(_) => match self.why_not(before) {
+            RuleKind::Limit(condition) if condition.holds(after) => Outcome::Holds,
+            RuleKind::Limit(_) => Outcome::Breach,
+            RuleKind::Tolerance(_) => match self.why_not(before) {
                 Some(why) => Outcome::Unjudged(why),
                 None if headroom.is_some_and(|headroom| headroom >= 0.0) => Outcome::Holds,
                 None if after == before => Outcome::Holds,
@@ -112,20 +112,20 @@ impl Case<'_> {
 
     fn allowed(&self, before: Option<f64>) -> Option<f64> {
         match &self.rule.demand {
-            Demand::Limit(condition) => Some(condition.limit()),
-            Demand::Tolerance(tolerated) => {
+            RuleKind::Limit(condition) => Some(condition.limit()),
+            RuleKind::Tolerance(tolerated) => {
                 let before = before?;
                 let amount = tolerated.of(before)?;
-                Some(if self.rule.column.better == Better::Higher { before - amount } else { before + amount })
+                Some(if self.rule.column.better == Direction::Higher { before - amount } else { before + amount })
             }
         }
     }
 
     fn headroom(&self, value: f64, allowed: f64) -> f64 {
         match &self.rule.demand {
-            Demand::Limit(condition) => condition.headroom(value),
-            Demand::Tolerance(_) if self.rule.column.better == Better::Higher => value - allowed,
-            Demand::Tolerance(_) => allowed - value,
+            RuleKind::Limit(condition) => condition.headroom(value),
+            RuleKind::Tolerance(_) if self.rule.column.better == Direction::Higher => value - allowed,
+            RuleKind::Tolerance(_) => allowed - value,
         }
     }
 
@@ -148,7 +148,7 @@ impl Case<'_> {
 }
 
 /// How much a transcript's value counts in the total: that of a ratio by what it is divided by, all others by themselves.
-fn weight(one: &OfTranscript, column: &Column) -> f64 {
+fn weight(one: &TranscriptValues, column: &Column) -> f64 {
     one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.under)
 }
 

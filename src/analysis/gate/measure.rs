@@ -5,37 +5,37 @@ use std::collections::BTreeMap;
 use crate::engine::policy::Policy;
 use crate::findings::Finding;
 use crate::metrics::column::Column;
-use crate::metrics::column_map::{ById, Values};
-use crate::results::saved::{Added, Results, Row};
+use crate::metrics::column_map::{ColumnMap, Values};
+use crate::results::saved::{Accumulator, Results, Row};
 
 use super::column::count;
 
 /// One policy over all transcripts of a suite.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct Measured {
     pub policy: String,
     /// Recorded calls that were replayed.
     pub calls: u64,
     pub totals: Values,
     /// In the order in which they were read.
-    pub transcripts: Vec<OfTranscript>,
+    pub transcripts: Vec<TranscriptValues>,
 }
 
 /// One policy over one transcript.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OfTranscript {
+pub struct TranscriptValues {
     pub transcript: String,
     pub values: Values,
     /// What it adds to the totals.
-    pub adds: ById<Option<Added>>,
+    pub adds: ColumnMap<Option<Accumulator>>,
 }
 
 /// What each of these policies reached in these columns.
-pub fn reach(results: &Results, policies: &[&Policy], columns: &[&Column]) -> Vec<Reached> {
+pub fn measure(results: &Results, policies: &[&Policy], columns: &[&Column]) -> Vec<Measured> {
     policies.iter().map(|policy| one(results, policy, columns)).collect()
 }
 
-fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Reached {
+fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Measured {
     let mut rows: Vec<(&str, Vec<&Row>)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for row in results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()) {
@@ -53,25 +53,25 @@ fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Reached {
         let here = findings.get(transcript).map_or(&[][..], Vec::as_slice);
         of_transcript(transcript, rows, here, columns)
     };
-    let transcripts: Vec<OfTranscript> = rows.iter().map(of).collect();
+    let transcripts: Vec<TranscriptValues> = rows.iter().map(of).collect();
     let calls = rows.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.values.get("calls")).sum::<f64>() as u64;
-    let mut reached = Reached { policy: policy.name.clone(), calls, totals: Values::default(), transcripts };
+    let mut reached = Measured { policy: policy.name.clone(), calls, totals: Values::default(), transcripts };
     reached.totals = columns.iter().map(|column| (column.id.clone(), reached.total(column, |_| true))).collect();
     reached
 }
 
-fn of_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns: &[&Column]) -> OfTranscript {
+fn of_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns: &[&Column]) -> TranscriptValues {
     let adds = |column: &Column| match count(column, findings.iter().copied()) {
-        Some(count) => Some(Added { over: count, under: 1.0 }),
+        Some(count) => Some(Accumulator { over: count, under: 1.0 }),
         None => rows.iter().filter_map(|row| column.adds(&row.values)).reduce(|sum, one| column.add(sum, one)),
     };
-    let adds: ById<Option<Added>> = columns.iter().map(|column| (column.id.clone(), adds(column))).collect();
+    let adds: ColumnMap<Option<Accumulator>> = columns.iter().map(|column| (column.id.clone(), adds(column))).collect();
     let value =
         |column: &&Column| (column.id.clone(), adds.entry(&column.id).copied().flatten().and_then(|add| column.total_of(add)));
-    OfTranscript { transcript: transcript.to_owned(), values: columns.iter().map(value).collect(), adds }
+    TranscriptValues { transcript: transcript.to_owned(), values: columns.iter().map(value).collect(), adds }
 }
 
-impl Reached {
+impl Measured {
     /// The total of some of the transcripts, by name; `None` where none of them has a value.
     pub fn total(&self, column: &Column, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let wanted = self.transcripts.iter().filter(|one| is_wanted(&one.transcript));
@@ -79,9 +79,9 @@ impl Reached {
     }
 }
 
-impl OfTranscript {
+impl TranscriptValues {
     /// What it adds to the total of a column.
-    pub fn added(&self, column: &Column) -> Option<Added> {
+    pub fn added(&self, column: &Column) -> Option<Accumulator> {
         self.adds.entry(&column.id).copied().flatten()
     }
 }
