@@ -101,6 +101,6 @@ impl Session {
             prompt_cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
         let setup = Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept: &kept };
         let time = best(RUNS, || _ = black_box(cost(black_box(&setup))));
-        (time, journal.requests.iter().map(|request| request.tail.then.len()).sum())
+        (time, journal.requests.iter().map(|request| request.delta.appended.len()).sum())
     }
 }

@@ -121,8 +121,8 @@ impl GateReport {
         self.count(|outcome| *outcome == Outcome::Breach)
     }
 
-    pub fn unjudged(&self) -> usize {
-        self.count(|outcome| matches!(outcome, Outcome::Unjudged(_)))
+    pub fn undecided(&self) -> usize {
+        self.count(|outcome| matches!(outcome, Outcome::Undecided(_)))
     }
 }
 

@@ -201,7 +201,7 @@ impl TokensByKind {
             (Kind::Media, _) => &mut self.media,
             (Kind::Other, _) => &mut self.other,
             (Kind::Text, Origin::Agent) => &mut self.assistant_text,
-            (Kind::Text, Origin::Typed) => &mut self.typed,
+            (Kind::Text, Origin::User) => &mut self.typed,
             (Kind::Text, _) => &mut self.injected,
         } += tokens;
         self

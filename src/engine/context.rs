@@ -174,14 +174,14 @@ impl<'a> Context<'a> {
         match edit {
             Edit::Rewrite { message, block, field, value } => self.rewrite(message, block, field, value, cause),
             Edit::Drop { messages } => self.replace(messages, Vec::new(), ChangeKind::Drop, cause),
-            Edit::Thin { message, keep } => self.thin(message, keep, cause),
-            Edit::Fold { messages, into } => {
+            Edit::Retain { message, keep } => self.thin(message, keep, cause),
+            Edit::Replace { messages, into } => {
                 let into = into.into_iter().map(|message| self.make(message)).collect();
-                self.replace(messages, into, ChangeKind::Fold, cause);
+                self.replace(messages, into, ChangeKind::Replace, cause);
             }
-            Edit::Attach { at, message } => {
+            Edit::Insert { at, message } => {
                 let message = self.make(message);
-                self.replace(at..at, vec![message], ChangeKind::Attach, cause);
+                self.replace(at..at, vec![message], ChangeKind::Insert, cause);
             }
         }
     }
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
         &self.made
     }
 
-    /// A copy that layers may edit for one request. The blocks that layers wrote stay here: see [`Context::lend_made`].
+    /// A copy that layers may edit for one request. The blocks that layers wrote stay here: see [`Context::swap_synthetic_blocks`].
     pub fn view(&self) -> Self {
         Self {
             conversation: self.conversation,
@@ -222,7 +222,7 @@ impl<'a> Context<'a> {
 
     /// Exchanges the blocks that layers wrote with another context's. History and view number theirs in one row, and only one
     /// of the two holds them at a time.
-    pub fn lend_made(&mut self, other: &mut Self) {
+    pub fn swap_synthetic_blocks(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.made, &mut other.made);
     }
 
@@ -246,7 +246,7 @@ impl<'a> Context<'a> {
         }
         let blocks = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
-        removed.retain(|block| kind == ChangeKind::Fold || !added.contains(block));
+        removed.retain(|block| kind == ChangeKind::Replace || !added.contains(block));
         added.retain(|_| kind != ChangeKind::Drop);
         if span.len() != into.len() {
             self.moves += 1;
@@ -283,7 +283,7 @@ impl<'a> Context<'a> {
     }
 
     fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> ContextMessage {
-        let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::Typed);
+        let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::User);
         ContextMessage { role, plain, typed, blocks }
     }
 

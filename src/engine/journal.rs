@@ -15,7 +15,7 @@ pub struct Request {
     pub estimate: u64,
     pub messages: usize,
     /// Its blocks, as what differs from the request before.
-    pub tail: RequestDelta,
+    pub delta: RequestDelta,
     /// It was over the window before the overflow layers ran.
     pub overflowed: bool,
     /// It was over the window after them.
@@ -26,7 +26,7 @@ pub struct Request {
     pub view: Vec<Change>,
     /// The view was made anew from the history, and `view` is all that was done to it; else it is the view of the request
     /// before, grown and edited further.
-    pub view_anew: bool,
+    pub view_rebuilt: bool,
 }
 
 impl Request {
@@ -39,8 +39,8 @@ impl Request {
 /// The blocks of a request, told by the request before it: so many of its first blocks stay, and these follow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestDelta {
-    pub kept: usize,
-    pub then: Vec<SentBlock>,
+    pub shared_prefix: usize,
+    pub appended: Vec<SentBlock>,
 }
 
 /// A block in its place in a request.
@@ -99,7 +99,7 @@ pub struct Summary {
 pub struct RecordedSummary {
     pub call: usize,
     pub layer: usize,
-    pub put_back: RestoredSummary,
+    pub restored: RestoredSummary,
 }
 
 /// A summarizer had no answer: what the journal tells from there on is worth nothing.
@@ -131,7 +131,7 @@ pub struct Journal {
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
     /// Of the layers that have a threshold, in the order in which they were weighed.
-    pub weighed: Vec<ThresholdCheck>,
+    pub threshold_checks: Vec<ThresholdCheck>,
     pub recorded: Vec<RecordedSummary>,
     /// The first.
     pub unanswered: Option<Unanswered>,

@@ -50,7 +50,7 @@ pub struct Layer {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub enabled: bool,
     #[serde(flatten)]
-    pub act: LayerSpec,
+    pub spec: LayerSpec,
 }
 
 /// The settings every layer has, as TOML names them.
@@ -116,8 +116,8 @@ impl Layer {
     }
 
     /// Whether its summarizer's call continues the conversation, and so reads the prefix that the provider has cached.
-    pub fn rides_prefix(&self) -> bool {
-        matches!(&self.act, LayerSpec::Summarize(summarize) if summarize.rides_prefix)
+    pub fn reuses_prefix_cache(&self) -> bool {
+        matches!(&self.spec, LayerSpec::Summarize(summarize) if summarize.rides_prefix)
     }
 
     /// Whether the provider makes its edits in what it has cached, so that nothing is written into the cache again for them.
@@ -218,7 +218,7 @@ impl LayerSpec {
     }
 
     /// Whether it would do the same again to what it was shown before, however much was appended since.
-    pub fn decides_once(&self) -> bool {
+    pub fn is_stable(&self) -> bool {
         match self {
             LayerSpec::Clear(clear) => !clear.in_batches(),
             LayerSpec::Truncate(_) => true,

@@ -78,7 +78,7 @@ fn default_max_output() -> u64 {
 
 impl Policy {
     /// Whether a setting of this layer fits it; one of no layer is of the whole policy and fits all.
-    pub fn takes(&self, layer: Option<&str>) -> bool {
+    pub fn has_layer(&self, layer: Option<&str>) -> bool {
         layer.is_none_or(|id| self.layers.iter().any(|layer| layer.id == id))
     }
 
@@ -92,31 +92,31 @@ impl Policy {
         let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.measure).collect();
         for layer in self.layers.iter().filter(|layer| layer.enabled) {
             measures.extend(layer.meter.iter().map(|meter| meter.measure));
-            measures.extend(layer.act.measures());
+            measures.extend(layer.spec.measures());
         }
         measures
     }
 
     /// Whether it asks for summaries.
     pub fn summarizes(&self) -> bool {
-        self.layers.iter().any(|layer| layer.enabled && matches!(layer.act, LayerSpec::Summarize(_)))
+        self.layers.iter().any(|layer| layer.enabled && matches!(layer.spec, LayerSpec::Summarize(_)))
     }
 
     /// Whether it makes the recorded compactions, and nothing else.
     pub fn is_recorded(&self) -> bool {
         let mut enabled = self.layers.iter().filter(|layer| layer.enabled).peekable();
-        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.act, LayerSpec::Recorded(_)))
+        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.spec, LayerSpec::Recorded(_)))
     }
 
     /// Whether some of it goes by the usage that the provider reported.
-    pub fn goes_by_usage(&self) -> bool {
+    pub fn uses_recorded_usage(&self) -> bool {
         let meters = self.layers.iter().filter(|layer| layer.enabled).filter_map(|layer| layer.meter);
         self.meter.into_iter().chain(meters).any(|meter| meter.recorded)
     }
 
     /// Whether a view made for one request can grow into that of the next: its layers decide the same again about what is old.
-    pub fn views_grow(&self) -> bool {
+    pub fn view_is_extendable(&self) -> bool {
         let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());
-        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.act.decides_once())
+        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.spec.is_stable())
     }
 }

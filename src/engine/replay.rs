@@ -79,12 +79,12 @@ pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
         view: None,
         thinking: Cursor::default(),
         last: LastMessages::default(),
-        clerk: LayerRunner::new(setup, observer),
+        runner: LayerRunner::new(setup, observer),
     };
     for call in 0..setup.conversation.calls.len() {
         run.call(call);
     }
-    Journal { made: run.history.context.into_made(), ..run.clerk.journal }
+    Journal { made: run.history.context.into_made(), ..run.runner.journal }
 }
 
 struct Run<'a, 'o> {
@@ -95,7 +95,7 @@ struct Run<'a, 'o> {
     /// Up to where thinking has left.
     thinking: Cursor,
     last: LastMessages,
-    clerk: LayerRunner<'a, 'o>,
+    runner: LayerRunner<'a, 'o>,
 }
 
 /// A context, and what each layer remembers of its work on it.
@@ -126,7 +126,7 @@ struct CallState<'a> {
 
 impl<'a> Run<'a, '_> {
     fn call(&mut self, call: usize) {
-        let setup = self.clerk.setup;
+        let setup = self.runner.setup;
         let conversation = setup.conversation;
         let entered = conversation.entered(call);
         let mut now = CallState { call, read: entered.start, entered: 0, typed: false, focus: None, overflows: false };
@@ -134,15 +134,15 @@ impl<'a> Run<'a, '_> {
             now.read += 1;
             now.entered += 1;
             now.typed |= self.enter(message);
-            self.clerk.run_layers(&mut self.history, &now, |when| *when == When::Entry);
+            self.runner.run_layers(&mut self.history, &now, |when| *when == When::Entry);
             if let Some(response) = answered(conversation, &now) {
                 self.run_compact_tool(&now, response);
             }
         }
-        self.clerk.turns += usize::from(now.typed);
+        self.runner.turns += usize::from(now.typed);
         if !self.history.context.is_empty() {
-            self.clerk.remember_request(&self.history.context);
-            self.clerk.before_request(&mut self.history, &now);
+            self.runner.remember_request(&self.history.context);
+            self.runner.before_request(&mut self.history, &now);
             self.send(&now);
         }
         self.append(&conversation.messages[conversation.calls[call].response]);
@@ -150,8 +150,8 @@ impl<'a> Run<'a, '_> {
 
     /// Appends what entered; gives whether a person typed some of it. The thinking of earlier turns leaves then.
     fn enter(&mut self, message: &Message) -> bool {
-        let typed = self.clerk.setup.conversation.is_typed(message);
-        if typed && self.clerk.setup.thinking == Thinking::Turn {
+        let typed = self.runner.setup.conversation.is_typed(message);
+        if typed && self.runner.setup.thinking == Thinking::Turn {
             self.drop_thinking();
         }
         self.append(message);
@@ -159,7 +159,7 @@ impl<'a> Run<'a, '_> {
     }
 
     fn append(&mut self, message: &Message) {
-        let without_thinking = self.clerk.setup.thinking == Thinking::None;
+        let without_thinking = self.runner.setup.thinking == Thinking::None;
         for track in [Some(&mut self.history), self.view.as_mut()].into_iter().flatten() {
             track.context.append(message, without_thinking);
         }
@@ -172,7 +172,7 @@ impl<'a> Run<'a, '_> {
             let stays = |id: &BlockId| context.block(*id).kind != Kind::Thinking;
             let keep: Vec<_> = blocks.iter().copied().filter(stays).collect();
             if keep.len() < blocks.len() {
-                context.apply(Edit::Thin { message, keep }, Cause::Record);
+                context.apply(Edit::Retain { message, keep }, Cause::Record);
             }
         }
         self.thinking.set(Place { message: context.len(), block: 0 }, context);
@@ -180,14 +180,14 @@ impl<'a> Run<'a, '_> {
 
     /// Runs the layers that wait for a tool which this response called.
     fn run_compact_tool(&mut self, now: &CallState<'a>, response: &'a Message) {
-        let (conversation, layers) = (self.clerk.setup.conversation, &self.clerk.setup.policy.layers);
+        let (conversation, layers) = (self.runner.setup.conversation, &self.runner.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
             let Kind::ToolUse(pair) = block.kind else { continue };
             let name = &conversation.pair(pair).name;
             let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
             if layers.iter().any(|layer| waits(&layer.when)) {
                 let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
-                self.clerk.run_layers(&mut self.history, &CallState { focus, ..*now }, waits);
+                self.runner.run_layers(&mut self.history, &CallState { focus, ..*now }, waits);
             }
         }
     }

@@ -131,7 +131,7 @@ impl Sums<'_> {
     /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
     /// are refused before they are read.
     fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[CacheUse]) {
-        let rides = is_first && setup.cache.policy.layers[summary.layer].rides_prefix();
+        let rides = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
         let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
         let whole = summary.attempt.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
         let read = if rides { ready.min(whole) } else { 0 };

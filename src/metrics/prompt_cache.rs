@@ -150,14 +150,14 @@ struct Previous {
 impl Cache<'_> {
     fn serve(&mut self, request: &Request) -> CacheUse {
         let is_first = self.sent.is_empty();
-        self.sent.truncate(request.tail.kept);
-        self.sent.extend(&request.tail.then);
+        self.sent.truncate(request.delta.shared_prefix);
+        self.sent.extend(&request.delta.appended);
         let terms = self.setup.terms[request.call];
         if self.models.len() <= terms.model {
             self.models.resize_with(terms.model + 1, ModelCache::default);
         }
         for model in &mut self.models {
-            model.kept = model.kept.min(request.tail.kept);
+            model.kept = model.kept.min(request.delta.shared_prefix);
         }
         let mut model = std::mem::take(&mut self.models[terms.model]);
         let served = self.serve_by(&mut model, &terms, request, is_first);

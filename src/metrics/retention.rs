@@ -85,7 +85,7 @@ impl Summarised {
     /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
     /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
     fn of_the_record(&mut self, references: &References, journal: &Journal) {
-        let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.put_back.compaction == loss.compaction);
+        let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.restored.compaction == loss.compaction);
         for loss in references.losses.iter().filter(read) {
             self.needed += loss.needed_weight;
             self.held += loss.held_weight;

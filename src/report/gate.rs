@@ -108,7 +108,7 @@ struct Saved<'a> {
 
 impl<'a> Saved<'a> {
     fn of(checked: &'a GateReport) -> Self {
-        let (breaches, unjudged) = (checked.breaches(), checked.unjudged());
+        let (breaches, unjudged) = (checked.breaches(), checked.undecided());
         Self {
             file: &checked.file,
             holds: breaches + unjudged + checked.problems.len() == 0,
@@ -163,7 +163,7 @@ fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Holds => "holds",
         Outcome::Breach => "breach",
-        Outcome::Unjudged(_) => "unjudged",
+        Outcome::Undecided(_) => "unjudged",
     }
 }
 

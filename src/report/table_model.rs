@@ -68,7 +68,7 @@ pub fn sheets(results: &Results) -> Vec<TableModel> {
         compare::conversations(results),
         growth::growth(results),
         cost::breaks(results),
-        cost::dearest(results),
+        cost::costliest(results),
         cost::checks(results),
         retention::by_side(results),
         retention::by_generation(results),

@@ -71,8 +71,8 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<BreakRow>,
     /// The dearest breaks of each policy, the dearest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dear_breaks: Vec<CostlyBreak>,
+    #[serde(default, rename = "dear_breaks", skip_serializing_if = "Vec::is_empty")]
+    pub costliest_breaks: Vec<CostlyBreak>,
     /// One a conversation with recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckRow>,

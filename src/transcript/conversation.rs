@@ -69,7 +69,7 @@ pub enum Origin {
     /// The model.
     Agent,
     /// A person: text that begins a turn.
-    Typed,
+    User,
     /// A tool that answered.
     Tool,
     /// The harness: reminders, attachments, environment, command output.
@@ -77,7 +77,7 @@ pub enum Origin {
     /// A recorded compaction: its summary, and what was restored after it.
     Compaction,
     /// The reader: a stand-in for a result the record lacks, so that requests stay valid.
-    StandIn,
+    Placeholder,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -292,7 +292,7 @@ impl Conversation {
 
     /// Whether a message holds something a person typed, and so begins a turn.
     pub fn is_typed(&self, message: &Message) -> bool {
-        message.blocks.iter().any(|b| self.block(*b).origin == Origin::Typed)
+        message.blocks.iter().any(|b| self.block(*b).origin == Origin::User)
     }
 
     /// The messages that entered between the call before `call` and `call` itself (indices into `messages`).
@@ -322,7 +322,7 @@ impl Conversation {
 
     /// How many tool_result blocks the record holds; stand-ins are not among them.
     pub fn tool_results(&self) -> usize {
-        self.count(|block| matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::StandIn)
+        self.count(|block| matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::Placeholder)
     }
 
     fn count(&self, wanted: impl Fn(&Block) -> bool) -> usize {

@@ -79,7 +79,7 @@ pub fn line_at(text: &str, byte: usize) -> usize {
 }
 
 /// What serde expects, without the names of Rust's types.
-pub fn in_plain_words(what: &str) -> String {
+pub fn friendly_serde_error(what: &str) -> String {
     let Some((found, expected)) = what.rsplit_once(", expected ") else { return what.to_owned() };
     let expected = match expected {
         "usize" | "u64" | "u32" | "u16" => "a whole number, 0 or more",

@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(told("[Old tool result content cleared]\n"), ["Claude Code"]);
         assert_eq!(told("<persisted-output>\nFull output: a\nPreview:\n"), ["learn-claude-code s08"]);
         assert_eq!(told("cut …53 tokens truncated… here"), ["Codex"]);
-        let typed = |text: &str| systems(text_wire(text), Origin::Typed);
+        let typed = |text: &str| systems(text_wire(text), Origin::User);
         assert_eq!(typed("[12 messages archived at .transcripts/a.jsonl]"), ["learn-claude-code s08"]);
         assert_eq!(typed("[snipped 12 messages]"), ["learn-claude-code s08"]);
         // What is only spoken of.

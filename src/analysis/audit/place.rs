@@ -36,7 +36,7 @@ fn name(block: &Block) -> &'static str {
         (Kind::Media, _) => "image or document",
         (Kind::Other, _) => "other",
         (Kind::Text, Origin::Agent) => "assistant text",
-        (Kind::Text, Origin::Typed) => "typed text",
+        (Kind::Text, Origin::User) => "typed text",
         (Kind::Text, Origin::Compaction) => "summary",
         (Kind::Text, _) => "injected text",
     }

@@ -33,7 +33,7 @@ pub enum Outcome {
     Holds,
     Breach,
     /// And why it could not be judged.
-    Unjudged(String),
+    Undecided(String),
 }
 
 /// The transcript that moved the total most towards what is not allowed; where none did or nothing is known of before, the one that
@@ -79,7 +79,7 @@ impl Case<'_> {
             RuleKind::Limit(condition) if condition.holds(after) => Outcome::Holds,
             RuleKind::Limit(_) => Outcome::Breach,
             RuleKind::Tolerance(_) => match self.why_not(before) {
-                Some(why) => Outcome::Unjudged(why),
+                Some(why) => Outcome::Undecided(why),
                 None if headroom.is_some_and(|headroom| headroom >= 0.0) => Outcome::Holds,
                 None if after == before => Outcome::Holds,
                 None => Outcome::Breach,

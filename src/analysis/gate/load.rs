@@ -8,7 +8,7 @@ use crate::llm::client::Address;
 use crate::metrics::column::Direction;
 use crate::results::condition::Condition;
 use crate::util::text::did_you_mean;
-use crate::util::toml_span::{FileError, TomlSpans, in_plain_words, line_at};
+use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
 
 use super::column::by_id;
 use super::file::{SuiteFile, SuiteTable};
@@ -41,7 +41,8 @@ impl Gate {
     /// What cannot be meant: unknown keys and columns, a suite without rules, a path that leads to one machine only.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
-        let of_toml = |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), in_plain_words(e.message().trim()));
+        let of_toml =
+            |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), friendly_serde_error(e.message().trim()));
         let table: Table = toml::from_str(text).map_err(|e| wrong(of_toml(e)))?;
         let places = TomlSpans::of(text, "suite");
         check_keys(&table, &places).map_err(wrong)?;

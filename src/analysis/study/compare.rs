@@ -66,7 +66,7 @@ impl BaselineComparison<'_> {
             sums.misses = retention::misses(study.misses, of, policy, &self.prepared.references, kept);
             if let Some(cost) = cost {
                 sums.breaks.add_cost(cost);
-                sums.dear = costs::dear(study.breaks, of, policy, cost);
+                sums.costliest_breaks = costs::costliest_breaks(study.breaks, of, policy, cost);
             }
             replayed.rows = retention::bounds_of(&row, &measured, bounds, *grain);
             if study.exact && bounds.upper.is_none() {

@@ -197,7 +197,12 @@ impl Breaks {
 }
 
 /// The dearest breaks of one conversation.
-pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), policy: &Policy, cost: &Cost) -> Vec<CostlyBreak> {
+pub fn costliest_breaks(
+    most: usize,
+    (transcript, conversation): (&str, &Conversation),
+    policy: &Policy,
+    cost: &Cost,
+) -> Vec<CostlyBreak> {
     let row = |broken: &PricedBreak| CostlyBreak {
         policy: policy.name.clone(),
         transcript: transcript.to_owned(),
@@ -212,11 +217,11 @@ pub fn dear(most: usize, (transcript, conversation): (&str, &Conversation), poli
         break_even: broken.break_even,
         followed: broken.followed as u64,
     };
-    dearest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
+    costliest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
 }
 
 /// The dearest of many.
-pub fn dearest(most: usize, mut breaks: Vec<CostlyBreak>) -> Vec<CostlyBreak> {
+pub fn costliest(most: usize, mut breaks: Vec<CostlyBreak>) -> Vec<CostlyBreak> {
     breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
     breaks.truncate(most);
     breaks

@@ -15,7 +15,7 @@ pub struct PolicyTotals {
     pub kept: Retention,
     pub misses: Vec<MissRow>,
     pub breaks: Breaks,
-    pub dear: Vec<CostlyBreak>,
+    pub costliest_breaks: Vec<CostlyBreak>,
 }
 
 impl PolicyTotals {
@@ -24,6 +24,6 @@ impl PolicyTotals {
         self.kept.add_shares(&other.kept);
         self.misses.extend(other.misses);
         self.breaks.add(other.breaks);
-        self.dear.extend(other.dear);
+        self.costliest_breaks.extend(other.costliest_breaks);
     }
 }

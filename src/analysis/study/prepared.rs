@@ -44,8 +44,8 @@ impl<'a> Prepared<'a> {
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
         let record = is_billed.then(|| Record::replay(&setup)).flatten();
-        let goes_by_usage = study.policies.iter().any(Policy::goes_by_usage);
-        let recorded = record.as_ref().filter(|_| goes_by_usage).map(|record| RecordedRequests::of(&setup, record));
+        let uses_recorded_usage = study.policies.iter().any(Policy::uses_recorded_usage);
+        let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::of(&setup, record));
         let money = ConversationCosts::new(&setup, study, record);
         Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money, shared }
     }

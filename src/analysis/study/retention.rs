@@ -24,7 +24,7 @@ const CONTEXT: usize = 240;
 
 /// In what pieces the clairvoyant that a policy is compared with may keep the history.
 pub fn grain(policy: &Policy) -> Grain {
-    let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.act.keeps_parts());
+    let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts());
     if keeps_parts { Grain::Lines } else { Grain::Blocks }
 }
 

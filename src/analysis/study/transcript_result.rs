@@ -89,12 +89,12 @@ pub(super) fn results(study: &Study, parts: Vec<TranscriptResult>) -> Results {
         notes,
         ..Results::default()
     };
-    for (policy, PolicyTotals { layers, kept, misses, breaks, dear }) in study.policies.iter().zip(policies) {
+    for (policy, PolicyTotals { layers, kept, misses, breaks, costliest_breaks }) in study.policies.iter().zip(policies) {
         results.layers.extend(layers.rows(policy));
         results.kept.extend(retention::rows(&policy.name, &kept));
         results.misses.extend(retention::worst(study.misses, misses));
         results.breaks.extend(breaks.rows(policy));
-        results.dear_breaks.extend(costs::dearest(study.breaks, dear));
+        results.costliest_breaks.extend(costs::costliest(study.breaks, costliest_breaks));
     }
     results.summarizers = summarizers::rows(study, &results);
     results

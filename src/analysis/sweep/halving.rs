@@ -48,9 +48,9 @@ fn order(standings: &[Ranking]) -> Vec<usize> {
     for rank in 0..=ranks.iter().copied().max().unwrap_or(0) {
         let of_rank: Vec<usize> = (0..meets.len()).filter(|place| ranks[*place] == rank).collect();
         let distances = crowding(&losses, &of_rank);
-        let mut lonely: Vec<usize> = (0..of_rank.len()).collect();
-        lonely.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]).then(a.cmp(b)));
-        order.extend(lonely.into_iter().map(|place| meets[of_rank[place]]));
+        let mut by_distance: Vec<usize> = (0..of_rank.len()).collect();
+        by_distance.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]).then(a.cmp(b)));
+        order.extend(by_distance.into_iter().map(|place| meets[of_rank[place]]));
     }
     let mut misses = misses;
     misses.sort_by(|a, b| standings[*a].missed_by.total_cmp(&standings[*b].missed_by).then(a.cmp(b)));

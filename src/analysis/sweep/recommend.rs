@@ -17,7 +17,7 @@ const SAME: f64 = 1e-12;
 /// The compromise: the member whose largest shortfall from the best is the smallest (Chebyshev), each objective measured in parts
 /// of its range over the front. Of equals the one that falls short least in sum, then the earliest. With one objective that is
 /// the best. Gives its place, and why, in a sentence.
-pub fn compromise(objectives: &[Objective], members: &[Member]) -> Option<(usize, String)> {
+pub fn minimax_choice(objectives: &[Objective], members: &[Member]) -> Option<(usize, String)> {
     let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, members, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
     let sum = |at: usize| shortfalls[at].iter().sum::<f64>();
@@ -95,7 +95,7 @@ mod tests {
     fn the_compromise_by_hand() {
         let objectives = [objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)];
         let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
-        let (best, why) = compromise(&objectives, &members).expect("a front");
+        let (best, why) = minimax_choice(&objectives, &members).expect("a front");
         assert_eq!(members[best].policy, "c");
         let said = "The compromise of the 4 on the front: its largest shortfall from the best, in cost.ratio, is 40 % of the";
         assert!(why.starts_with(said), "{why}");
@@ -113,17 +113,17 @@ mod tests {
         let of = |policy, totals: [f64; 3]| Member { policy, totals: totals.map(Some).to_vec() };
         let members = [of("x", [0.5, 0.5, 0.5]), of("y", [0.5, 0.4, 0.0]), of("z", [0.4, 0.5, 0.0]), of("o", [0.0, 1.0, 1.0])];
         let members = [&members[..], &[of("p", [1.0, 0.0, 1.0])]].concat();
-        assert_eq!(compromise(&objectives, &members).map(|(at, _)| at), Some(1));
+        assert_eq!(minimax_choice(&objectives, &members).map(|(at, _)| at), Some(1));
     }
 
     #[test]
     fn one_objective_and_one_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
         let of = |totals: Option<f64>| Member { policy: "p", totals: vec![totals] };
-        assert_eq!(compromise(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
-        let (_, why) = compromise(&objectives, &[of(None)]).expect("one");
+        assert_eq!(minimax_choice(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
+        let (_, why) = minimax_choice(&objectives, &[of(None)]).expect("one");
         assert!(why.starts_with("Nothing else is on the front"));
-        assert_eq!(compromise(&objectives, &[]), None);
+        assert_eq!(minimax_choice(&objectives, &[]), None);
         assert_eq!(neighbours(&objectives, &[of(None)], 0), []);
     }
 }

@@ -12,7 +12,7 @@ use super::dominance_probability::{BySession, dominated};
 use super::halving::{Ranking, better_half, half, rungs};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
-use super::recommend::{Member, compromise, neighbours};
+use super::recommend::{Member, minimax_choice, neighbours};
 use super::sensitivity::{Grouping, first_order};
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
@@ -245,7 +245,7 @@ impl Search {
         let member =
             |at: &usize| Member { policy: &self.candidates[*at].policy.name, totals: totals[*at][..objectives.len()].to_vec() };
         let members: Vec<Member> = front.iter().map(member).collect();
-        let (best, why) = compromise(objectives, &members)?;
+        let (best, why) = minimax_choice(objectives, &members)?;
         let policy = &self.candidates[front[best]].policy;
         let neighbours = neighbours(objectives, &members, best);
         let broken = self.wishes.columns.iter().position(|column| column.id == BROKEN);

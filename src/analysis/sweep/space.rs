@@ -56,7 +56,7 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
         let mut space = Space { source: source.clone(), plain, fixed: Vec::new(), varied: Vec::new() };
         let (fixed, varied): (Vec<_>, Vec<_>) = parameters
             .iter()
-            .filter(|parameter| space.plain.takes(parameter.layer.as_deref()))
+            .filter(|parameter| space.plain.has_layer(parameter.layer.as_deref()))
             .partition(|parameter| parameter.values.count() == 1);
         let fixed: Result<Vec<Setting>, String> = fixed.into_iter().map(|parameter| parameter.setting(0)).collect();
         space.fixed = fixed.map_err(SweepError::Wrong)?;

@@ -76,7 +76,7 @@ impl StudyArgs {
         let mut policies = Vec::new();
         for source in self.sources()? {
             let plain = source.policy(&[])?;
-            let fits = |setting: &&Setting| plain.takes(setting.layer.as_deref());
+            let fits = |setting: &&Setting| plain.has_layer(setting.layer.as_deref());
             let fitting: Vec<_> = settings.iter().filter(fits).cloned().collect();
             let policy = source.policy(&fitting)?;
             if policies.iter().any(|known: &Policy| known.name == policy.name) {

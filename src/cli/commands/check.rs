@@ -155,7 +155,7 @@ fn end(checked: &GateReport) -> Result<(), Failure> {
     let mut wrong: Vec<String> = checked.problems.iter().map(problem).collect();
     let (all, breaches) = (plural(checked.verdicts.len(), "rule"), checked.breaches());
     let failed = format!("{}: {breaches} of {all} {} not hold", checked.file, if breaches == 1 { "does" } else { "do" });
-    match checked.unjudged() {
+    match checked.undecided() {
         0 => {}
         some => wrong.push(format!(
             "{}: {some} of {all} could not be judged; `recompact check --update` writes the baseline, to be committed",

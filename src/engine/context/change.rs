@@ -15,8 +15,8 @@ pub enum Cause {
 pub enum ChangeKind {
     Rewrite,
     Drop,
-    Fold,
-    Attach,
+    Replace,
+    Insert,
 }
 
 /// One edit as it was applied.

@@ -14,11 +14,11 @@ pub enum Edit {
     /// Whole messages leave.
     Drop { messages: Range<usize> },
     /// Of one message, only these blocks stay; without any, the message leaves.
-    Thin { message: usize, keep: Vec<BlockId> },
+    Retain { message: usize, keep: Vec<BlockId> },
     /// Messages stand in place of a span.
-    Fold { messages: Range<usize>, into: Vec<NewMessage> },
+    Replace { messages: Range<usize>, into: Vec<NewMessage> },
     /// A message is put in.
-    Attach { at: usize, message: NewMessage },
+    Insert { at: usize, message: NewMessage },
 }
 
 /// A message a layer puts in.

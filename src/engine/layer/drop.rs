@@ -124,7 +124,7 @@ impl Drop {
         edits.push(Edit::Drop { messages: head..tail });
         if let Some(marker) = &self.marker {
             let values = [("n", &*(tail - head).to_string()), ("path", now.archive.unwrap_or_default())];
-            edits.push(Edit::Attach { at: head, message: NewMessage::plain(Role::User, fill(marker, &values)) });
+            edits.push(Edit::Insert { at: head, message: NewMessage::plain(Role::User, fill(marker, &values)) });
         }
         edits.extend(before);
         edits
@@ -179,7 +179,7 @@ fn halves(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edi
     let without = |message: usize, of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
         let stays = |id: &BlockId| of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
         let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
-        (keep.len() < messages[message].blocks.len()).then_some(Edit::Thin { message, keep })
+        (keep.len() < messages[message].blocks.len()).then_some(Edit::Retain { message, keep })
     };
     let kept_uses = pairs_of(&messages[tail..], used);
     let behind = (tail..messages.len()).take_while(|at| messages[*at].role == Role::User);
@@ -217,7 +217,7 @@ fn dialogue(now: &LayerInput) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (message, sent) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
         let stays = |origin: Origin, kind: Kind| match sent.role {
-            Role::User => matches!(origin, Origin::Typed | Origin::Compaction),
+            Role::User => matches!(origin, Origin::User | Origin::Compaction),
             Role::Assistant => final_reply && kind == Kind::Text,
         };
         let blocks = sent.blocks.iter().copied();
@@ -228,7 +228,7 @@ fn dialogue(now: &LayerInput) -> Vec<Edit> {
             _ => {}
         }
         if keep.len() < sent.blocks.len() {
-            edits.push(Edit::Thin { message, keep });
+            edits.push(Edit::Retain { message, keep });
         }
     }
     edits

@@ -12,7 +12,7 @@ pub struct Proposal {
     pub files: Vec<NewFile>,
     pub asked: Vec<Attempt>,
     /// Summaries of the record that are put back.
-    pub put_back: Vec<RestoredSummary>,
+    pub restored: Vec<RestoredSummary>,
     /// It tried and gave up.
     pub failed: Option<String>,
     /// A summarizer had no answer: what follows would tell nothing.

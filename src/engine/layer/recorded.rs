@@ -49,8 +49,8 @@ pub fn propose(now: &LayerInput, memory: &mut LayerState) -> Proposal {
             RecordedEdit::Fold { into } => {
                 let after = now.read - compaction.at;
                 let messages = 0..now.context.len().saturating_sub(after);
-                proposal.put_back.extend(summary(now, memory.done, messages.clone()));
-                proposal.edits.push(Edit::Fold { messages, into: into.iter().map(kept).collect() });
+                proposal.restored.extend(summary(now, memory.done, messages.clone()));
+                proposal.edits.push(Edit::Replace { messages, into: into.iter().map(kept).collect() });
                 memory.done += 1;
                 break;
             }

@@ -78,7 +78,7 @@ impl Restore {
         }
         let message = NewMessage { role: Role::User, plain: false, blocks };
         let edits =
-            if message.blocks.is_empty() { Vec::new() } else { vec![Edit::Attach { at: 1.min(now.context.len()), message }] };
+            if message.blocks.is_empty() { Vec::new() } else { vec![Edit::Insert { at: 1.min(now.context.len()), message }] };
         Proposal { edits, ..Proposal::default() }
     }
 }

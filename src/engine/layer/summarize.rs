@@ -268,7 +268,7 @@ impl Summarize {
         }
         let mut into = vec![NewMessage::plain(Role::User, text)];
         into.extend(self.ack.as_deref().map(|ack| NewMessage::plain(Role::Assistant, ack)));
-        Ok(Edit::Fold { messages: span, into })
+        Ok(Edit::Replace { messages: span, into })
     }
 
     fn frees_enough(&self, now: &LayerInput, span: std::ops::Range<usize>, text: &str) -> bool {

@@ -31,7 +31,7 @@ fn moment(policy: &Policy, layer: &Layer) -> Result<(), String> {
     {
         return Err(format!("`when` names `{unknown}`, and no layer has that id"));
     }
-    let what = match (&layer.act, &layer.when) {
+    let what = match (&layer.spec, &layer.when) {
         (LayerSpec::Archive(_), When::Before(_)) | (LayerSpec::Restore(_), When::After(_)) => return Ok(()),
         (LayerSpec::Archive(_), _) => "an archive is written `when = { before = [\"ID\", …] }`",
         (LayerSpec::Restore(_), _) => "files are restored `when = { after = [\"ID\", …] }`",
@@ -45,15 +45,15 @@ fn moment(policy: &Policy, layer: &Layer) -> Result<(), String> {
 
 /// Whether its settings have a meaning together.
 fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
-    let by_age = layer.act.pick().is_some_and(|pick| pick.keep_recent > 0 || pick.protect_unseen);
-    if by_age && !matches!(layer.act, LayerSpec::Clear(_)) {
+    let by_age = layer.spec.pick().is_some_and(|pick| pick.keep_recent > 0 || pick.protect_unseen);
+    if by_age && !matches!(layer.spec, LayerSpec::Clear(_)) {
         return Err("only `clear` goes by the age of a result (`keep_recent`, `protect_unseen`)".to_owned());
     }
-    if layer.edits_on_server() && !layer.act.rewrites_in_place() {
+    if layer.edits_on_server() && !layer.spec.rewrites_in_place() {
         let what = "a provider edits what it has cached only where it stands: `scope = \"server\"` is for `clear`, `truncate` and `dedupe`";
         return Err(what.to_owned());
     }
-    if let LayerSpec::Summarize(summarize) = &layer.act
+    if let LayerSpec::Summarize(summarize) = &layer.spec
         && summarize.rides_prefix
         && summarize.input_chars.is_some()
     {
@@ -61,7 +61,7 @@ fn settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
             "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: leave out `input_chars`".to_owned()
         );
     }
-    if let LayerSpec::Summarize(summarize) = &layer.act {
+    if let LayerSpec::Summarize(summarize) = &layer.spec {
         summarize.prompt.check()?;
     }
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {

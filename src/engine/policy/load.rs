@@ -9,7 +9,7 @@ use super::check::check;
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
-use crate::util::toml_span::{FileError, TomlSpans, in_plain_words, line_at};
+use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
 
 /// Why a policy could not be used; its origin is the name of the preset or the path of the file.
 pub type PolicyError = FileError;
@@ -76,7 +76,7 @@ impl Setting {
 
 /// Says that a setting's layer is in none of these policies, and which layers are; nothing where one of them has it.
 pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
-    let id = layer.filter(|_| !policies.iter().any(|policy| policy.takes(layer)))?;
+    let id = layer.filter(|_| !policies.iter().any(|policy| policy.has_layer(layer)))?;
     let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
     let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
     Some(format!("--set {setting}: no policy here has a layer `{id}`{}", did_you_mean(id, &known)))
@@ -153,7 +153,7 @@ fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
     let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| Wrong {
         layer,
         key: key.to_owned(),
-        what: in_plain_words(e.message().trim()),
+        what: friendly_serde_error(e.message().trim()),
     };
     let layers = match table.remove("layer") {
         Some(Value::Array(layers)) => layers,
@@ -221,7 +221,7 @@ mod tests {
     fn set_changes_one_value_by_the_layers_id() {
         let setting = "micro.keep_recent=5".parse().expect("a setting");
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
-        let LayerSpec::Clear(clear) = &policy.layers[0].act else { panic!("a clear layer") };
+        let LayerSpec::Clear(clear) = &policy.layers[0].spec else { panic!("a clear layer") };
         assert_eq!(clear.pick.keep_recent, 5);
     }
 

@@ -61,7 +61,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
         let Some(sent) = context.newest_typed().map(|at| &context.messages()[at]) else { return };
         let blocks = sent.blocks.iter().map(|id| context.block(*id));
-        let texts: Vec<_> = blocks.filter(|block| block.origin == Origin::Typed).map(Block::text).collect();
+        let texts: Vec<_> = blocks.filter(|block| block.origin == Origin::User).map(Block::text).collect();
         self.request = texts.join("\n");
     }
 
@@ -101,7 +101,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         if self.weigh(index, layer, &track.context, now, true) == Some(false) {
             return false;
         }
-        let weighed = self.journal.weighed.len();
+        let weighed = self.journal.threshold_checks.len();
         let archive = self.archive_before(layer);
         let path = archive.map(|(_, archive)| fill(&archive.path, &[("n", &(self.archives + 1).to_string())]));
         let proposal = self.propose(track, index, layer, now, path.as_deref());
@@ -123,7 +123,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     fn weigh(&mut self, index: usize, layer: &Layer, context: &Context, now: &CallState<'a>, due: bool) -> Option<bool> {
         let (threshold, meter) = (layer.threshold.as_ref()?, layer.meter.or(self.setup.policy.meter)?);
         let (size, limit) = (self.estimate(meter, context), threshold.resolve(self.setup.limits()));
-        self.journal.weighed.push(ThresholdCheck { call: now.call, layer: index, size, limit, due, after: None });
+        self.journal.threshold_checks.push(ThresholdCheck { call: now.call, layer: index, size, limit, due, after: None });
         Some(size > limit || (!layer.strict && size == limit))
     }
 
@@ -132,7 +132,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     fn weigh_again(&mut self, weighed: usize, layer: &Layer, before: u64, context: &Context) {
         let (Some(_), Some(meter)) = (&layer.threshold, layer.meter.or(self.setup.policy.meter)) else { return };
         let (tokens, after) = (self.messages(context), self.estimate(meter, context));
-        if let Some(weighed) = self.journal.weighed.get_mut(weighed - 1) {
+        if let Some(weighed) = self.journal.threshold_checks.get_mut(weighed - 1) {
             weighed.after = Some(if meter.recorded { (weighed.size + tokens).saturating_sub(before) } else { after });
         }
     }
@@ -171,7 +171,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             summarizer: self.setup.summarizer,
             shared: self.setup.shared,
         };
-        layer.act.propose(&moment, &mut track.memories[index])
+        layer.spec.propose(&moment, &mut track.memories[index])
     }
 
     /// Applies what a layer proposed and writes down what it did; gives whether it edited the context.
@@ -187,7 +187,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let after = self.messages(&track.context);
         let made = proposal.asked.into_iter().map(|attempt| Summary { call: now.call, layer: index, attempt });
         self.journal.summaries.extend(made);
-        let recorded = proposal.put_back.into_iter().map(|put_back| RecordedSummary { call: now.call, layer: index, put_back });
+        let recorded = proposal.restored.into_iter().map(|restored| RecordedSummary { call: now.call, layer: index, restored });
         self.journal.recorded.extend(recorded);
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: now.call, layer: index, why });
@@ -209,7 +209,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
 
     fn archive_before(&self, layer: &Layer) -> Option<(usize, &'a Archive)> {
         let waits = |when: &When| matches!(when, When::Before(ids) if ids.contains(&layer.id));
-        self.setup.policy.layers.iter().enumerate().find_map(|(index, other)| match &other.act {
+        self.setup.policy.layers.iter().enumerate().find_map(|(index, other)| match &other.spec {
             LayerSpec::Archive(archive) if other.enabled && waits(&other.when) => Some((index, archive)),
             _ => None,
         })

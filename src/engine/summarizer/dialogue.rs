@@ -37,7 +37,7 @@ pub fn dialogue<'a>(said: impl Iterator<Item = Utterance<'a>>) -> String {
 fn speaker(origin: Origin) -> &'static str {
     match origin {
         Origin::Agent => "agent",
-        Origin::Typed => "user",
+        Origin::User => "user",
         _ => "harness",
     }
 }

@@ -77,7 +77,7 @@ impl Page<'_, '_> {
 }
 
 fn typed<'a>(pieces: &'a [InputBlock]) -> impl DoubleEndedIterator<Item = &'a str> {
-    pieces.iter().filter(|piece| piece.origin == Origin::Typed).map(InputBlock::text)
+    pieces.iter().filter(|piece| piece.origin == Origin::User).map(InputBlock::text)
 }
 
 fn rules<'a>(pieces: &'a [InputBlock]) -> Vec<Cow<'a, str>> {

@@ -180,7 +180,7 @@ fn an_agent_quotes_in_fences_and_after_a_mark() {
     let marked: Vec<_> = answer.iter().filter_map(|line| line.strip_prefix("> ")).collect();
     assert_eq!(marked, lines);
     assert!(answer.contains(&"and this is my own word.".to_owned()));
-    let typed = quotes(Kind::Text, Origin::Typed, wire());
+    let typed = quotes(Kind::Text, Origin::User, wire());
     assert!(typed.contains(&lines[0].to_owned()), "only an agent quotes: {typed:?}");
 }
 

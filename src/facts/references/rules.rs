@@ -25,7 +25,7 @@ impl Rules {
                 let block = conversation.block(*id);
                 let text = block.text();
                 let gives_rules =
-                    block.origin == Origin::Typed || (block.origin == Origin::Injected && rule::is_rules_file(&text));
+                    block.origin == Origin::User || (block.origin == Origin::Injected && rule::is_rules_file(&text));
                 if block.kind != Kind::Text || !gives_rules {
                     continue;
                 }

@@ -38,13 +38,13 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             match change.kind {
                 ChangeKind::Rewrite => masks.extend(change.added.iter().map(|id| (*id, layer))),
                 ChangeKind::Drop => change.removed.iter().for_each(|id| dropped.gone(replay, *id, layer)),
-                ChangeKind::Fold => {
+                ChangeKind::Replace => {
                     let seen = std::mem::take(&mut dropped).with(replay, change, &masks);
                     if seen.tokens >= LEAST_TOKENS && seen.share() >= BLIND {
                         blind.entry(layer).or_default().push(Fold { call: request.call, layer, seen });
                     }
                 }
-                ChangeKind::Attach => {}
+                ChangeKind::Insert => {}
             }
         }
     }

@@ -26,7 +26,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 /// The waits of one layer.
 fn waits(replay: &ReplayView, layer: usize) -> Vec<Detection> {
     let strict = replay.policy.layers[layer].strict;
-    let of_layer: Vec<&ThresholdCheck> = replay.journal.weighed.iter().filter(|weighed| weighed.layer == layer).collect();
+    let of_layer: Vec<&ThresholdCheck> =
+        replay.journal.threshold_checks.iter().filter(|weighed| weighed.layer == layer).collect();
     let is_waiting =
         |weighed: &ThresholdCheck| !weighed.due && (weighed.size > weighed.limit || (!strict && weighed.size == weighed.limit));
     let runs = of_layer.chunk_by(|one, other| is_waiting(one) == is_waiting(other));

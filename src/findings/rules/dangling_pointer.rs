@@ -58,7 +58,7 @@ struct Pointers<'a, 'r> {
 }
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.act, LayerSpec::Dedupe(_)));
+    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.spec, LayerSpec::Dedupe(_)));
     let is_stub = |id: &BlockId| stub(replay, *id);
     if !has_dedupe && !replay.conversation.messages.iter().flat_map(|message| &message.blocks).any(is_stub) {
         return Vec::new();
@@ -91,7 +91,7 @@ impl Pointers<'_, '_> {
                 continue;
             };
             self.emptied.insert(*new);
-            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].act, self.contents(*old))
+            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].spec, self.contents(*old))
             {
                 self.written.insert(*new, (layer, if dedupe.key == Key::Text { text } else { path }));
             }

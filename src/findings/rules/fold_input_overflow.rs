@@ -70,7 +70,7 @@ struct Run {
 
 /// The attempts of one layer at one call, if the first of them that matters does not fit.
 fn over(replay: &ReplayView, attempts: &[Summary]) -> Option<Run> {
-    let rides = replay.policy.layers[attempts[0].layer].rides_prefix();
+    let rides = replay.policy.layers[attempts[0].layer].reuses_prefix_cache();
     let prompt = |one: &Summary| one.attempt.prompt + if rides { replay.journal.overhead } else { 0 };
     let fits = |one: &&Summary| one.attempt.tokens_in + prompt(one) + one.attempt.max_tokens <= replay.window;
     let at = attempts.iter().position(|one| !fits(&one))?;
@@ -105,7 +105,7 @@ impl Run {
             End::Nothing => "nothing was summarised".to_owned(),
             End::Answered => "the replay counts no prompt and has an answer".to_owned(),
         };
-        let what = if replay.policy.layers[self.layer].rides_prefix() { "prompt and system prompt" } else { "prompt" };
+        let what = if replay.policy.layers[self.layer].reuses_prefix_cache() { "prompt and system prompt" } else { "prompt" };
         let again = match self.folds {
             1 => String::new(),
             folds => format!("; so {folds} times in a row, up to call {}", self.last + 1),
@@ -133,9 +133,9 @@ fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
     let answered = conversation.calls.iter().filter_map(|call| Some(call.billed()?.request())).max().unwrap_or_default();
     let window = replay.window.max(answered);
     let made =
-        replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].act, LayerSpec::Recorded(_)));
+        replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].spec, LayerSpec::Recorded(_)));
     let found = made.filter_map(|made| {
-        let compaction = &conversation.compactions[made.put_back.compaction];
+        let compaction = &conversation.compactions[made.restored.compaction];
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;
         let message = format!("a compaction was made of {tokens} tokens, and the window has {window}: its own call did not fit");
         let found = Detection::at_call(replay, Level::Error, made.call, message).at_line(Some(compaction.line));

@@ -59,8 +59,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 }
 
 fn budget<'a>(replay: &ReplayView<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
-    let (LayerSpec::Summarize(_), Some(meter)) = (&layer.act, layer.meter.or(replay.policy.meter)) else { return None };
-    let limit = replay.journal.weighed.iter().rfind(|weighed| weighed.layer == at)?.limit;
+    let (LayerSpec::Summarize(_), Some(meter)) = (&layer.spec, layer.meter.or(replay.policy.meter)) else { return None };
+    let limit = replay.journal.threshold_checks.iter().rfind(|weighed| weighed.layer == at)?.limit;
     let overhead = replay.journal.overhead;
     // What is there without any message is no fault of a block.
     let limit = if meter.recorded { limit.saturating_sub(overhead) } else { limit };

@@ -83,7 +83,7 @@ fn steps(replay: &ReplayView) -> BTreeMap<usize, Grown> {
         folded.insert((fold.call, fold.layer));
     }
     for event in &replay.journal.events {
-        let restores = matches!(replay.policy.layers[event.layer].act, LayerSpec::Restore(_));
+        let restores = matches!(replay.policy.layers[event.layer].spec, LayerSpec::Restore(_));
         let is_fold = folded.contains(&(event.call, event.layer));
         if let EventKind::Fired { before, after, .. } = event.what
             && !restores

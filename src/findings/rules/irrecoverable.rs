@@ -41,14 +41,14 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     for request in &replay.journal.requests {
         ways.advance(request);
         sent.advance(request);
-        if request.view_anew {
+        if request.view_rebuilt {
             gone.away.retain(|_, away| !away.of_view);
         }
         gone.fresh.clear();
         let mut forgot = None;
         for (changes, of_view) in [(&request.changes, false), (&request.view, true)] {
             for change in changes {
-                if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Fold) = (change.cause, change.kind) {
+                if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Replace) = (change.cause, change.kind) {
                     forgot = Some(layer);
                 }
                 gone.take(replay, change, of_view);
@@ -103,14 +103,14 @@ struct Gone {
 impl Gone {
     fn take(&mut self, replay: &ReplayView, change: &Change, of_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
-        let act = &replay.policy.layers[layer].act;
-        if change.kind == ChangeKind::Fold && matches!(act, LayerSpec::Recorded(_)) {
+        let act = &replay.policy.layers[layer].spec;
+        if change.kind == ChangeKind::Replace && matches!(act, LayerSpec::Recorded(_)) {
             self.pointer = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
         for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {
             let block = replay.conversation.block(recorded);
-            if !matches!(block.kind, Kind::ToolResult(_)) || block.origin == Origin::StandIn {
+            if !matches!(block.kind, Kind::ToolResult(_)) || block.origin == Origin::Placeholder {
                 continue;
             }
             match (change.kind, act) {

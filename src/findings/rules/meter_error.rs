@@ -58,7 +58,7 @@ fn of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -
     let mut ratios: Vec<f64> = pairs.iter().map(|(estimate, recorded)| estimate / *recorded as f64).collect();
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));
     let middle = median(&mut ratios)?;
-    let limit = replay.journal.weighed.iter().find(|weighed| weighed.layer == layer).map(|weighed| weighed.limit);
+    let limit = replay.journal.threshold_checks.iter().find(|weighed| weighed.layer == layer).map(|weighed| weighed.limit);
     let in_tokens = !counts_characters(meter);
     let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::of(replay, meter, limit));
     let error = spread.error * 100.0;

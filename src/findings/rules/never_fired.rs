@@ -40,7 +40,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 }
 
 fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
-    let weighed = || replay.journal.weighed.iter().filter(move |weighed| weighed.layer == layer && weighed.due);
+    let weighed = || replay.journal.threshold_checks.iter().filter(move |weighed| weighed.layer == layer && weighed.due);
     let acted =
         replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.what, EventKind::Skipped { .. }));
     let ThresholdCheck { size, limit, .. } = weighed().max_by_key(|weighed| weighed.size)?;
@@ -95,10 +95,10 @@ fn sum(replay: &ReplayView) -> u64 {
 /// Whether layers took something out that had been sent before. What they change as it enters does not count.
 fn was_edited(replay: &ReplayView) -> bool {
     let changes = replay.journal.requests.iter().flat_map(Request::edits);
-    let clears = |layer: usize| matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));
+    let clears = |layer: usize| matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));
     let mut of_layers = changes.filter_map(|change| match change.cause {
         Cause::Layer(layer) => Some((layer, change.kind)),
         Cause::Record => None,
     });
-    of_layers.any(|(layer, kind)| matches!(kind, ChangeKind::Drop | ChangeKind::Fold) || clears(layer))
+    of_layers.any(|(layer, kind)| matches!(kind, ChangeKind::Drop | ChangeKind::Replace) || clears(layer))
 }

@@ -112,7 +112,7 @@ fn is_volatile(replay: &ReplayView, writers: &[Option<usize>], one: &Break) -> b
     let writer = |block: BlockId| writers.get(made(replay, block)?).copied().flatten();
     let (Some(new), Some(layer)) = (one.new, writer(one.old)) else { return false };
     let marks = matches!(
-        replay.policy.layers[layer].act,
+        replay.policy.layers[layer].spec,
         LayerSpec::Clear(_) | LayerSpec::Persist(_) | LayerSpec::Truncate(_) | LayerSpec::Dedupe(_) | LayerSpec::Drop(_)
     );
     marks && writer(new) == Some(layer) && alike(&replay.block(one.old).text(), &replay.block(new).text())

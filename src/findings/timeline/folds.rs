@@ -41,7 +41,7 @@ pub(in crate::findings) fn folds(replay: &ReplayView) -> Vec<Fold> {
 fn left(replay: &ReplayView, fold: &Fold) -> (u64, u64, bool) {
     let whole = fold.after + replay.journal.overhead;
     let of_fold = |weighed: &&ThresholdCheck| (weighed.call, weighed.layer) == (fold.call, fold.layer);
-    match replay.journal.weighed.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
+    match replay.journal.threshold_checks.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
         Some((after, limit)) => (after, limit, true),
         None => (whole, replay.window, false),
     }
@@ -54,12 +54,12 @@ fn follows(replay: &ReplayView, layer: usize, other: usize) -> bool {
 
 /// A recorded compaction may have cleared results instead.
 fn is_fold(replay: &ReplayView, event: &Event) -> bool {
-    match &replay.policy.layers[event.layer].act {
+    match &replay.policy.layers[event.layer].spec {
         LayerSpec::Summarize(_) => true,
         LayerSpec::Recorded(_) => replay
             .journal
             .request(event.call)
-            .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Fold)),
+            .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Replace)),
         _ => false,
     }
 }

@@ -46,7 +46,7 @@ impl Looked<'_, '_> {
             let block = replay.block(**block);
             block.kind == Kind::Text && block.origin == Origin::Compaction
         };
-        let folds = by_layers(request).filter(|change| change.kind == ChangeKind::Fold);
+        let folds = by_layers(request).filter(|change| change.kind == ChangeKind::Replace);
         let new: Vec<_> = folds.filter_map(|fold| Some((*fold.added.iter().find(is_text)?, fold.cause))).collect();
         self.summaries.extend(new.iter().map(|(summary, _)| *summary));
         let (_, cause) = new.last()?;
@@ -66,7 +66,7 @@ impl Looked<'_, '_> {
     fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Detection> {
         let replay = self.replay;
         let mut gone: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
-        for change in by_layers(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Fold)) {
+        for change in by_layers(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let Some(response) = self.came_with[block.index()].filter(|at| self.is_response(*at)) else { continue };
                 gone.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(*block).kind);

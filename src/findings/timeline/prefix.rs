@@ -77,7 +77,7 @@ impl Walk<'_, '_> {
 
     /// `sent` is this request, and `old` are the blocks of the one before behind those they have in common.
     fn broken(&self, last: &Request, request: &Request, sent: &RequestCursor, old: &[SentBlock]) -> Option<Break> {
-        let then = &request.tail.then;
+        let then = &request.delta.appended;
         let (mut before, mut after) = (self.steps(old), self.steps(then));
         let (was, is) = loop {
             let (was, is) = (before.next()?, after.next());

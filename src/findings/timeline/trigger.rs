@@ -6,10 +6,10 @@ use crate::findings::timeline::ReplayView;
 /// The threshold of a layer in tokens of a whole request, system prompt and tools included: by how many tokens there were to what
 /// its meter said, over all calls. None for a layer that was never weighed.
 pub(in crate::findings) fn trigger(replay: &ReplayView, layer: usize) -> Option<u64> {
-    let weighed = || replay.journal.weighed.iter().filter(move |weighed| weighed.layer == layer && weighed.size > 0);
+    let weighed = || replay.journal.threshold_checks.iter().filter(move |weighed| weighed.layer == layer && weighed.size > 0);
     let limit = weighed().next_back()?.limit;
     // Recorded usage counts system prompt and tools; all other meters see the messages alone.
-    let fixed = if goes_by_usage(replay, layer) { 0 } else { replay.journal.overhead };
+    let fixed = if uses_recorded_usage(replay, layer) { 0 } else { replay.journal.overhead };
     let (mut tokens, mut size) = (0.0, 0.0);
     for one in weighed() {
         let Some(whole) = tokens_at(replay, one) else { continue };
@@ -30,6 +30,6 @@ fn tokens_at(replay: &ReplayView, weighed: &ThresholdCheck) -> Option<u64> {
 }
 
 /// Whether a layer weighs by the usage that the provider reported, which counts system prompt and tools.
-fn goes_by_usage(replay: &ReplayView, layer: usize) -> bool {
+fn uses_recorded_usage(replay: &ReplayView, layer: usize) -> bool {
     replay.policy.layers[layer].meter.or(replay.policy.meter).is_some_and(|meter| meter.recorded)
 }

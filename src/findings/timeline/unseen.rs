@@ -57,7 +57,7 @@ fn entered(replay: &ReplayView, call: usize) -> Vec<BlockId> {
     let blocks = messages[after..].iter().flat_map(|message| &message.blocks).copied();
     let is_result = |id: &BlockId| {
         let block = conversation.block(*id);
-        matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::StandIn
+        matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::Placeholder
     };
     blocks.filter(is_result).collect()
 }
@@ -74,7 +74,7 @@ fn unseen(replay: &ReplayView, visible: &VisibleBlocks, request: &Request, block
     if is_in_sight {
         return None;
     }
-    let fate = if kind == ChangeKind::Fold { Fate::Folded } else { Fate::Masked };
+    let fate = if kind == ChangeKind::Replace { Fate::Folded } else { Fate::Masked };
     let masked = taken.first().filter(|(_, kind)| *kind == ChangeKind::Rewrite && fate == Fate::Folded).map(|(layer, _)| *layer);
     Some(Unseen { block, fate, layer, kind, masked })
 }
@@ -86,7 +86,7 @@ fn told(replay: &ReplayView, call: usize, group: &[Unseen]) -> Option<Detection>
     let sum: u64 = group.iter().map(tokens).sum();
     let largest = group.iter().max_by_key(|unseen| (tokens(unseen), std::cmp::Reverse(unseen.block)))?;
     let did = match (first.kind, points_to_copy(replay, first.layer)) {
-        (ChangeKind::Fold, _) => "folded",
+        (ChangeKind::Replace, _) => "folded",
         (ChangeKind::Drop, _) => "dropped",
         (_, true) => "put a pointer in place of",
         (_, false) => "cleared",

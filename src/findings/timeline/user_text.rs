@@ -55,8 +55,7 @@ pub struct Cut<'a> {
 pub fn typed(replay: &ReplayView) -> Vec<Typed> {
     let conversation = replay.conversation;
     let of = |(index, message): (usize, &crate::transcript::conversation::Message)| {
-        let blocks: Vec<_> =
-            message.blocks.iter().copied().filter(|id| conversation.block(*id).origin == Origin::Typed).collect();
+        let blocks: Vec<_> = message.blocks.iter().copied().filter(|id| conversation.block(*id).origin == Origin::User).collect();
         let texts: Vec<_> = blocks.iter().map(|id| conversation.block(*id).text().into_owned()).collect();
         let text = texts.join("\n");
         let line = blocks.first().map_or(message.line, |id| conversation.block(*id).line);
@@ -83,7 +82,7 @@ fn rules<'a>(replay: &ReplayView<'a>) -> Vec<Given<'a>> {
     let references = replay.references;
     let given = references.rules.iter().zip(references.facts.len() as u32..);
     let given = given.map(|(rule, tracked)| Given { rule, sources: references.sources(tracked), in_sight: true });
-    given.filter(|given| given.sources.iter().any(|id| replay.block(*id).origin == Origin::Typed)).collect()
+    given.filter(|given| given.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
 struct Follower<'a, 'r> {
@@ -156,12 +155,12 @@ impl<'a> Follower<'a, '_> {
 
     fn may_hold_words(&self, id: BlockId) -> bool {
         let block = self.replay.block(id);
-        block.kind == Kind::Text && matches!(block.origin, Origin::Typed | Origin::Compaction)
+        block.kind == Kind::Text && matches!(block.origin, Origin::User | Origin::Compaction)
     }
 }
 
 fn takes(kind: ChangeKind) -> bool {
-    matches!(kind, ChangeKind::Fold | ChangeKind::Drop)
+    matches!(kind, ChangeKind::Replace | ChangeKind::Drop)
 }
 
 /// The layer that folded last before a request, else the one that dropped last.
@@ -173,7 +172,7 @@ fn cutter(request: &Request) -> Option<usize> {
         });
         of_layers.last()
     };
-    last(ChangeKind::Fold).or_else(|| last(ChangeKind::Drop))
+    last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop))
 }
 
 /// What compactions wrote into a request, its white space evened out.
@@ -188,7 +187,7 @@ impl Texts {
         let mut texts = Self { typed: Vec::new(), written: Vec::new() };
         for block in visible.added().map(|id| replay.block(id)) {
             let text = block.text();
-            let to = if block.origin == Origin::Typed { &mut texts.typed } else { &mut texts.written };
+            let to = if block.origin == Origin::User { &mut texts.typed } else { &mut texts.written };
             to.push(even(&text));
             // A summary may be quoted as JSON.
             if text.contains('\\') {

@@ -53,7 +53,7 @@ impl<'a> VisibleBlocks<'a> {
     /// that came into sight.
     pub fn advance(&mut self, request: &Request) -> (Vec<BlockId>, Vec<BlockId>) {
         let of = |blocks: &[SentBlock]| blocks.iter().map(|sent| sent.block).collect::<FxHashSet<_>>();
-        let (before, now) = (of(&self.sent.advance(request)), of(&request.tail.then));
+        let (before, now) = (of(&self.sent.advance(request)), of(&request.delta.appended));
         let mut left: Vec<_> = before.difference(&now).copied().collect();
         let mut came: Vec<_> = now.difference(&before).copied().collect();
         left.sort_unstable();
@@ -140,16 +140,16 @@ pub fn done_to(request: &Request, block: BlockId) -> Vec<&Change> {
 /// The layer that took what a block said away and left nothing of it; none where it left a part, or a file to read it from.
 pub fn taker(replay: &ReplayView, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
-    let empties = matches!(replay.policy.layers[layer].act, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
+    let empties = matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
     let takes = match change.kind {
         ChangeKind::Rewrite => empties,
-        ChangeKind::Drop | ChangeKind::Fold => true,
-        ChangeKind::Attach => false,
+        ChangeKind::Drop | ChangeKind::Replace => true,
+        ChangeKind::Insert => false,
     };
     takes.then_some(layer)
 }
 
 /// Whether a layer only points to a copy of what it took away.
 pub fn points_to_copy(replay: &ReplayView, layer: usize) -> bool {
-    matches!(replay.policy.layers[layer].act, LayerSpec::Dedupe(_))
+    matches!(replay.policy.layers[layer].spec, LayerSpec::Dedupe(_))
 }

@@ -114,7 +114,7 @@ fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
     let journal = replayed.journal;
     let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
     let made = || asked().filter(|attempt| !attempt.failed);
-    let put_back = || journal.recorded.iter().map(|summary| summary.put_back);
+    let put_back = || journal.recorded.iter().map(|summary| summary.restored);
     let names = || made().map(|attempt| attempt.names).chain(put_back().map(|summary| summary.names));
     let tokens_out = sum(made().map(|attempt| attempt.tokens_out));
     let limit = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);

@@ -89,7 +89,7 @@ impl<'a> VisibleFacts<'a> {
             }
         }
         self.read = response;
-        if request.view_anew {
+        if request.view_rebuilt {
             for (fact, moved) in self.counts.forget_view() {
                 self.moved(fact, moved);
             }
@@ -154,7 +154,7 @@ impl<'a> VisibleFacts<'a> {
 
     fn change(&mut self, change: &Change, call: usize, of_view: bool) {
         self.archives.before(call, change.cause);
-        self.folds += usize::from(change.kind == ChangeKind::Fold && !of_view);
+        self.folds += usize::from(change.kind == ChangeKind::Replace && !of_view);
         for block in &change.added {
             self.know(*block, change.kind);
             self.count(*block, 1, of_view);
@@ -165,7 +165,7 @@ impl<'a> VisibleFacts<'a> {
         for block in &change.removed {
             self.note_losses(*block, change, call, of_view);
         }
-        if change.kind == ChangeKind::Fold && !of_view {
+        if change.kind == ChangeKind::Replace && !of_view {
             self.note_rules(change);
         }
     }
@@ -188,7 +188,7 @@ impl<'a> VisibleFacts<'a> {
         let Some(made) = block.index().checked_sub(self.conversation.blocks.len()) else { return };
         if self.made[made].is_none() {
             let block = &self.journal.made[made].written.block;
-            self.summaries[made] = kind == ChangeKind::Fold;
+            self.summaries[made] = kind == ChangeKind::Replace;
             self.made[made] = Some(self.references.in_made(block, self.summaries[made], &self.paths).into());
         }
     }
@@ -237,7 +237,7 @@ impl<'a> VisibleFacts<'a> {
     fn note_losses(&mut self, block: BlockId, change: &Change, call: usize, of_view: bool) {
         self.each_fact(block, |sight, fact, _| {
             let at = fact as usize;
-            if change.kind == ChangeKind::Fold && !of_view && !sight.counts.is_in_text(fact) {
+            if change.kind == ChangeKind::Replace && !of_view && !sight.counts.is_in_text(fact) {
                 sight.folded[at].get_or_insert(sight.folds - 1);
             }
             if let (None, Cause::Layer(layer)) = (sight.hit(fact), change.cause) {

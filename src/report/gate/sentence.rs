@@ -9,7 +9,7 @@ use crate::results::saved::Unit;
 pub fn sentence(verdict: &Verdict) -> String {
     let column = &verdict.rule.column;
     let said = match (&verdict.outcome, &verdict.rule.demand) {
-        (Outcome::Unjudged(why), _) => {
+        (Outcome::Undecided(why), _) => {
             let what = "`recompact check --update` writes the baseline anew";
             return format!("{}: `{}` could not be judged: {why}; {what}", whose(verdict), verdict.rule.written());
         }

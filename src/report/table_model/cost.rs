@@ -37,8 +37,8 @@ pub fn breaks(results: &Results) -> TableModel {
 }
 
 /// The breaks that are worth a look.
-pub fn dearest(results: &Results) -> TableModel {
-    let folder = common_folder(results.dear_breaks.iter().map(|broken| broken.transcript.as_str()));
+pub fn costliest(results: &Results) -> TableModel {
+    let folder = common_folder(results.costliest_breaks.iter().map(|broken| broken.transcript.as_str()));
     let row = |broken: &CostlyBreak| {
         vec![
             broken.policy.clone(),
@@ -61,7 +61,7 @@ pub fn dearest(results: &Results) -> TableModel {
     heads.extend(
         ["~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "calls it had"].map(ColumnHeader::numbers),
     );
-    let rows = results.dear_breaks.iter().map(row).collect();
+    let rows = results.costliest_breaks.iter().map(row).collect();
     TableModel { title: "Dearest breaks".to_owned(), measure: String::new(), heads, rows, below: left_out(folder) }
 }
 

@@ -34,7 +34,7 @@ fn thinking(length: usize) -> Value {
 }
 
 fn typed(mut step: Step) -> Step {
-    step.entered[0].1 = Origin::Typed;
+    step.entered[0].1 = Origin::User;
     step
 }
 

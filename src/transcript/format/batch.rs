@@ -94,7 +94,7 @@ impl Batch {
                 let what = format!("call `{}` has no result; `{}` stands in for it", call.id, self.stand_in);
                 notes.push(Note::info(call.line, what));
                 let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": self.stand_in});
-                blocks.push(builder.block(wire, Origin::StandIn, call.line));
+                blocks.push(builder.block(wire, Origin::Placeholder, call.line));
                 line = if line == 0 { call.line } else { line };
             }
             blocks.extend(call.result);

@@ -187,7 +187,7 @@ impl Reader {
 fn string_origin(role: Role, text: &str) -> Origin {
     match role {
         Role::Assistant => Origin::Agent,
-        Role::User if !text.starts_with('[') => Origin::Typed,
+        Role::User if !text.starts_with('[') => Origin::User,
         Role::User if is_compaction(text) => Origin::Compaction,
         Role::User => Origin::Injected,
     }
@@ -204,7 +204,7 @@ fn block_origin(role: Role, kind: &str, answers: bool) -> Origin {
     match (role, kind) {
         (_, "tool_result") => Origin::Tool,
         (Role::Assistant, _) => Origin::Agent,
-        (Role::User, "text" | "image" | "document") if !answers => Origin::Typed,
+        (Role::User, "text" | "image" | "document") if !answers => Origin::User,
         (Role::User, _) => Origin::Injected,
     }
 }

@@ -19,7 +19,7 @@ fn clearing_at_least(least: &str) -> Vec<Trial> {
     let least: Size = least.parse().expect("a size");
     let mut trials = trials();
     trials.retain_mut(|trial| {
-        let clears = trial.policy.layers.iter_mut().filter_map(|layer| match &mut layer.act {
+        let clears = trial.policy.layers.iter_mut().filter_map(|layer| match &mut layer.spec {
             LayerSpec::Clear(clear) => Some(clear),
             _ => None,
         });
@@ -29,7 +29,7 @@ fn clearing_at_least(least: &str) -> Vec<Trial> {
 }
 
 fn clears(layer: &Layer) -> bool {
-    matches!(layer.act, LayerSpec::Clear(_))
+    matches!(layer.spec, LayerSpec::Clear(_))
 }
 
 #[test]

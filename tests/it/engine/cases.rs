@@ -265,11 +265,11 @@ impl Page<'_> {
     fn events(&mut self, journal: &Journal) {
         for event in &journal.events {
             let what = match &event.what {
-                Happened::Fired { edits: 1, before, after } => format!("1 edit, {before} -> {after} characters"),
-                Happened::Fired { edits, before, after } => format!("{edits} edits, {before} -> {after} characters"),
-                Happened::Wrote => "wrote the transcript".to_owned(),
-                Happened::Failed { why } => format!("failed, {why}"),
-                Happened::Skipped { why } => format!("skipped, {why}"),
+                EventKind::Fired { edits: 1, before, after } => format!("1 edit, {before} -> {after} characters"),
+                EventKind::Fired { edits, before, after } => format!("{edits} edits, {before} -> {after} characters"),
+                EventKind::Wrote => "wrote the transcript".to_owned(),
+                EventKind::Failed { why } => format!("failed, {why}"),
+                EventKind::Skipped { why } => format!("skipped, {why}"),
             };
             self.line(format!("{}, {}: {what}", at(event.call), self.cause(Cause::Layer(event.layer)).to_owned()));
         }
@@ -289,9 +289,9 @@ impl Page<'_> {
             let names = said(attempt.names);
             self.line(format!("{}, {layer} asked for a summary: {} in, {out}{names}", at(*call), attempt.tokens_in));
         }
-        for RecordedSummary { call, layer, put_back } in &journal.recorded {
+        for RecordedSummary { call, layer, restored } in &journal.recorded {
             let layer = self.cause(Cause::Layer(*layer)).to_owned();
-            let (tokens, names) = (put_back.tokens, said(put_back.names));
+            let (tokens, names) = (restored.tokens, said(restored.names));
             self.line(format!("{}, {layer} put back a summary: {tokens} long{names}", at(*call)));
         }
         if self.text.ends_with("\n\n") {

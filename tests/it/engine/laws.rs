@@ -78,7 +78,7 @@ fn told(journal: Journal, recorded: usize, calls: usize) -> String {
     for request in &mut requests {
         renumber(&mut request.changes);
         renumber(&mut request.view);
-        request.tail.then.iter_mut().for_each(|sent| number(&mut sent.block));
+        request.delta.appended.iter_mut().for_each(|sent| number(&mut sent.block));
         request.faults.iter_mut().for_each(|fault| number(&mut fault.block));
     }
     let events: Vec<_> = events.into_iter().filter(|event| event.call < calls).collect();
@@ -220,7 +220,7 @@ fn views_leave_the_history_alone() {
 fn a_view_that_grew_equals_one_made_anew() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.collect();
-    assert!(with_views.iter().filter(|trial| trial.policy.views_grow()).count() >= 3);
+    assert!(with_views.iter().filter(|trial| trial.policy.view_is_extendable()).count() >= 3);
     generate::check(30, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &with_views {
@@ -228,7 +228,7 @@ fn a_view_that_grew_equals_one_made_anew() {
             // A layer that never acts, and whose threshold forbids that views grow.
             let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
             anew.policy.layers.extend(Policy::parse(never, "never", &[]).expect("a policy").layers);
-            assert!(!anew.policy.views_grow());
+            assert!(!anew.policy.view_is_extendable());
             for (call, (grown, anew)) in trial.requests(&conversation).into_iter().zip(anew.requests(&conversation)).enumerate() {
                 assert_eq!(grown, anew, "{}, call {call}", trial.policy.name);
             }
@@ -245,7 +245,7 @@ fn no_summary_is_longer_than_its_limit() {
         for trial in &trials {
             let journal = trial.replay(&conversation, &mut NoObserver);
             for summary in &journal.summaries {
-                let recompact::engine::layer::LayerSpec::Summarize(layer) = &trial.policy.layers[summary.layer].act else {
+                let recompact::engine::layer::LayerSpec::Summarize(layer) = &trial.policy.layers[summary.layer].spec else {
                     panic!("only `summarize` asks for summaries")
                 };
                 let attempt = &summary.attempt;

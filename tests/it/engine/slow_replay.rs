@@ -80,8 +80,8 @@ impl Observer for Slow<'_> {
         let place = format!("{}, call {}", self.trial.policy.name, request.call);
         let blocks: Vec<_> = context.messages().iter().map(|sent| sent.blocks.clone()).collect();
         assert_eq!(self.by_the_log(request), blocks, "{place}: the log of changes");
-        self.sent.truncate(request.tail.kept);
-        self.sent.extend(&request.tail.then);
+        self.sent.truncate(request.delta.shared_prefix);
+        self.sent.extend(&request.delta.appended);
         assert_eq!(self.sent, in_a_row(context), "{place}: the tail");
 
         let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
@@ -142,10 +142,10 @@ impl Slow<'_> {
             replay_change(&mut self.history, change, self.conversation);
         }
         if !self.trial.policy.layers.iter().any(|layer| layer.enabled && layer.for_request_only()) {
-            assert!(request.view.is_empty() && !request.view_anew);
+            assert!(request.view.is_empty() && !request.view_rebuilt);
             return self.history.clone();
         }
-        if request.view_anew {
+        if request.view_rebuilt {
             self.view.clone_from(&self.history);
         }
         for change in &request.view {
@@ -164,7 +164,7 @@ fn replay_change(messages: &mut Vec<Vec<BlockId>>, change: &Change, conversation
             let block = messages[at].iter_mut().find(|block| **block == old);
             *block.expect("the rewritten block was there") = new;
         }
-        ChangeKind::Drop | ChangeKind::Fold => {
+        ChangeKind::Drop | ChangeKind::Replace => {
             let mut removed = &change.removed[..];
             while let Some(next) = removed.first() {
                 let block = messages[at].iter().position(|block| block == next).expect("a removed block was there");
@@ -176,7 +176,7 @@ fn replay_change(messages: &mut Vec<Vec<BlockId>>, change: &Change, conversation
             }
             messages.splice(at..at, folded_into(&change.added, conversation));
         }
-        ChangeKind::Attach => {
+        ChangeKind::Insert => {
             assert!(change.removed.is_empty());
             messages.insert(at, change.added.clone());
         }

@@ -11,7 +11,7 @@ const BASELINE: ColumnId = ColumnId::Borrowed("tokens.baseline");
 const SENT: ColumnId = ColumnId::Borrowed("tokens.sent");
 
 fn columns() -> Vec<Column> {
-    use Better::{Higher, Lower, Neither};
+    use Direction::{Higher, Lower, Neither};
     vec![
         Column::counted("calls", Unit::Count, Neither, Aggregation::Sum, "Recorded calls replayed."),
         Column::estimated("tokens.baseline", Unit::Tokens, Neither, Aggregation::Sum, "Sent by keep-all."),
@@ -386,7 +386,7 @@ fn a_terminal_may_show_bold_heads() {
 /// A summary as it is with all that is measured of what was kept, and two bounds.
 #[test]
 fn a_summary_with_what_was_kept() {
-    use Better::{Higher, Lower, Neither};
+    use Direction::{Higher, Lower, Neither};
     let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Aggregation::Max, "");
     let kept = [
         of("kept.uses", Unit::Count, Neither),

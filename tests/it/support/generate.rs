@@ -168,7 +168,7 @@ impl Scribe {
         }
         let typed = if first { Some(step.typed.unwrap_or(Text { unit: "Go on! ", chars: 30 })) } else { step.typed };
         if let Some(typed) = typed {
-            blocks.push(self.builder.text(typed.written(), Origin::Typed, 0));
+            blocks.push(self.builder.text(typed.written(), Origin::User, 0));
         }
         let plain = blocks.len() == 1 && typed.is_some() && !step.apart;
         self.user(blocks, plain, time);

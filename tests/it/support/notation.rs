@@ -73,7 +73,7 @@ impl Reader {
         }
         let (what, attributes) = label.trim().split_once(' ').unwrap_or((label.trim(), ""));
         match what {
-            "user" => self.text(text, Origin::Typed),
+            "user" => self.text(text, Origin::User),
             "note" => self.text(text, Origin::Injected),
             "system" => {
                 self.builder.set_system(text);
@@ -234,7 +234,7 @@ fn saying(block: &Block) -> String {
 fn line(context: &Context, block: &Block) -> String {
     let Kind::ToolResult(pair) = block.kind else {
         let label = match block.origin {
-            Origin::Typed => "user",
+            Origin::User => "user",
             Origin::Compaction => "summary",
             _ => "note",
         };

@@ -37,7 +37,7 @@ pub fn conversation(messages: &[(i64, Holds)]) -> Conversation {
         let origin = |wire: &Value| match (role, wire["type"].as_str()) {
             (Role::Assistant, _) => Origin::Agent,
             (_, Some("tool_result")) => Origin::Tool,
-            _ => Origin::Typed,
+            _ => Origin::User,
         };
         let blocks: Vec<BlockId> =
             wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();

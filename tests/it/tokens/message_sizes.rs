@@ -13,7 +13,7 @@ fn message_size(measure: SizeUnit, message: &Value) -> u64 {
     let role = if message["role"] == "user" { Role::User } else { Role::Assistant };
     let mut builder = Builder::new("main", "test", Thinking::All);
     let (plain, blocks) = match &message["content"] {
-        Value::String(text) => (true, vec![builder.text(text, Origin::Typed, 1)]),
+        Value::String(text) => (true, vec![builder.text(text, Origin::User, 1)]),
         Value::Array(content) => (false, content.iter().map(|wire| builder.block(wire.clone(), Origin::Agent, 1)).collect()),
         other => panic!("content is a string or a list, not {other}"),
     };

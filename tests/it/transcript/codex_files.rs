@@ -49,7 +49,7 @@ fn compactions_keep_what_was_typed_and_know_their_sizes() {
                 let RecordedEdit::Fold { into } = &compaction.edit else { panic!("{file}: a fold") };
                 let blocks: Vec<_> = into.iter().flat_map(|m| &m.blocks).map(|id| conversation.block(*id)).collect();
                 let before = conversation.messages[..compaction.at].iter().flat_map(|m| &m.blocks);
-                let typed = |origin| origin == Origin::Typed;
+                let typed = |origin| origin == Origin::User;
                 let typed_before = before.filter(|id| typed(conversation.block(**id).origin)).count();
                 assert_eq!(blocks.iter().filter(|block| typed(block.origin)).count(), typed_before, "{file}");
                 assert!(blocks.last().is_some_and(|block| block.recorded_tokens > Some(500)), "{file}");

@@ -42,7 +42,7 @@ fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f
     let outcome = match verdict.outcome {
         Outcome::Holds => "holds".to_owned(),
         Outcome::Breach => "breach".to_owned(),
-        Outcome::Unjudged(why) => why,
+        Outcome::Undecided(why) => why,
     };
     let moved = verdict.moved.map_or(String::new(), |moved| format!(", {}", moved.transcript));
     format!("{outcome}: {}, {}{moved}", number(verdict.allowed), number(verdict.headroom))

@@ -11,7 +11,7 @@ use crate::transcript::conversation::{Kind, Origin};
 
 /// The sentences with the most informative words, as many as about `tokens` hold, in the order of the input.
 pub(super) fn informative<'a>(ask: &'a SummaryRequest, tokens: u64) -> Vec<Cow<'a, str>> {
-    let readable = |piece: &&InputBlock| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::Typed;
+    let readable = |piece: &&InputBlock| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::User;
     let digest = |piece: &'a InputBlock| match piece.whole {
         Some(block) => Cow::Borrowed(ask.digests.of_block(block, piece.text())),
         None => Cow::Owned(ask.digests.of_text(piece.text())),

@@ -92,7 +92,7 @@ impl Gathered {
 
     /// The record it begins with.
     fn first(&self) -> Option<usize> {
-        let real = self.parts.iter().filter(|part| part.origin != Origin::StandIn).map(|part| part.record).min();
+        let real = self.parts.iter().filter(|part| part.origin != Origin::Placeholder).map(|part| part.record).min();
         real.or(self.parts.first().map(|part| part.record))
     }
 }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         let line = self.records[call.record].line;
         self.notes.push(Note::info(line, format!("tool call {} has no result in the record; a stand-in was put", call.id)));
         let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": NO_RESULT, "is_error": true});
-        Part { record: call.record, wire, origin: Origin::StandIn }
+        Part { record: call.record, wire, origin: Origin::Placeholder }
     }
 
     /// Appends the user message gathered so far, if there is something in it, and begins the next.
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         for part in parts {
             let block = self.builder.block(part.wire, part.origin, self.records[part.record].line);
             if unrolled
-                && part.origin != Origin::StandIn
+                && part.origin != Origin::Placeholder
                 && let Some(placed) = self.placed.get_mut(&part.record)
             {
                 placed.push((message, block));

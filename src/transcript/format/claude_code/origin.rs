@@ -33,7 +33,7 @@ pub fn of(record: &Record, block: &Value) -> Origin {
         return Origin::Compaction;
     }
     let is_wrapped = |text: &str| WRAPPERS.iter().any(|wrapper| text.trim_start().starts_with(wrapper));
-    if record.is_meta == Some(true) || field("text").is_some_and(is_wrapped) { Origin::Injected } else { Origin::Typed }
+    if record.is_meta == Some(true) || field("text").is_some_and(is_wrapped) { Origin::Injected } else { Origin::User }
 }
 
 /// The text that a record which is no message showed the model: an attachment's, or the output of a local command.
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn only_what_a_person_wrote_is_typed() {
-        check(r#"{"type":"user"}"#, "please fix it", Origin::Typed);
-        check(r#"{"type":"user","isMeta":null}"#, "<div> is broken", Origin::Typed);
+        check(r#"{"type":"user"}"#, "please fix it", Origin::User);
+        check(r#"{"type":"user","isMeta":null}"#, "<div> is broken", Origin::User);
         check(r#"{"type":"user","isMeta":true}"#, "please fix it", Origin::Injected);
         check(r#"{"type":"user","isCompactSummary":true}"#, "what was done", Origin::Compaction);
         for wrapper in WRAPPERS {

@@ -90,7 +90,7 @@ fn show(conversation: &Conversation, messages: &[Message]) -> Vec<String> {
 fn show_block(conversation: &Conversation, block: &Block) -> String {
     match (block.kind, block.origin) {
         (Kind::ToolUse(pair), _) => format!("use {}", conversation.pair(pair).id),
-        (Kind::ToolResult(pair), Origin::StandIn) => format!("stand-in {}", conversation.pair(pair).id),
+        (Kind::ToolResult(pair), Origin::Placeholder) => format!("stand-in {}", conversation.pair(pair).id),
         (Kind::ToolResult(pair), _) => format!("result {}", conversation.pair(pair).id),
         (_, Origin::Agent) => block.text().into_owned(),
         (_, origin) => format!("{} ({origin:?})", block.text()),

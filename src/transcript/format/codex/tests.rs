@@ -186,7 +186,7 @@ fn only_what_a_person_wrote_is_typed() {
     ];
     let (conversation, _) = read_lines(&lines);
     let origins: Vec<_> = conversation.messages[0].blocks.iter().map(|b| conversation.block(*b).origin).collect();
-    assert_eq!(origins, [Origin::Injected, Origin::Injected, Origin::Injected, Origin::Typed]);
+    assert_eq!(origins, [Origin::Injected, Origin::Injected, Origin::Injected, Origin::User]);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn an_interrupted_call_is_aborted_if_the_conversation_went_on() {
     let (conversation, notes) = read_lines(&[user("go"), call("a"), user("no"), assistant("ok"), call("b")]);
     assert_eq!(shape(&conversation), ["u: go", "a: [use a]", "u: [result a: aborted] no", "a: ok [use b]"]);
     let stand_in = conversation.block(conversation.messages[2].blocks[0]);
-    assert_eq!((stand_in.origin, conversation.tool_results()), (Origin::StandIn, 0));
+    assert_eq!((stand_in.origin, conversation.tool_results()), (Origin::Placeholder, 0));
     assert_eq!(notes, ["call `a` has no result; `aborted` stands in for it"]);
 }
 

@@ -25,7 +25,7 @@ pub fn origin(role: &str, wire: &Value) -> Origin {
     let text = wire.get("text").and_then(Value::as_str).unwrap_or_default().trim_start();
     match role {
         "assistant" => Origin::Agent,
-        "user" if !INJECTED.iter().any(|start| text.starts_with(start)) => Origin::Typed,
+        "user" if !INJECTED.iter().any(|start| text.starts_with(start)) => Origin::User,
         _ => Origin::Injected,
     }
 }

@@ -83,20 +83,20 @@ fn an_assistant_message_before_any_other_answers_nothing() {
 
 #[test]
 fn who_wrote_what() {
-    use Origin::{Agent, Compaction, Injected, Tool, Typed};
+    use Origin::{Agent, Compaction, Injected, Tool, User};
     let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "x"});
     let text = json!({"type": "text", "text": "[x"});
     let messages = [
-        (json!("Fix it."), vec![Typed]),
-        (json!("This session is being continued from a previous conversation that ran out of context."), vec![Typed]),
-        (json!(""), vec![Typed]),
+        (json!("Fix it."), vec![User]),
+        (json!("This session is being continued from a previous conversation that ran out of context."), vec![User]),
+        (json!(""), vec![User]),
         (json!("[Conversation compressed. Transcript: a]\n\nb"), vec![Compaction]),
         (json!("[Compacted]\n\nb"), vec![Compaction]),
         (json!("[Reactive compact]\n\nb"), vec![Compaction]),
         (json!("[snipped 3 messages]"), vec![Compaction]),
         (json!("[12 messages archived at a]"), vec![Compaction]),
         (json!("[Request interrupted]"), vec![Injected]),
-        (json!([text, text]), vec![Typed, Typed]),
+        (json!([text, text]), vec![User, User]),
         (json!([result, text]), vec![Tool, Injected]),
     ];
     for (content, expected) in messages {
@@ -104,7 +104,7 @@ fn who_wrote_what() {
         assert_eq!(origins(&lines(std::slice::from_ref(&message))), [expected], "{message}");
     }
     let (user, assistant) = (json!({"role": "user", "content": "a"}), json!({"role": "assistant", "content": "[Compacted]"}));
-    assert_eq!(origins(&lines(&[user, assistant])), [[Typed], [Agent]]);
+    assert_eq!(origins(&lines(&[user, assistant])), [[User], [Agent]]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Dialogue {
         let at = Stamp { line, time: None };
         match message.role.as_str() {
             "system" | "developer" => self.instructed(message.content, at, notes),
-            "user" => self.heard(message.content, Origin::Typed, at, notes),
+            "user" => self.heard(message.content, Origin::User, at, notes),
             "assistant" => self.said(message, at, notes),
             "tool" | "function" => self.answered(message, at, notes),
             other => {

@@ -147,7 +147,7 @@ fn a_later_system_message_is_text_of_the_harness() {
     let reading = read_lines(&[system("be kind"), user("go"), system("hurry"), assistant("done")]);
     let conversation = &reading.conversations[0];
     let origins: Vec<_> = conversation.messages[0].blocks.iter().map(|id| conversation.block(*id).origin).collect();
-    assert_eq!((origins, conversation.system.as_deref()), (vec![Origin::Typed, Origin::Injected], Some("be kind")));
+    assert_eq!((origins, conversation.system.as_deref()), (vec![Origin::User, Origin::Injected], Some("be kind")));
 }
 
 #[test]
