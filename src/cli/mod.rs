@@ -6,6 +6,7 @@ mod check;
 mod completions;
 mod contexts;
 mod fail_on;
+mod guide;
 mod input;
 mod inspect;
 mod interrupt;
@@ -54,6 +55,8 @@ enum Command {
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
+    /// The guide: what the numbers mean, how to choose a policy, what was measured; one page a question
+    Guide(guide::Guide),
     /// Shell completions: bash, zsh, fish, powershell or elvish, to standard output
     Completions(completions::Completions),
     /// Man pages, from the same definition as --help
@@ -71,6 +74,7 @@ impl Cli {
             Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
+            Command::Guide(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
         }
