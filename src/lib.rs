@@ -32,6 +32,8 @@
 //! take; [`gate`] holds what a study found against limits and a committed baseline. The command line calls them and adds no second
 //! way.
 //!
+//! The [`guide`] is for users of the program: what each number means, how policies are written, what was measured.
+//!
 //! # The modules, in reading order
 //!
 //! * [`text`], [`template`]: characters as other languages count them; texts with holes.
@@ -81,6 +83,7 @@ pub mod analysis;
 pub mod engine;
 pub mod facts;
 pub mod findings;
+pub mod guide;
 pub mod llm;
 pub mod metrics;
 pub mod report;

@@ -16,7 +16,7 @@ mod source;
 
 use clap::{Parser, Subcommand};
 
-use commands::{audit, catalog, check, completions, inspect, man, probe, replay, report, sweep};
+use commands::{audit, catalog, check, completions, guide, inspect, man, probe, replay, report, sweep};
 use error::Failure;
 
 /// Replays recorded agent conversations through context-compaction policies and says what each one saves, writes to disk
@@ -46,6 +46,8 @@ enum Command {
     Report(report::Report),
     /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
     Catalog(catalog::Catalog),
+    /// The guide: what the numbers mean, how to choose a policy, what was measured; one page a question
+    Guide(guide::Guide),
     /// Shell completions: bash, zsh, fish, powershell or elvish, to standard output
     Completions(completions::Completions),
     /// Man pages, from the same definition as --help
@@ -63,6 +65,7 @@ impl Cli {
             Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Catalog(command) => command.run(),
+            Command::Guide(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),
         }

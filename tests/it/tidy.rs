@@ -111,19 +111,3 @@ fn sources_are_short_and_finished() {
         }
     }
 }
-
-#[test]
-fn the_readme_names_every_format_policy_layer_and_column() {
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
-    let columns = recompact::metrics::metric::columns();
-    let names = FORMATS.iter().map(|format| format.name).chain(PRESETS.iter().map(|preset| preset.name));
-    for name in names.chain(columns.iter().map(|column| &*column.id)) {
-        assert!(readme.contains(&format!("`{name}`")), "{name}");
-    }
-    for report in REPORTS.iter().map(|report| report.name) {
-        assert!(readme.contains(&format!("-o {report}`")) || readme.contains(&format!("-o {report} ")), "{report}");
-    }
-    for layer in LAYERS.iter().map(|kind| kind.name).filter(|name| *name != "recorded") {
-        assert!(readme.contains(layer), "{layer}");
-    }
-}

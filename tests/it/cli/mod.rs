@@ -3,6 +3,7 @@
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;
+pub mod guide;
 pub mod materialize;
 pub mod models;
 pub mod prices;

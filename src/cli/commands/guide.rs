@@ -1,0 +1,95 @@
+//! `recompact guide`: the pages of the guide, and the text of each.
+
+use clap::Args;
+use recompact::guide::{PAGES, page};
+use recompact::util::text::{did_you_mean, wrap};
+
+use crate::cli::error::Failure;
+use crate::cli::output;
+
+#[derive(Args)]
+pub struct Guide {
+    /// The page to print; without it, the list of pages
+    page: Option<String>,
+}
+
+impl Guide {
+    pub fn run(self) -> Result<(), Failure> {
+        let text = match &self.page {
+            None => list(),
+            Some(name) => page(name).ok_or_else(|| unknown(name))?.text(),
+        };
+        Ok(output::write(None, text.as_bytes())?)
+    }
+}
+
+fn list() -> String {
+    let width = PAGES.iter().map(|page| page.name.len()).max().unwrap_or(0);
+    PAGES.iter().map(|page| wrap(&format!("{:width$}  ", page.name), &page.about(), 100)).collect()
+}
+
+fn unknown(name: &str) -> Failure {
+    let known: Vec<_> = PAGES.iter().map(|page| page.name).collect();
+    Failure::Usage(format!("the guide has no page `{name}`{}", did_you_mean(name, &known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use recompact::guide::PAGES;
+
+    use crate::cli::Cli;
+
+    /// The commands of a page's shell blocks: one a line, continued lines joined.
+    fn commands(source: &str) -> Vec<String> {
+        let blocks = source.split("\n```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
+        blocks.flat_map(|block| block.replace("\\\n", " ").lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
+
+    /// The words of a command as a shell reads them, up to a comment, a pipe or a redirection.
+    fn words(command: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+        for c in command.chars() {
+            match c {
+                '\'' => (quoted, word) = (!quoted, Some(word.unwrap_or_default())),
+                '#' | '|' | '>' if !quoted && word.is_none() => return words,
+                c if c.is_whitespace() && !quoted => words.extend(word.take()),
+                c => word.get_or_insert_default().push(c),
+            }
+        }
+        words.into_iter().chain(word).collect()
+    }
+
+    /// The arguments of `recompact`, if the command runs it.
+    fn arguments(command: &str) -> Option<Vec<String>> {
+        let words = words(command);
+        let at = words.iter().position(|word| !word.contains('='))?;
+        match words[at..].iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["recompact", ..] => Some(words[at..].to_vec()),
+            ["cargo", "run", "--release", "--", ..] => Some(words[at + 3..].to_vec()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn commands_of_the_guide_parse() {
+        let mut parsed = 0;
+        for page in PAGES {
+            for command in commands(page.source) {
+                let Some(arguments) = arguments(&command) else { continue };
+                if let Err(error) = Cli::command().try_get_matches_from(arguments) {
+                    panic!("{}: {command}\n{error}", page.name);
+                }
+                parsed += 1;
+            }
+        }
+        assert!(parsed > 40, "{parsed} commands");
+    }
+
+    #[test]
+    fn words_end_at_a_comment() {
+        assert_eq!(words("a --where 'x == 0'  # why"), ["a", "--where", "x == 0"]);
+        assert_eq!(arguments("RUST=1 cargo run --release -- guide"), Some(vec!["--".to_owned(), "guide".to_owned()]));
+        assert_eq!(arguments("cargo test"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! The lists that follow from the code, as Markdown: what belongs between `<!-- NAME -->` and `<!-- end of NAME -->`.
+
+use std::ops::Range;
+
+use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
+use recompact::engine::policy::PRESETS;
+use recompact::engine::summarizer::SUMMARIZERS;
+use recompact::findings::{FINDINGS, FindingKind};
+use recompact::llm::client::PROTOCOLS;
+use recompact::llm::prompt::{PROMPTS, prompt};
+use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
+use recompact::metrics::metric::{METRICS, Metric};
+use recompact::metrics::prompt_cache::PROVIDERS;
+use recompact::report::REPORTS;
+use recompact::tokens::meter::{METERS, RECORDED};
+
+/// A generated block.
+pub struct Block {
+    name: &'static str,
+    pub make: fn() -> String,
+}
+
+/// Every block, each on one page.
+pub const BLOCKS: &[Block] = &[
+    Block { name: "columns", make: columns },
+    Block { name: "findings", make: findings },
+    Block { name: "layers", make: layers },
+    Block { name: "meters", make: meters },
+    Block { name: "presets", make: presets },
+    Block { name: "prompts", make: prompts },
+    Block { name: "providers", make: providers },
+    Block { name: "reports", make: reports },
+    Block { name: "summarizers", make: summarizers },
+];
+
+impl Block {
+    /// Where it begins and ends in a page, if the page has it.
+    pub fn place(&self, page: &str) -> Option<Range<usize>> {
+        let (first, last) = (format!("<!-- {} -->\n", self.name), format!("<!-- end of {} -->\n", self.name));
+        let begin = page.find(&first)? + first.len();
+        Some(begin..begin + page[begin..].find(&last)?)
+    }
+}
+
+fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rows: String = rows.into_iter().map(|row| line(&row.map(|cell| escaped(&cell)))).collect();
+    format!("{}|{}\n{rows}", line(&head.map(str::to_owned)), "---|".repeat(N))
+}
+
+/// What would end a cell, or begin a link or an element, does not.
+fn escaped(cell: &str) -> String {
+    let plain = |text: &str| ['|', '[', '<'].iter().fold(text.to_owned(), |text, c| text.replace(*c, &format!("\\{c}")));
+    let parts = cell.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { plain(part) } else { part.replace('|', "\\|") });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+fn code(name: &str) -> String {
+    format!("`{name}`")
+}
+
+fn columns() -> String {
+    METRICS.iter().map(of_metric).collect::<Vec<_>>().join("\n")
+}
+
+fn of_metric(metric: &Metric) -> String {
+    let row = |column: &Column| {
+        [
+            code(&column.id),
+            format!("{:?}", column.unit).to_lowercase(),
+            match column.better {
+                Direction::Lower => "lower",
+                Direction::Higher => "higher",
+                Direction::Neither => "",
+            }
+            .to_owned(),
+            if column.estimated { "estimated" } else { "exact" }.to_owned(),
+            if column.detail { "JSON, CSV" } else { "everywhere" }.to_owned(),
+            total(&column.combine),
+            column.about.clone().into_owned(),
+        ]
+    };
+    let head = ["column", "unit", "better", "kind", "shown", "total", "what it counts"];
+    format!("## Metric `{}`\n\n{}.\n\n{}", metric.name, capitalised(metric.about), table(head, metric.columns.iter().map(row)))
+}
+
+fn capitalised(text: &str) -> String {
+    let first = text.chars().next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + text.trim_end_matches('.').get(1..).unwrap_or_default()
+}
+
+fn total(combine: &Aggregation) -> String {
+    let share = |over: &ColumnId, under: &ColumnId| format!("`{over}` ÷ `{under}`");
+    match combine {
+        Aggregation::Nothing => "none".to_owned(),
+        Aggregation::Sum => "sum".to_owned(),
+        Aggregation::Max => "maximum".to_owned(),
+        Aggregation::Mean => "mean".to_owned(),
+        Aggregation::Ratio { over, under } => share(over, under),
+        Aggregation::Saving { over, under } => format!("1 − {}", share(over, under)),
+        Aggregation::Weighted { by } => format!("mean weighted by `{by}`"),
+    }
+}
+
+fn findings() -> String {
+    let (replays, files): (Vec<&FindingKind>, Vec<&FindingKind>) = FINDINGS.iter().partition(|kind| kind.detect.is_some());
+    let list = |kinds: Vec<&FindingKind>| {
+        let row = |kind: &FindingKind| [code(kind.id), kind.level.name().to_owned(), kind.about()];
+        table(["finding", "level", "what is wrong"], kinds.into_iter().map(row))
+    };
+    let (of_replays, of_files) = (replays.len(), files.len());
+    format!(
+        "{of_replays} kinds are found in replays:\n\n{}\n{of_files} kinds are found in files, by `recompact audit`:\n\n{}",
+        list(replays),
+        list(files)
+    )
+}
+
+fn layers() -> String {
+    let rows = LAYERS.iter().map(|kind| {
+        let settings: Vec<_> = (kind.default)().settings().iter().map(|setting| code(setting)).collect();
+        [code(kind.name), first_paragraph(kind.source), settings.join(", ")]
+    });
+    let common: Vec<_> = COMMON_SETTINGS.iter().map(|setting| code(setting)).collect();
+    let head = ["layer", "what it does", "its own settings"];
+    format!("{}\nEvery layer has the settings {}.\n", table(head, rows), common.join(", "))
+}
+
+/// The first paragraph of the page that a source begins with, without the name before its colon.
+fn first_paragraph(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//! "));
+    let paragraph = lines.collect::<Vec<_>>().join(" ");
+    paragraph.split_once(": ").map_or(paragraph.clone(), |(_, about)| about.to_owned())
+}
+
+fn meters() -> String {
+    let rows = METERS.iter().chain([&RECORDED]).map(|meter| [code(meter.name), meter.about.to_owned(), meter.source.to_owned()]);
+    table(["meter", "what it computes", "used by"], rows)
+}
+
+fn presets() -> String {
+    let rows = PRESETS.iter().map(|preset| {
+        let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
+        let said = |part: Option<String>| part.unwrap_or_default();
+        let source = format!("{} ({})", said(policy.source), said(policy.date));
+        [code(preset.name), policy.about, said(policy.evidence), source]
+    });
+    table(["preset", "what it replays", "evidence", "source"], rows)
+}
+
+fn prompts() -> String {
+    let about = |name| prompt(name).map(|prompt| prompt.about.clone()).unwrap_or_default();
+    table(["prompt", "what it asks for"], PROMPTS.iter().map(|kind| [code(kind.name), about(kind.name)]))
+}
+
+fn providers() -> String {
+    let rows = PROVIDERS.iter().map(|provider| [code(provider.name), provider.about.to_owned(), provider.source.to_owned()]);
+    table(["provider", "rules", "source"], rows)
+}
+
+fn reports() -> String {
+    let rows = REPORTS.iter().map(|report| [code(report.name), report.about.to_owned()]);
+    table(["report", "what it is for"], rows)
+}
+
+fn summarizers() -> String {
+    let alone = SUMMARIZERS.iter().map(|kind| (kind.name, kind.argument, kind.about));
+    let models = PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.argument, protocol.about));
+    let rows = alone.chain(models).map(|(name, argument, about)| {
+        [code(name), code(&format!("{name}{argument}")), about.split_whitespace().collect::<Vec<_>>().join(" ")]
+    });
+    table(["summarizer", "how it is written", "what it is"], rows)
+}
