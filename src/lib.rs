@@ -1,83 +1,100 @@
-//! `recompact` replays recorded agent conversations through context-compaction policies, offline, and says what each policy
-//! saves, what it writes to disk, what it keeps of what the agent went on to use, and what it breaks. It is a cache simulator
-//! for context windows: transcripts are the traces, policies are the eviction strategies, later uses are the hits, and a
-//! clairvoyant is the bound.
+//! `recompact` replays recorded agent conversations through context-compaction policies.
 //!
-//! # The way of the data
+//! It runs offline. For each policy it reports the tokens and the money saved, the bytes written to disk, the share of later-used
+//! facts that stay in the context, and the requests that an API would refuse. It works like a cache simulator: transcripts are the
+//! traces, policies are the eviction strategies, a later use of a fact is a hit or a miss, and an oracle that knows the future gives
+//! the upper bound.
+//!
+//! The [`guide`] is for users of the program: what each number means, how to write a policy, what was measured. This page is for
+//! readers of the code.
+//!
+//! # Data flow
 //!
 //! ```text
-//!  bytes ──format──▶ Conversation (+ notes)      what was said; blocks with ids; never changed again
-//!                         │
-//!                         ├──sizes (meter, calibrate)──▶ the size of every block by every measure (once per conversation)
-//!                         ├──facts, references──▶ which call uses which earlier fact            (once per conversation)
-//!  policy.toml ─▶ Policy  │
-//!                    ▼    ▼
-//!                    replay                      per call: append what is new → each due layer proposes edits →
-//!                      │                         the context applies them → the request is measured
-//!                      ▼                         (no IO, no clock, no error)
-//!                   Journal                      what was sent at each call, what was edited, by which layer
-//!                      │
-//!                    kept                        every use looked up in what was sent: hit, soft miss, hard miss; the bounds
-//!                    cache, cost                 what each request read from the provider's prompt cache, and what that costs
-//!                      │
-//!                   measure, finding             fn(&Conversation, &Journal, &Kept, &Cost, …) → values of columns; what is wrong
-//!                      ▼
-//!                   Results ──report──▶ terminal table · JSON · CSV · Markdown · HTML · SARIF · JUnit · GitHub
+//!  transcript file
+//!        │ transcript::format            one reader for each format; unreadable lines become notes
+//!        ▼
+//!  Conversation                          messages, blocks, tool calls, recorded usage; never changed again
+//!        │
+//!        ├─▶ tokens                      the size of every block, measured once
+//!        ├─▶ facts                       which call uses which earlier fact, found once
+//!        │
+//!  policy.toml ──▶ Policy                an ordered list of layers
+//!        │           │
+//!        ▼           ▼
+//!     engine::replay                     for each recorded call: append the new messages → each layer that is due proposes
+//!        │                               edits → the context applies them → record the request. No I/O, no clock, no errors.
+//!        ▼
+//!     Journal                            every request and every edit, as plain data
+//!        │
+//!        ├─▶ metrics                     retention, prompt cache, cost → one value for each column
+//!        ├─▶ findings                    what is wrong with the compaction, and where
+//!        ▼
+//!     analysis::study                    many transcripts × many policies
+//!        ▼
+//!     Results                            rows, totals, intervals
+//!        │ report
+//!        ▼
+//!  terminal table · JSON · CSV · Markdown · HTML · SARIF · JUnit · GitHub annotations
 //! ```
 //!
-//! [`audit`](mod@audit) looks at saved transcripts as they are: the record replayed, the archives of a session put in
-//! order and together, the files that markers name held against the markers.
+//! # The wings, in reading order
 //!
-//! [`study`] runs many transcripts through many policies; [`sweep`] chooses the policies, many variants of one, and says which to
-//! take; [`gate`] holds what a study found against limits and a committed baseline. The command line calls them and adds no second
-//! way.
+//! The crate has eleven top-level modules (*wings*) beside the guide. A wing imports only wings above it in this list. The page of
+//! each wing names the wings it may import and the modules it offers.
 //!
-//! The [`guide`] is for users of the program: what each number means, how policies are written, what was measured.
+//! 1. [`util`]: text, templates, positions in TOML files. Knows nothing about agents.
+//! 2. [`transcript`]: reads transcript files into conversations. Start with [`transcript::conversation`].
+//! 3. [`llm`]: asks language models for a text. The only wing that opens connections or starts programs.
+//! 4. [`tokens`]: measures blocks in tokens, characters and bytes, as each harness and tokenizer does.
+//! 5. [`facts`]: finds the exact words that an agent needs (paths, identifiers, error lines) and the calls that use them.
+//! 6. [`engine`]: replays a conversation under a policy. Read [`engine::policy`], [`engine::layer`], [`engine::context`],
+//!    [`engine::replay`](mod@engine::replay), [`engine::journal`].
+//! 7. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
+//! 8. [`findings`]: detects what is wrong with a compaction.
+//! 9. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
+//! 10. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
+//!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
+//! 11. [`report`]: prints results.
 //!
-//! # The modules, in reading order
-//!
-//! * [`text`], [`template`]: characters as other languages count them; texts with holes.
-//! * [`conversation`]: what was said. [`access`]: what a tool call reads and writes. [`format`](mod@format): the readers, one a format.
-//! * [`meter`], [`sizes`]: how big it is, as harnesses and tokenizers see it. [`calibrate`]: as recorded usage tells it.
-//! * [`context`]: what the model would see now, the four edits, and what an API would refuse of it.
-//! * [`llm`]: models that are asked, and the cassette of their answers: the one module that leaves the process. [`prompt`]: what they
-//!   are told.
-//! * [`facts`]: what an agent must have word for word, and a summary must not make up.
-//! * [`limits`], [`layer`]: what edits, one file a verb. [`summarizer`]: text in place of a span. [`policy`]: layers as data.
-//!   [`places`]: the lines of what users wrote in TOML. [`shared`]: what the replays of one conversation find out once.
-//! * [`replay`](mod@replay) → [`journal`]: what was sent.
-//! * [`references`]: which call uses which earlier fact, and what recorded compactions lost. [`kept`]: what a policy still had of it, and the [bounds](kept::bound).
-//! * [`cache`]: a provider's prompt cache, simulated. [`prices`]: what tokens cost, and what recorded calls did. [`cost`]: what a
-//!   replay costs, what its edits make the cache write again, and whether the record comes out as it was billed.
-//! * [`finding`]: what is wrong with a replay, and where.
-//! * [`probe`]: whether a model finds what [`kept`] says is there, and misses what it says is gone.
-//! * [`condition`]: what must hold of a column. [`gate`]: suites with limits and tolerances → verdicts, for continuous integration.
-//! * [`measure`] → [`column`](mod@column)s, [`values`], [`results`]; [`stats`]: how sure they are; [`inspect`]; [`report`].
-//! * [`audit`](mod@audit): what is wrong with saved transcripts and the files beside them.
+//! The command line is not part of the library. It parses arguments, reads and writes files, and calls [`analysis`] and [`report`].
 //!
 //! # Invariants
 //!
-//! 1. A [`conversation::Conversation`] is never changed after it was read. Reading cannot fail half way: what cannot be read is
-//!    a note with its line.
-//! 2. Only [`context::Context`] edits, and every edit is in the journal: a request is the one before it plus what was appended
-//!    and the changes in between; [`journal::Tail`] tells its blocks.
-//! 3. Every measure is additive over blocks, so sizes are kept, not computed again; a replay costs what changes.
-//! 4. No layer sees what comes later: the journal of the first calls is the first part of the journal, whatever follows. Only
-//!    the bounds look ahead, and what is read off the usage of the whole session: how it counts tokens, and how much of a
-//!    system prompt stays cached.
-//! 5. The same input gives the same bytes, for any number of threads, on any machine: no clock, no host, and no random number without a seed.
-//!    The answers of a model are a part of the input: a [cassette](llm::Cassette) holds them.
-//! 6. Text from transcripts is hostile: it is escaped where it is shown ([`report::escape`]) and never chooses a path.
-//! 7. What is estimated is marked as an estimate ([`column::Column::estimated`]). A session whose record the simulation of the
-//!    cache does not reproduce is not priced.
+//! 1. A [`Conversation`](transcript::conversation::Conversation) does not change after it was read. Reading a file always succeeds:
+//!    what cannot be read becomes a [`Note`](transcript::format::Note) with its line.
+//! 2. Only [`Context`](engine::context::Context) applies edits, and the journal holds every edit. A request is stored as the
+//!    difference from the request before it ([`RequestDelta`](engine::journal::RequestDelta)).
+//! 3. Sizes add up over blocks. So they are measured once, and a replay costs time only for what changes.
+//! 4. A layer never sees later messages: the journal of the first n calls is the same whatever follows. Only two things use the
+//!    whole session: the bounds of [`metrics::retention`], and what is fitted to recorded usage (how a model counts tokens, how much
+//!    of the system prompt stays cached).
+//! 5. The same input gives the same bytes, on any machine and with any number of threads: no clock, no host name, no random number
+//!    without a seed. Answers of models are part of the input: a [`Cassette`](llm::client::Cassette) stores them.
+//! 6. Text from transcripts is untrusted. [`report::escape`] escapes it before it is printed, and it never chooses a path on disk.
+//! 7. Estimates are marked as estimates ([`Column::estimated`](metrics::column::Column::estimated)). A session gets no costs if the
+//!    simulated prompt cache cannot reproduce what the provider billed for it.
 //!
-//! # Extending it
+//! # Extension points
 //!
-//! [`format`](mod@format), [`layer`], [`summarizer`], [`llm`], `policy/*.toml`, `prompt/*.toml`, [`measure`], [`finding`] and
-//! [`report`] are the extension points: a member is one file, its `mod` line and one row of a `const` table ([`format::FORMATS`],
-//! [`layer::ACTS`], [`summarizer::SUMMARIZERS`], [`llm::PROTOCOLS`], [`policy::PRESETS`], [`prompt::PROMPTS`], [`measure::MEASURES`],
-//! [`finding::FINDINGS`], [`report::REPORTS`]). So are the marks that harnesses leave ([`audit::markers::MARKERS`]) and what secrets
-//! look like ([`audit::secrets::RULES`]): a row each.
+//! To add a member, write one file, its `mod` line and one row in a `const` table. The page [`guide::extending`] lists what else each
+//! kind of member needs.
+//!
+//! | to add | table |
+//! |---|---|
+//! | a transcript format | [`transcript::format::FORMATS`] |
+//! | a token estimator | [`tokens::meter::METERS`] |
+//! | a layer | [`engine::layer::LAYERS`] |
+//! | a preset policy | [`engine::policy::PRESETS`] |
+//! | a summarizer | [`engine::summarizer::SUMMARIZERS`] |
+//! | a prompt | [`llm::prompt::PROMPTS`] |
+//! | a protocol for models | [`llm::client::PROTOCOLS`] |
+//! | a provider of prompt caches | [`metrics::prompt_cache::PROVIDERS`] |
+//! | a metric and its columns | [`metrics::metric::METRICS`] |
+//! | a kind of finding | [`findings::FINDINGS`] |
+//! | a report | [`report::REPORTS`] |
+//! | a marker that a harness leaves in transcripts | [`analysis::audit::markers::MARKERS`] |
+//! | a pattern of a secret | [`analysis::audit::secrets::RULES`] |
 
 pub mod analysis;
 pub mod engine;

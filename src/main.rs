@@ -1,4 +1,4 @@
-//! The command line: parse, run, print the error, exit code.
+//! The program: parses the command line, runs the command, prints an error, returns the exit code.
 
 mod cli;
 

@@ -1,4 +1,4 @@
-//! What must hold: `kept.hard <= 0.02`.
+//! Conditions on the total of a column, such as `kept.hard <= 0.02`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +11,8 @@ pub struct Condition {
     pub column: ColumnId,
     operator: Operator,
     limit: f64,
-    /// The number as it was written: `2%`.
-    written: String,
+    /// The limit as the user wrote it: `2%`.
+    limit_text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Operator {
     Equal,
 }
 
-/// As they are written; the longer ones first, so that `<=` is not read as `<`. `=` is `==`.
+/// The signs of the operators, longer ones first, so that `<=` is not read as `<`. `=` means `==`.
 const OPERATORS: [(&str, Operator); 6] = [
     ("<=", Operator::AtMost),
     (">=", Operator::AtLeast),
@@ -38,29 +38,29 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(written: &str) -> Result<Self, String> {
-        let form = || format!("`{written}`: a condition is written `kept.hard <= 0.02`");
-        let at = written.find(['<', '>', '=']).ok_or_else(form)?;
-        let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| written[at..].starts_with(sign)).ok_or_else(form)?;
+        let usage = || format!("`{written}`: a condition is written `kept.hard <= 0.02`");
+        let at = written.find(['<', '>', '=']).ok_or_else(usage)?;
+        let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| written[at..].starts_with(sign)).ok_or_else(usage)?;
         let (column, number) = (written[..at].trim(), written[at + sign.len()..].trim());
         if column.is_empty() || number.is_empty() {
-            return Err(form());
+            return Err(usage());
         }
         let (digits, unit) = number.strip_suffix('%').map_or((number, 1.0), |digits| (digits.trim(), 100.0));
         let limit = digits.parse::<f64>().ok().filter(|limit| limit.is_finite());
         let limit = limit.ok_or_else(|| format!("`{written}`: `{number}` is not a number"))? / unit;
-        Ok(Self { column: column.to_owned().into(), operator, limit, written: number.to_owned() })
+        Ok(Self { column: column.to_owned().into(), operator, limit, limit_text: number.to_owned() })
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = OPERATORS.iter().find(|(_, operator)| *operator == self.operator).map_or("", |(sign, _)| sign);
-        write!(f, "{} {sign} {}", self.column, self.written)
+        write!(f, "{} {sign} {}", self.column, self.limit_text)
     }
 }
 
 impl Condition {
-    /// Whether a total meets it. What has no value does not.
+    /// Returns whether a total meets the condition. A missing value does not meet it.
     pub fn holds(&self, value: Option<f64>) -> bool {
         let Some(value) = value else { return false };
         match self.operator {
@@ -72,13 +72,13 @@ impl Condition {
         }
     }
 
-    /// The number that must be met.
+    /// Returns the limit as a number; `2%` is 0.02.
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
-    /// How far a value may still move before it misses the limit; negative by how much it misses it. Where nothing but the limit itself
-    /// will do, nothing is left.
+    /// Returns how far a value may still move before it misses the limit; negative if it already misses it. For `==`, it is 0 or
+    /// negative.
     pub fn headroom(&self, value: f64) -> f64 {
         match self.operator {
             Operator::AtMost | Operator::Less => self.limit - value,
@@ -87,7 +87,7 @@ impl Condition {
         }
     }
 
-    /// What must be, in words: `at most`, `above`.
+    /// Returns the operator in words: `at most`, `above`.
     pub fn words(&self) -> &'static str {
         match self.operator {
             Operator::AtMost => "at most",

@@ -1,4 +1,4 @@
-//! What a study found, as plain data.
+//! The results of a study, as plain data.
 //!
 //! May import: every wing before it, [`util`](crate::util) to [`findings`](crate::findings). Offers [`saved`] (rows, totals and
 //! side tables, and the JSON that `-o json` writes), [`stats`] (intervals and tests over sessions), and [`condition`] (a limit on a

@@ -1,5 +1,6 @@
-//! What a study found, as plain data: columns with units, a row of values for every conversation under every policy, and
-//! their totals. This is also the saved form, version 1: what `-o json` writes and `recompact report` reads.
+//! The results of a study, as plain data: columns with units, a row of values for each conversation and policy, and totals.
+//!
+//! This is also the saved form, version 1: `-o json` writes it and `recompact report` reads it.
 
 mod calibration;
 mod comparison;
@@ -35,64 +36,69 @@ pub use total::Accumulator;
 pub use trace::{EventMark, TraceLine, TraceRow};
 pub use unfinished::{SavedTranscript, Unfinished};
 
-/// The version this program writes and reads.
+/// Version of the saved form that this program writes and reads.
 pub const VERSION: u64 = 1;
 
+/// The results of a study, as they are saved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     pub version: u64,
     pub columns: Vec<Column>,
-    /// By transcript, then conversation, then policy.
+    /// Rows, ordered by transcript, then conversation, then policy.
     pub rows: Vec<Row>,
-    /// One a policy, in the order of the policies.
+    /// One summary for each policy, in the order of the policies.
     pub summary: Vec<Summary>,
-    /// How the intervals of the summary and the comparisons were drawn; none where there are too few sessions.
+    /// How the intervals and comparisons were computed; `None` if there are too few sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
-    /// Every policy against the baseline, by policy and column.
+    /// Every policy compared with the baseline, by policy and column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<ComparisonRow>,
-    /// What the answers of models took.
+    /// Tokens, time and money that answers of models took, by model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spending: Vec<SpendingRow>,
-    /// What a sweep found; the rows are then of the policies on its front.
+    /// The results of a sweep; `rows` then holds the policies on its Pareto front.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,
+    /// What each layer of each policy did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerRow>,
+    /// Retention of earlier facts, by policy and group of uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptRow>,
-    /// Where several summarizers are compared, by policy, then summarizer; those of the record last.
+    /// Comparison of summarizers, by policy, then summarizer; recorded summaries come last. Empty unless several are compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summarizers: Vec<SummarizerRow>,
     /// The worst hard misses of each policy, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<MissRow>,
+    /// Cache invalidations, by policy and layer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<BreakRow>,
-    /// The dearest breaks of each policy, the dearest first.
+    /// The most expensive cache invalidations of each policy, the most expensive first.
     #[serde(default, rename = "dear_breaks", skip_serializing_if = "Vec::is_empty")]
     pub costliest_breaks: Vec<CostlyBreak>,
-    /// One a conversation with recorded usage.
+    /// The cost check of each conversation with recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckRow>,
-    /// By transcript, then conversation: those whose tokens were counted as recorded usage tells them.
+    /// Conversations whose token counts are calibrated to recorded usage, ordered by transcript, then conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibrations: Vec<CalibrationRow>,
-    /// Tokens per call, one a conversation.
+    /// Tokens per call, one row for each conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
-    /// The ids of the findings that were looked for, in the rows of the policies that were asked for; none where nobody asked.
+    /// Ids of the findings that the study looked for; empty if it looked for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looked_for: Vec<String>,
-    /// What is wrong, by transcript, then conversation, then policy.
+    /// Findings, ordered by transcript, then conversation, then policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// The replayed policies.
     #[serde(default)]
     pub policies: Vec<PolicyText>,
     #[serde(default)]
     pub notes: Vec<ResultNote>,
-    /// None where the study came to its end.
+    /// What `--resume` needs; `None` if the study is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
 }
@@ -103,7 +109,8 @@ pub struct Row {
     pub transcript: String,
     pub conversation: String,
     pub policy: String,
-    /// The policy this is a bound of: what could have been done with what that policy sent, by someone who knows what comes.
+    /// Set on rows of a bound: the policy that it bounds. An oracle that knows the future gets the bound with the tokens that the
+    /// policy sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_of: Option<String>,
     pub values: Values,
@@ -113,9 +120,10 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub policy: String,
+    /// Set on summaries of a bound: the policy that it bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_of: Option<String>,
-    /// How many transcripts the values are of; one transcript may hold several conversations.
+    /// Number of transcripts; one transcript may hold several conversations.
     pub transcripts: usize,
     pub values: Values,
     #[serde(default, skip_serializing_if = "ColumnMap::is_empty")]
@@ -128,14 +136,14 @@ pub struct LayerRow {
     pub policy: String,
     /// The layer's id.
     pub layer: String,
-    /// Calls at which it made an edit.
+    /// Calls at which the layer made an edit.
     pub fired: u64,
-    /// Calls at which it could not be evaluated: an idle trigger on a record without a clock.
+    /// Calls at which the layer could not be evaluated, such as an idle trigger on a record without times.
     pub skipped: u64,
-    /// Calls at which it was due and did not reach what it is for: no span to cut, a summarizer without an answer.
+    /// Calls at which the layer was due but failed: no span to cut, or no answer from the summarizer.
     pub failed: u64,
     pub edits: u64,
-    /// Tokens the edits took out of the context; negative for a layer that attaches.
+    /// Tokens that the edits removed from the context; negative for a layer that adds content.
     pub tokens_freed: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -145,23 +153,25 @@ pub struct LayerRow {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyText {
     pub name: String,
-    /// The effective policy, settings from the command line included.
+    /// The policy as TOML, with the settings from the command line.
     pub toml: String,
-    /// What the original does that one would not expect, and that is replayed as it is.
+    /// Known bugs of the original, which the policy reproduces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quirks: Vec<String>,
 }
 
-/// Something to know about a place in a transcript: a line that was skipped, a branch that was left out.
+/// A note about a place in a transcript: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultNote {
     pub path: String,
+    /// Line of the file, from 1.
     #[serde(default)]
     pub line: Option<u32>,
+    /// The text of the note.
     pub what: String,
 }
 
-/// Why a text is not saved results that this program reads.
+/// Why saved results cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     #[error("not JSON: {0}")]
@@ -179,7 +189,7 @@ pub enum ResultsError {
 }
 
 impl Row {
-    /// A bound of this row's policy in the same conversation, named after both.
+    /// Returns a row for a bound of this row's policy in the same conversation. Its name is `POLICY · NAME`.
     pub fn bound(&self, name: &str, values: Values) -> Self {
         let policy = format!("{} · {name}", self.policy);
         Self { policy, bound_of: Some(self.policy.clone()), values, ..self.clone() }
@@ -187,12 +197,12 @@ impl Row {
 }
 
 impl Results {
-    /// The column with this id.
+    /// Returns the column with this id.
     pub fn column(&self, id: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.id == id)
     }
 
-    /// Reads saved results. Fields of other versions are skipped; values come in the order of the columns.
+    /// Reads saved results. Ignores unknown fields and sorts values into the order of the columns.
     pub fn from_json(text: &str) -> Result<Self, ResultsError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -200,69 +210,69 @@ impl Results {
         }
 
         let text = replace_lone_surrogates(Cow::Borrowed(text.trim_start_matches('\u{feff}')));
-        let Versioned { version } = serde_json::from_str(&text).map_err(unreadable)?;
+        let Versioned { version } = serde_json::from_str(&text).map_err(json_error)?;
         match version {
             None => return Err(ResultsError::NoVersion),
             Some(version) if version.as_u64() == Some(VERSION) => {}
             Some(other) => return Err(ResultsError::OtherVersion(other.to_string())),
         }
-        let mut results: Self = serde_json::from_str(&text).map_err(unreadable)?;
+        let mut results: Self = serde_json::from_str(&text).map_err(json_error)?;
         results.sort_values()?;
         Ok(results)
     }
 
-    /// Puts all values in the order of the columns.
+    /// Sorts all values into the order of the columns.
     fn sort_values(&mut self) -> Result<(), ResultsError> {
-        let mut places = HashMap::new();
-        for (place, column) in self.columns.iter().enumerate() {
-            if places.insert(column.id.as_ref(), place).is_some() {
+        let mut positions = HashMap::new();
+        for (position, column) in self.columns.iter().enumerate() {
+            if positions.insert(column.id.as_ref(), position).is_some() {
                 return Err(ResultsError::TwiceDescribed(column.id.to_string()));
             }
         }
         let unknown = |place: String, column: &str| ResultsError::UnknownColumn { place, column: column.to_owned() };
-        let place = |id: &str| places.get(id).copied().unwrap_or(usize::MAX);
+        let position = |id: &str| positions.get(id).copied().unwrap_or(usize::MAX);
         for (number, row) in self.rows.iter_mut().enumerate() {
-            if let Some(id) = row.values.ids().find(|id| !places.contains_key(id)) {
+            if let Some(id) = row.values.ids().find(|id| !positions.contains_key(id)) {
                 let row = format!("row {} ({:?}, policy {:?})", number + 1, row.transcript, row.policy);
                 return Err(unknown(row, id));
             }
-            row.values.sort_by_place(place);
+            row.values.sort_by_place(position);
         }
         for summary in &mut self.summary {
-            if let Some(id) = summary.values.ids().chain(summary.intervals.ids()).find(|id| !places.contains_key(id)) {
+            if let Some(id) = summary.values.ids().chain(summary.intervals.ids()).find(|id| !positions.contains_key(id)) {
                 return Err(unknown(format!("the summary of policy {:?}", summary.policy), id));
             }
-            summary.values.sort_by_place(place);
-            summary.intervals.sort_by_place(place);
+            summary.values.sort_by_place(position);
+            summary.intervals.sort_by_place(position);
         }
         Ok(())
     }
 }
 
-fn unreadable(error: serde_json::Error) -> ResultsError {
+fn json_error(error: serde_json::Error) -> ResultsError {
     if error.is_data() { ResultsError::Shape(error) } else { ResultsError::NotJson(error) }
 }
 
-/// Totals of the rows of every policy, policies in the order of their first rows, each with its bounds right below it.
-/// Intervals stay empty.
+/// Returns the totals of each policy, without intervals. Policies come in the order of their first rows, each followed by its bounds.
 pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
-    let mut places = HashMap::new();
+    let mut group_of = HashMap::new();
     for row in rows {
-        let place = *places.entry((row.policy.as_str(), row.bound_of.as_deref())).or_insert_with(|| {
+        let group = *group_of.entry((row.policy.as_str(), row.bound_of.as_deref())).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });
-        groups[place].push(row);
+        groups[group].push(row);
     }
-    // A bound whose policy has no row stays where it came.
-    let own_place = |group: &Vec<&Row>| {
+    // A bound whose policy has no row keeps its own position.
+    let bounded_group = |group: &Vec<&Row>| {
         let bound_of = group.first()?.bound_of.as_deref()?;
-        places.get(&(bound_of, None)).copied()
+        group_of.get(&(bound_of, None)).copied()
     };
-    let mut below: Vec<_> = groups.iter().enumerate().map(|(place, group)| (own_place(group).unwrap_or(place), place)).collect();
-    below.sort_by_key(|(policy, place)| (*policy, policy != place, *place));
-    below.into_iter().filter_map(|(_, place)| summarise_policy(columns, &groups[place])).collect()
+    let mut order: Vec<_> =
+        groups.iter().enumerate().map(|(index, group)| (bounded_group(group).unwrap_or(index), index)).collect();
+    order.sort_by_key(|(policy, index)| (*policy, policy != index, *index));
+    order.into_iter().filter_map(|(_, index)| summarise_policy(columns, &groups[index])).collect()
 }
 
 fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
@@ -325,10 +335,10 @@ mod tests {
     #[test]
     fn bounds_stand_below_their_policy() {
         let none = [None; 6];
-        let of = |policy: &str, bound: &str| row("a", policy, none).bound(bound, Values::default());
-        // The bound of `r`, which was not replayed, and a policy that is named like a bound.
-        let rows = [row("a", "p", none), of("r", "best"), of("q", "best"), of("p", "best"), row("a", "q", none)];
-        let rows = [&rows[..], &[row("a", "p · best", none), of("p", "limit"), of("p", "best")]].concat();
+        let bound = |policy: &str, name: &str| row("a", policy, none).bound(name, Values::default());
+        // There is a bound of `r`, which has no row, and a policy that is named like a bound.
+        let rows = [row("a", "p", none), bound("r", "best"), bound("q", "best"), bound("p", "best"), row("a", "q", none)];
+        let rows = [&rows[..], &[row("a", "p · best", none), bound("p", "limit"), bound("p", "best")]].concat();
         let summary = summarise(&columns(), &rows);
         let names: Vec<_> = summary.iter().map(|s| (s.policy.as_str(), s.bound_of.as_deref())).collect();
         let expected = [

@@ -1,16 +1,17 @@
-//! Lists of lists in two flat vectors.
+//! Lists of lists in two flat vectors (compressed sparse rows).
 
 use std::ops::Range;
 
+/// Rows of items, stored one after the other.
 #[derive(Debug, Clone)]
 pub struct Rows<T> {
-    /// Where each row ends.
+    /// End of each row in `items`.
     ends: Vec<u32>,
     items: Vec<T>,
 }
 
 impl<T: Copy> Rows<T> {
-    /// Groups items by their row; within a row they keep their order.
+    /// Groups `(row, item)` pairs by row. Items of one row keep their order.
     pub fn new(rows: usize, items: &[(u32, T)]) -> Self {
         let mut starts = vec![0u32; rows + 1];
         for (row, _) in items {
@@ -21,32 +22,33 @@ impl<T: Copy> Rows<T> {
         }
         let mut order = vec![0u32; items.len()];
         let mut next = starts.clone();
-        for (place, (row, _)) in (0u32..).zip(items) {
-            let at = &mut next[*row as usize];
-            order[*at as usize] = place;
-            *at += 1;
+        for (index, (row, _)) in (0u32..).zip(items) {
+            let position = &mut next[*row as usize];
+            order[*position as usize] = index;
+            *position += 1;
         }
-        Self { ends: starts.split_off(1), items: order.into_iter().map(|place| items[place as usize].1).collect() }
+        Self { ends: starts.split_off(1), items: order.into_iter().map(|index| items[index as usize].1).collect() }
     }
 
+    /// Returns the items of one row.
     pub fn row(&self, row: usize) -> &[T] {
         &self.items[self.places(row)]
     }
 
-    /// Where the items of a row stand among all.
+    /// Returns the range of a row in [`Self::items`].
     pub fn places(&self, row: usize) -> Range<usize> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         start as usize..self.ends[row] as usize
     }
 
-    /// The items of all rows, one row after the other.
+    /// Returns the items of all rows, one row after the other.
     pub fn items(&self) -> &[T] {
         &self.items
     }
 }
 
 impl Rows<u32> {
-    /// Whether a row, which must ascend, has a number in this range.
+    /// Returns whether a row has a number in `range`. The numbers of the row must ascend.
     pub fn has_in(&self, row: usize, range: Range<u32>) -> bool {
         let row = self.row(row);
         row.get(row.partition_point(|number| *number < range.start)).is_some_and(|number| *number < range.end)

@@ -1,10 +1,12 @@
-//! JSON Schemas of the files that users write, for editors: made of the very types that are read, with their comments.
+//! JSON Schemas of the files that users write, for editors.
+//!
+//! They are generated from the types that serde reads; the doc comments of the types become descriptions.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of a type, all in one piece. Draft 7, for that is what editors of TOML read.
+/// Returns the schema of a type, without references. It is draft 7, because TOML editors read that.
 pub fn of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -12,7 +14,7 @@ pub fn of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// TOML has no null, formats of numbers mean nothing to editors, and descriptions are paragraphs.
+/// Removes what does not fit TOML or editors: null, number formats, and line breaks inside paragraphs of descriptions.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(tidy),
@@ -32,7 +34,7 @@ fn tidy(schema: &mut Value) {
             }
             for (name, value) in fields {
                 match value.as_object_mut().filter(|_| name == "properties") {
-                    // Its keys are names of settings.
+                    // The keys of `properties` are names of settings, not keywords of the schema.
                     Some(settings) => settings.values_mut().for_each(tidy),
                     None => tidy(value),
                 }

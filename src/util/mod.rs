@@ -1,8 +1,8 @@
-//! Small tools that know nothing of agents.
+//! Small tools that know nothing about agents.
 //!
 //! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
-//! with named holes), [`toml_span`] (the line of a key in a TOML file), and for this crate alone `csr` (lists of lists in one
-//! array) and `json_schema` (schemas for editors, made from the types that are read).
+//! with named holes), [`toml_span`] (the line of a key in a TOML file), and, inside this crate only, `csr` (lists of lists in two
+//! flat vectors) and `json_schema` (schemas for editors, generated from the types that serde reads).
 
 pub(crate) mod csr;
 pub(crate) mod json_schema;

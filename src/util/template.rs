@@ -1,6 +1,6 @@
-//! Texts with holes: `[Previous: used {tool}]`.
+//! Text templates with named holes, such as `[Previous: used {tool}]`.
 
-/// Fills every `{name}` that is known. What is filled in is not searched again, so a value may hold braces.
+/// Replaces every `{name}` that is in `values`. Inserted text is not searched again, so a value may contain braces.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
@@ -26,7 +26,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     out
 }
 
-/// Whether a template has this hole.
+/// Returns whether a template has the hole `{name}`.
 pub fn asks_for(template: &str, name: &str) -> bool {
     template.contains(&format!("{{{name}}}"))
 }

@@ -1,32 +1,32 @@
-//! Text as Rust holds it and as Python and JavaScript count it.
+//! Text helpers: lone surrogates, cutting at characters, plurals, wrapping.
 //!
-//! JSON may hold half of a surrogate pair (`"\ud83d"`), and Python and JavaScript keep it. A Rust string cannot, so readers
-//! put a *stand-in* in its place: the private-use character U+10D800 + (surrogate − U+D800). Meters count a stand-in as the
-//! surrogate it stands for, and writers turn it back into its escape, so a conversation goes through unchanged. A transcript
-//! that truly uses those 2,048 private-use characters (plane 16) would have them taken for surrogates; none has been seen.
+//! JSON may contain half of a surrogate pair (`"\ud83d"`), and Python and JavaScript keep it. A Rust string cannot, so readers
+//! replace it by a *stand-in*: the private-use character U+10D800 + (surrogate − U+D800). Meters count a stand-in as the surrogate
+//! that it replaces, and writers turn it back into its escape, so the text of a conversation does not change. If a transcript
+//! really used these 2,048 private-use characters (plane 16), they would be taken for surrogates; no such transcript has been seen.
 
 const FIRST_STAND_IN: u32 = 0x10_D800;
 const FIRST_SURROGATE: u32 = 0xD800;
 const SURROGATES: u32 = 0x800;
 
-/// The stand-in of a lone surrogate; `None` where `unit` is not a surrogate.
+/// Returns the stand-in for a lone surrogate; `None` if `unit` is not a surrogate.
 pub fn stand_in(unit: u16) -> Option<char> {
     let offset = u32::from(unit).checked_sub(FIRST_SURROGATE).filter(|o| *o < SURROGATES)?;
     char::from_u32(FIRST_STAND_IN + offset)
 }
 
-/// The lone surrogate a character stands for, if it is a stand-in.
+/// Returns the lone surrogate that a character replaces; `None` if the character is not a stand-in.
 pub fn lone_surrogate(c: char) -> Option<u16> {
     let offset = u32::from(c).checked_sub(FIRST_STAND_IN).filter(|o| *o < SURROGATES)?;
     u16::try_from(FIRST_SURROGATE + offset).ok()
 }
 
-/// Whether a text holds stand-ins. They all begin with the byte F4, which is rare, so this runs at memory speed.
+/// Returns whether a text contains stand-ins. They all begin with the byte F4, which is rare, so this runs at memory speed.
 pub fn has_stand_ins(text: &str) -> bool {
     memchr::memchr(0xF4, text.as_bytes()).is_some() && text.chars().any(|c| lone_surrogate(c).is_some())
 }
 
-/// JSON text with every stand-in written as the escape it came from (`\ud83d`).
+/// Replaces every stand-in in a JSON text by the escape that it came from (`\ud83d`).
 pub fn restore_escapes(json: String) -> String {
     if !has_stand_ins(&json) {
         return json;
@@ -41,16 +41,16 @@ pub fn restore_escapes(json: String) -> String {
     out
 }
 
-/// The first `chars` characters of a text, or all of it.
+/// Returns the first `chars` characters of a text, or the whole text if it is shorter.
 pub fn head(text: &str, chars: usize) -> &str {
-    // A character takes a byte or more.
+    // A character takes at least one byte.
     if text.len() <= chars {
         return text;
     }
     text.char_indices().nth(chars).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The last `chars` characters of a text, or all of it.
+/// Returns the last `chars` characters of a text, or the whole text if it is shorter.
 pub fn tail(text: &str, chars: usize) -> &str {
     match chars.checked_sub(1) {
         None => "",
@@ -58,24 +58,24 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
-/// A part of a text and what stands around it, at most `chars` characters: from the beginning of its line where that is near,
-/// and as far as there is room behind it. What was cut off is marked by `…`.
+/// Returns a part of a text with the text around it, at most `chars` characters. It starts at the beginning of the line if that is
+/// near, and ends where the room ends. `…` marks a cut.
 pub fn around(text: &str, part: std::ops::Range<usize>, chars: usize) -> String {
     let inner = text[part.clone()].chars().count();
     let line = text[..part.start].rfind('\n').map_or(0, |end| end + 1);
     let begin = part.start - tail(&text[line..part.start], chars.saturating_sub(inner) / 2).len();
-    let whole = text[begin..].trim_end();
-    let shown = head(whole, chars).trim_end();
-    let mark = |cut: bool| if cut { "…" } else { "" };
-    format!("{}{shown}{}", mark(begin > line), mark(shown.len() < whole.len()))
+    let rest = text[begin..].trim_end();
+    let shown = head(rest, chars).trim_end();
+    let ellipsis = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!("{}{shown}{}", ellipsis(begin > line), ellipsis(shown.len() < rest.len()))
 }
 
-/// `1 file`, `2 files`.
-pub fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// Formats a count with its noun: `1 file`, `2 files`.
+pub fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What to say of a name that is not among those known: `; did you mean `x`?`, and what there is.
+/// Returns the end of an error message about an unknown name: `; did you mean `x`?` if one is similar, and the known names.
 pub fn did_you_mean(wanted: &str, known: &[impl AsRef<str>]) -> String {
     let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
     let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
@@ -86,7 +86,7 @@ pub fn did_you_mean(wanted: &str, known: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Words in lines of at most `width` characters, the second and later ones below the end of what the first begins with.
+/// Wraps a text into lines of at most `width` characters. The first line begins with `begin`; the others are indented by its length.
 pub fn wrap(begin: &str, text: &str, width: usize) -> String {
     let indent = begin.chars().count();
     let mut lines = begin.to_owned();

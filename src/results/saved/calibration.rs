@@ -1,39 +1,43 @@
-//! How tokens were counted where recorded usage tells it.
+//! Token calibrations, as rows of results.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tokens::calibration::{By, Calibration};
 use crate::tokens::meter::{Class, SCALE};
 
-/// One conversation whose tokens were counted as recorded usage tells them.
+/// The token rates of one conversation, fitted to recorded usage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationRow {
     pub transcript: String,
     pub conversation: String,
-    /// Empty where the record names none.
+    /// Model of the conversation; empty if the record does not name one.
     pub model: String,
-    /// What was fitted: `recorded`, the conversation itself; else the name of a family of models.
+    /// Where the rates come from: `recorded` if they were fitted to this conversation, else the name of a model family.
     pub counter: String,
-    /// Tokens a Unicode character of tool results, tool uses, text and thinking.
+    /// Tokens per Unicode character of tool results.
     pub result: f64,
+    /// Tokens per Unicode character of tool uses.
     pub tool_use: f64,
+    /// Tokens per Unicode character of text.
     pub text: f64,
+    /// Tokens per Unicode character of thinking.
     pub thinking: f64,
-    /// Tokens that come with every response.
+    /// Fixed tokens per response.
     pub per_call: u32,
-    /// Calls of which it is recorded by how many tokens the request grew, and what for.
+    /// Calls compared: for these the record shows by how many tokens the request grew, and which content caused it.
     pub deltas: usize,
-    /// The median of |estimate − recorded| ÷ recorded over calls that the rates were not fitted to.
+    /// Median of |estimate − recorded| ÷ recorded, over calls that the rates were not fitted to.
     pub error: f64,
-    /// Recorded ÷ estimate of those calls: a tenth is below the first, a tenth above the second.
+    /// 10th percentile of recorded ÷ estimate over these calls.
     pub p10: f64,
+    /// 90th percentile of recorded ÷ estimate over these calls.
     pub p90: f64,
 }
 
 impl CalibrationRow {
     pub fn new(transcript: &str, conversation: &str, calibration: &Calibration) -> Self {
         let rate = |class: Class| f64::from(calibration.rates.by_class[class as usize]) / SCALE as f64;
-        let thousandth = |value: f64| (value * 1e3).round() / 1e3;
+        let to_thousandths = |value: f64| (value * 1e3).round() / 1e3;
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
@@ -48,9 +52,9 @@ impl CalibrationRow {
             thinking: rate(Class::Thinking),
             per_call: calibration.rates.per_call,
             deltas: calibration.deltas,
-            error: thousandth(calibration.spread.error),
-            p10: thousandth(calibration.spread.p10),
-            p90: thousandth(calibration.spread.p90),
+            error: to_thousandths(calibration.spread.error),
+            p10: to_thousandths(calibration.spread.p10),
+            p90: to_thousandths(calibration.spread.p90),
         }
     }
 }

@@ -1,39 +1,40 @@
-//! Policies against the one they are compared with, and how sure that is, as rows.
+//! Comparisons of policies with the baseline, with intervals and p-values, as rows of results.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::ColumnId;
 
-/// How intervals and p-values were drawn.
+/// How intervals and p-values were computed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Sessions that were drawn from: a session with its sub-agents is one unit.
+    /// Number of sessions; a session with its sub-agents is one unit.
     pub sessions: usize,
-    /// Bootstrap draws.
+    /// Number of bootstrap resamples.
     pub draws: usize,
-    /// What the intervals are to cover: 0.95.
+    /// Nominal coverage of the intervals: 0.95.
     pub level: f64,
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
-/// One column of one policy against the baseline, over the same sessions.
+/// One column of one policy compared with the baseline, over the same sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonRow {
     pub policy: String,
-    /// The policy it is compared with.
+    /// The baseline policy.
     pub against: String,
     pub column: ColumnId,
     /// Sessions in which both have a value.
     pub sessions: usize,
-    /// This policy's total less the other's.
+    /// This policy's total minus the baseline's total.
     pub difference: f64,
-    /// Of the difference, by paired draws of sessions.
+    /// Interval of the difference, from a paired bootstrap over sessions.
     #[serde(default)]
     pub interval: Option<[f64; 2]>,
-    /// How often chance alone, swapping the two policies within sessions, gives a difference as large.
+    /// p-value: the share of random swaps of the two policies within sessions that give a difference at least as large.
     #[serde(default)]
     pub p: Option<f64>,
-    /// The same, adjusted after Holm for all policies that are compared by this column.
+    /// The p-value after Holm's adjustment over all policies compared in this column.
     #[serde(default)]
     pub p_holm: Option<f64>,
 }

@@ -1,78 +1,88 @@
-//! What edits cost in the provider's prompt cache, and how well the cache's simulation stands up to the record, as rows.
+//! Cache invalidations and cost checks, as rows of results.
 
 use serde::{Deserialize, Serialize};
 
-/// The prefixes that one layer of one policy made unreadable while they were still cached.
+/// Cache invalidations by one layer of one policy: edits to a prefix that the provider still had in its prompt cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakRow {
     pub policy: String,
     /// The layer's id.
     pub layer: String,
+    /// Number of cache invalidations.
     pub breaks: u64,
-    /// Tokens written that were not new: what had been sent before, and what the edits put in.
+    /// Tokens written to the cache again: content that had been sent before, and content that the edits inserted.
     pub rebilled: u64,
-    /// Tokens the edits took out; negative where they put some in.
+    /// Tokens that the edits removed; negative if they added tokens.
     pub freed: i64,
-    /// What writing again cost more than reading would have, where the price is known; none where no price is.
+    /// Extra cost in USD: the price of writing these tokens again, minus the price of reading them. `None` if no price is known.
     #[serde(default)]
     pub usd: Option<f64>,
-    /// Calls after which a break has saved what it cost, the median; none where that never comes.
+    /// Median number of calls after which an invalidation has saved what it cost; `None` if it never does.
     #[serde(default)]
     pub break_even: Option<f64>,
-    /// How many had that many calls before the next break or the end.
+    /// Number of invalidations that had saved their cost before the next invalidation or the end.
     pub paid: u64,
 }
 
-/// One break.
+/// One cache invalidation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostlyBreak {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,
-    /// The call whose request was broken, from 1.
+    /// The call whose request no longer matched the cached prefix, from 1.
     pub call: usize,
-    /// The line of its response.
+    /// The line of the response in the transcript.
     pub line: u32,
+    /// The id of the layer that made the edit.
     pub layer: String,
+    /// Tokens written to the cache again.
     pub rebilled: u64,
+    /// Tokens that the edits removed; negative if they added tokens.
     pub freed: i64,
-    /// What writing again cost more than reading would have, in tokens at the price of input.
+    /// Extra cost, as a number of input tokens that cost the same.
     pub tokens: f64,
+    /// Extra cost in USD; `None` if the price is unknown.
     #[serde(default)]
     pub usd: Option<f64>,
-    /// Calls after which it has saved what it cost; none: never.
+    /// Calls after which the edit has saved what it cost; `None` if it never does.
     #[serde(default)]
     pub break_even: Option<f64>,
-    /// Calls until the next break or the end.
+    /// Calls until the next invalidation or the end.
     pub followed: u64,
 }
 
-/// One conversation's record replayed, against what the provider billed.
+/// The cost check of one conversation: the recorded session replayed, compared with what the provider billed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckRow {
     pub transcript: String,
     pub conversation: String,
     /// Calls with recorded usage.
     pub calls: usize,
-    /// Of those, calls that read from the cache what the record says, to a twentieth of the request.
+    /// Calls that match: simulated and recorded cache reads differ by at most a twentieth of the request.
     pub alike: usize,
+    /// Tokens read from the cache, as recorded.
     pub recorded_read: u64,
+    /// Tokens read from the cache, as simulated.
     pub simulated_read: u64,
-    /// Tokens of the requests: recorded, and as the report's counter sees them.
+    /// Tokens of the requests, as recorded.
     pub tokens: u64,
+    /// Tokens of the requests, by the token counter of the report.
     pub counted_tokens: u64,
-    /// Input and recorded output: in USD, or in tokens at the price of input.
+    /// Cost of input and recorded output as billed: in USD, or in input tokens that cost the same.
     pub recorded_cost: f64,
+    /// The same cost with the simulated prompt cache.
     pub simulated_cost: f64,
+    /// Whether the two costs are in USD.
     pub in_usd: bool,
-    /// Simulated ÷ recorded − 1.
+    /// Error against the bill: simulated ÷ recorded − 1.
     pub residual: f64,
-    /// The call that differs most, from 1.
+    /// The call with the largest difference, from 1.
     #[serde(default)]
     pub worst_call: Option<usize>,
-    /// What the record shows of the reason.
+    /// The reason for the difference, as far as the record shows it.
     #[serde(default)]
     pub why: Option<String>,
-    /// The residual is within the limit, and the conversation has costs.
+    /// Whether the residual is within the limit, so that the conversation gets costs.
     pub priced: bool,
 }

@@ -1,31 +1,32 @@
-//! What became of the uses of earlier facts, as rows of results.
+//! Retention of earlier facts, as rows of results.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// Uses of earlier facts under one policy, by one of their sides.
+/// One group of uses of earlier facts under one policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptRow {
     pub policy: String,
-    /// `gap`, `kind`, `provenance` or `generation`.
+    /// What the uses are grouped by: `gap`, `kind`, `provenance` or `generation`.
     pub by: Cow<'static, str>,
-    /// Which of that side's values: `2–3`, `path`, `tool`, `1`.
+    /// The group: `2–3`, `path`, `tool`, `1`.
     pub of: Cow<'static, str>,
+    /// Number of uses.
     pub uses: u64,
-    /// What these uses weigh: rare facts weigh more than common ones.
+    /// Total weight of these uses; rare facts weigh more than common ones.
     pub weight: f64,
-    /// The share of the weight that was still in the request.
+    /// Share of the weight whose fact was still in the request.
     pub hit: f64,
-    /// The share that was gone and could be had again: a file to read, a command to run.
+    /// Share of the weight whose fact was gone but recoverable: a file to read, a command to run.
     pub soft: f64,
-    /// The share that was gone for good. The three are 1 together.
+    /// Share of the weight whose fact was lost for good. `hit`, `soft` and `hard` add up to 1.
     pub hard: f64,
-    /// The share that was hit through a summary only; a part of `hit`.
+    /// Share of the weight whose fact was only in a summary; a part of `hit`.
     pub hit_summary: f64,
 }
 
-/// A fact the recorded agent went on to use and this policy no longer had: what a user acts on.
+/// A fact that the recorded agent used later and that this policy had lost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissRow {
     pub policy: String,
@@ -35,28 +36,31 @@ pub struct MissRow {
     pub call: usize,
     /// The line of the transcript where that call used it.
     pub line: u32,
+    /// Text of the fact.
     pub fact: String,
+    /// Kind of the fact: `path`, `url` and others.
     pub kind: Cow<'static, str>,
-    /// Calls that missed it.
+    /// Number of calls that missed it.
     pub uses: u64,
-    /// Other facts that call missed, of the same origin.
+    /// Number of other facts of the same origin that this call missed.
     #[serde(default)]
     pub more: u64,
-    /// Of all of them.
+    /// Weight of all these misses.
     pub weight: f64,
-    /// Its file is in sight, but was written since.
+    /// Its file path is in the context, but the file was written since.
     #[serde(default)]
     pub stale: bool,
-    /// What it came from: a tool's name, `user`, `self`, `summary`.
+    /// Where the fact came from: the name of a tool, `user`, `self` or `summary`.
     pub origin: String,
+    /// The line of that origin in the transcript.
     pub origin_line: u32,
-    /// What stands around it there: at most 240 characters of its line and the next ones.
+    /// Text around the fact at its origin: at most 240 characters of its line and the following lines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub context: String,
-    /// The layer that took it away.
+    /// The id of the layer that removed it.
     #[serde(default)]
     pub layer: Option<String>,
-    /// The call before which that was, from 1.
+    /// The call before which it was removed, from 1.
     #[serde(default)]
     pub lost_at: Option<usize>,
 }

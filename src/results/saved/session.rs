@@ -1,27 +1,28 @@
-//! Which rows are of one session: the unit of all statistics.
+//! Groups rows into sessions, the unit of all statistics.
 
 use super::Row;
 
-/// One piece of work of one agent and its sub-agents. Sessions do not depend on each other; the conversations of one do.
+/// One piece of work by one agent and its sub-agents. Sessions are independent of each other; the conversations of one session are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Session<'a> {
-    /// The transcript, without its ending; of a sub-agent's, the part that names the session.
+    /// Path of the transcript without its extension; for a sub-agent, the part that names the session.
     transcript: &'a str,
-    /// Conversations in one list (`17`, `18`) are sessions of their own. Several trials of one task (`17`, `17-trial1`) are one.
-    in_list: Option<&'a str>,
+    /// Number of the conversation, if its file is a list: `17` and `18` are two sessions. Several trials of one task (`17`,
+    /// `17-trial1`) are one session.
+    list_number: Option<&'a str>,
 }
 
 impl<'a> Session<'a> {
-    /// The session of a conversation. A sub-agent's file lies in a folder named after its session.
+    /// Returns the session of a conversation. The file of a sub-agent is in a folder named after its session.
     pub fn of(transcript: &'a str, conversation: &'a str) -> Self {
         let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
         let number = conversation.find(|c: char| !c.is_ascii_digit()).map_or(conversation, |end| &conversation[..end]);
-        Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), in_list: Some(number).filter(|n| !n.is_empty()) }
+        Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), list_number: Some(number).filter(|n| !n.is_empty()) }
     }
 }
 
 impl Row {
-    /// The session this conversation is a part of.
+    /// Returns the session of this row's conversation.
     pub fn session(&self) -> Session<'_> {
         Session::of(&self.transcript, &self.conversation)
     }

@@ -1,4 +1,4 @@
-//! What the answers of models took.
+//! Tokens, time and money that answers of models took.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,24 @@ use crate::engine::summarizer::AnswerCost;
 use crate::llm::client::{Entry, Usage};
 use crate::metrics::prices::Prices;
 
-/// The answers of one model that a study used, each once: asked now, or taken from a cassette, they took the same.
+/// The answers of one model that a study used, each counted once. An answer from a cassette counts like a new one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpendingRow {
     /// Protocol and model.
     pub model: String,
+    /// Number of answers.
     pub answers: u64,
-    /// As the provider counted them; 0 where it did not say.
+    /// Tokens as the provider counted them; 0 if it did not report them.
     pub usage: Usage,
     pub seconds: f64,
-    /// At the prices of its list today; `None`: the price of the model is not known.
+    /// Cost in USD at current list prices; `None` if the price of the model is unknown.
     pub usd: Option<f64>,
 }
 
-/// One row a model, by name. `paid` must come in one order, for seconds are added.
-fn spending<'a>(paid: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Prices) -> Vec<SpendingRow> {
+/// Returns one row for each model, sorted by name. `answers` must always come in the same order, because sums of seconds depend on it.
+fn by_model<'a>(answers: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Prices) -> Vec<SpendingRow> {
     let mut rows: BTreeMap<&str, SpendingRow> = BTreeMap::new();
-    for (model, usage, seconds) in paid {
+    for (model, usage, seconds) in answers {
         let row = rows.entry(model).or_default();
         row.answers += 1;
         row.usage.add(&usage);
@@ -36,12 +37,12 @@ fn spending<'a>(paid: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &Pric
     rows.into_iter().map(|(model, row)| SpendingRow { model: model.to_owned(), ..row }).collect()
 }
 
-/// What was paid for, in the order of the keys.
+/// Sums up answers by model.
 pub fn of_answers(paid: &BTreeMap<String, AnswerCost>, prices: &Prices) -> Vec<SpendingRow> {
-    spending(paid.values().map(|paid| (paid.model.as_str(), paid.usage, paid.seconds)), prices)
+    by_model(paid.values().map(|paid| (paid.model.as_str(), paid.usage, paid.seconds)), prices)
 }
 
-/// Everything that is on a cassette.
+/// Sums up all answers on a cassette by model.
 pub fn of_cassette(entries: &[Entry], prices: &Prices) -> Vec<SpendingRow> {
-    spending(entries.iter().map(|entry| (entry.model.as_str(), entry.usage, entry.seconds)), prices)
+    by_model(entries.iter().map(|entry| (entry.model.as_str(), entry.usage, entry.seconds)), prices)
 }

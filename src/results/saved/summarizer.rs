@@ -1,44 +1,45 @@
-//! Summarizers side by side, as rows of results.
+//! Comparisons of summarizers, as rows of results.
 
 use serde::{Deserialize, Serialize};
 
-/// What one summarizer's summaries were worth to one policy, over the whole study.
+/// Quality of one summarizer's summaries under one policy, over the whole study.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SummarizerRow {
-    /// As it was asked for, without the summarizer's name.
+    /// Name of the policy, without the name of the summarizer.
     pub policy: String,
-    /// As it was asked for; `recorded`: the summaries that the record holds, of the spans that the recorded agent's harness chose.
+    /// Name of the summarizer; `recorded` for the summaries in the record, whose spans the recorded agent's harness chose.
     pub summarizer: String,
-    /// How often it was asked each question.
+    /// Samples per summary: how often each request was sent.
     pub replicates: usize,
-    /// Sessions in which it was asked, or in which a recorded summary stands.
+    /// Sessions with at least one attempt or recorded summary.
     pub sessions: usize,
-    /// Of all replicates together; so are the next three.
+    /// Number of summaries, in all replicates together.
     pub summaries: u64,
-    /// Attempts that gave none.
+    /// Attempts that gave no summary, in all replicates together.
     pub failed: u64,
-    /// Paths, file names and identifiers in them; and those that stand nowhere in what they were made of.
+    /// Paths, file names and identifiers in the summaries, in all replicates together.
     pub facts: u64,
+    /// Those of `facts` that do not occur in the summarised text.
     pub false_facts: u64,
-    /// Tokens a summary.
+    /// Tokens per summary.
     pub tokens: Spread,
-    /// These tokens ÷ what the layers allow; none for those of the record.
+    /// Tokens per summary ÷ the maximum that the layer allows; empty for recorded summaries.
     pub fill: Spread,
-    /// Of the weight of later uses of facts that only a summary could still hold: those it held.
+    /// Share of facts that the summary kept, by weight of their later uses. Counts facts that only a summary could still hold.
     pub needed: Spread,
-    /// Of the users' rules that only a summary could still hold: those it repeats word for word.
+    /// Share of the user's rules that the summary repeats word for word. Counts rules that only a summary could still hold.
     pub constraints: Spread,
     /// `false_facts` ÷ `facts`.
     pub false_share: Spread,
 }
 
-/// The total over all replicates, and how far theirs are apart.
+/// A total over all replicates, and its range over single replicates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// None where there is nothing to divide by.
+    /// Total over all replicates; `None` if the denominator is 0.
     #[serde(default)]
     pub all: Option<f64>,
-    /// The least and the most of one replicate's total; none with fewer than two.
+    /// Smallest and largest total of one replicate; `None` with fewer than two replicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<[f64; 2]>,
 }

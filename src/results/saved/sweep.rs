@@ -1,58 +1,60 @@
-//! What a sweep over a policy's parameters found, as plain data.
+//! Results of a sweep over the parameters of policies, as plain data.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::{ColumnId, Direction};
 use crate::metrics::column_map::Values;
 
-/// A sweep: what was tried, what came of it, and what to take.
+/// A sweep: configurations, their totals, and the recommended one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// The parameters that were varied, by policy.
     pub parameters: Vec<ParameterRow>,
-    /// What is to be good, the most important first.
+    /// The objectives, the most important first.
     pub objectives: Vec<Objective>,
-    /// What must hold: `kept.hard <= 0.02`.
+    /// Conditions that a configuration must meet: `kept.hard <= 0.02`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
-    /// Sessions the configurations were chosen on.
+    /// Sessions on which configurations were compared.
     pub sessions: usize,
-    /// Sessions kept apart, on which what was chosen is reported; 0: it is reported on those it was chosen on.
+    /// Held-out sessions, on which the chosen configurations are reported. If 0, they are reported on the sessions of the comparison.
     pub held_out: usize,
-    /// How many configurations were tried on how many sessions; one after another, each on more sessions.
+    /// Rounds of successive halving, in order; each uses more sessions and fewer configurations.
     pub rungs: Vec<RungRow>,
     /// Every configuration, in the order of the grid or the sample.
     pub configurations: Vec<ConfigurationRow>,
-    /// None where no configuration meets the conditions.
+    /// `None` if no configuration meets the conditions.
     #[serde(default)]
     pub recommended: Option<Recommendation>,
-    /// The configuration that comes nearest to the conditions, where none meets them.
+    /// The configuration nearest to the conditions, if none meets them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
-    /// What each parameter does to each objective.
+    /// Effect of each parameter on each objective.
     pub sensitivity: Vec<SensitivityRow>,
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Recorded calls times configurations that were replayed.
+    /// Number of replayed calls: for each configuration, the recorded calls of its sessions.
     pub policy_calls: u64,
 }
 
 /// One parameter of one policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ParameterRow {
-    /// The policy that is swept, by its own name.
+    /// Name of the policy that is swept.
     pub of: String,
-    /// `micro.keep_recent`
+    /// Layer and setting: `micro.keep_recent`.
     pub parameter: String,
-    /// Those that were tried, as `--set` takes them: `5`, `20k`.
+    /// The values tried, in the syntax of `--set`: `5`, `20k`.
     pub values: Vec<String>,
 }
 
+/// A column to optimise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
     pub column: ColumnId,
-    /// Never [`Direction::Neither`].
+    /// Which values are better; never [`Direction::Neither`].
     pub better: Direction,
-    /// Differences up to this do not count.
+    /// Tolerance: two values that differ by at most this are equal.
     pub epsilon: f64,
 }
 
@@ -66,58 +68,61 @@ pub struct RungRow {
 /// One configuration of a policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationRow {
-    /// Its name, which is that of its policy in the rows where it has any: `lcc-s08-17`.
+    /// Name of the configuration, also the policy name of its rows: `lcc-s08-17`.
     pub policy: String,
     /// The policy that was varied.
     pub of: String,
-    /// By parameter, as `--set` takes it: `("micro.keep_recent", "5")`. Empty for a policy as it is.
+    /// Parameters and values in the syntax of `--set`: `("micro.keep_recent", "5")`. Empty for the unchanged policy.
     pub settings: Vec<(String, String)>,
-    /// Sessions it was tried on: fewer than others where halving left it behind.
+    /// Sessions on which it was replayed; fewer than for others if successive halving dropped it.
     pub sessions: usize,
-    /// Totals over these sessions, of the objectives and some columns more.
+    /// Totals over these sessions: the objectives and some more columns.
     pub values: Values,
     /// Whether it meets all conditions.
     pub allowed: bool,
-    /// It is allowed, and no other allowed configuration is at least as good in all objectives and better in one; of those that
-    /// differ by no more than the tolerances, one.
+    /// Whether it is on the Pareto front: it is allowed, and no other allowed configuration is at least as good in all objectives and
+    /// better in one. Of configurations that are equal within the tolerances, only one is on the front.
     pub front: bool,
-    /// For those on the front: the share of bootstrap draws in which another allowed configuration is at least as good in all
-    /// objectives, and better in one by more than its tolerance. None where there are too few sessions, or where an objective is a
-    /// largest value, of which draws say nothing.
+    /// Chance that another is better, for configurations on the front: the share of bootstrap resamples in which another allowed
+    /// configuration is at least as good in all objectives, and better in one by more than its tolerance. `None` if there are too few
+    /// sessions, or if an objective is a maximum, which cannot be bootstrapped.
     #[serde(default)]
     pub dominated: Option<f64>,
 }
 
-/// What to ship.
+/// The recommended configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recommendation {
     pub policy: String,
-    /// The whole policy, ready to be saved and used.
+    /// The complete policy file.
     pub toml: String,
-    /// How it was chosen, in a sentence.
+    /// Why it was chosen, in one sentence.
     pub why: String,
     /// The next ones on the front, objective by objective.
     pub neighbours: Vec<Neighbour>,
 }
 
-/// Another configuration on the front, and what it would give and take.
+/// Another configuration on the front, compared with the recommended one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Neighbour {
     pub policy: String,
-    /// The objective in which it is the next better one.
+    /// The objective in which it is the next better configuration.
     pub by: ColumnId,
-    /// The neighbour's objectives less the recommended one's.
+    /// The neighbour's objectives minus those of the recommended configuration.
     pub differences: Values,
 }
 
-/// What a parameter does to an objective, over the configurations of the first rung.
+/// Effect of a parameter on an objective, over the configurations of the first round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
+    /// Name of the policy that is swept.
     pub of: String,
+    /// Layer and setting: `micro.keep_recent`.
     pub parameter: String,
+    /// The objective.
     pub column: ColumnId,
-    /// The share of the objective's variance that goes with the parameter alone (first order): 0 none, 1 all.
+    /// First-order sensitivity: the share of the objective's variance that this parameter alone explains, from 0 to 1.
     pub share: f64,
-    /// The objective's mean at each of the parameter's values.
+    /// Each value of the parameter, with the mean of the objective.
     pub means: Vec<(String, f64)>,
 }

@@ -1,50 +1,50 @@
-//! How the rows of a column add up: what each row adds, and the total of what was added.
+//! Totals of columns: what each row contributes, and the total of all contributions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::{Aggregation, Column};
 use crate::metrics::column_map::Values;
 
-/// What rows add to the total of a column, summed: rows of one session, or of all.
+/// Sum of what rows contribute to the total of a column: the rows of one session, or all rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accumulator {
-    /// What is divided, or the sum itself; the largest value where the largest counts.
+    /// Numerator, or the sum itself; for a maximum, the largest value.
     pub over: f64,
-    /// What it is divided by: another column's sum, the sum of the weights, how many rows.
+    /// Denominator: the sum of another column, the sum of the weights, or the number of rows.
     pub under: f64,
 }
 
 impl Column {
-    /// What one row adds; `None` where it has no value, or the column has no total.
+    /// Returns what one row contributes; `None` if it has no value, or the column has no total.
     pub fn adds(&self, values: &Values) -> Option<Accumulator> {
-        let of = |over: f64, under: f64| Accumulator { over, under };
+        let accumulator = |over: f64, under: f64| Accumulator { over, under };
         match &self.combine {
             Aggregation::Nothing => None,
-            Aggregation::Sum | Aggregation::Max | Aggregation::Mean => Some(of(values.get(&self.id)?, 1.0)),
+            Aggregation::Sum | Aggregation::Max | Aggregation::Mean => Some(accumulator(values.get(&self.id)?, 1.0)),
             Aggregation::Ratio { over, under } | Aggregation::Saving { over, under } => {
-                Some(of(values.get(over)?, values.get(under)?))
+                Some(accumulator(values.get(over)?, values.get(under)?))
             }
             Aggregation::Weighted { by } => {
                 let (value, weight) = (values.get(&self.id)?, values.get(by)?);
-                Some(of(value * weight, weight))
+                Some(accumulator(value * weight, weight))
             }
         }
     }
 
-    /// Two parts together.
+    /// Adds two contributions.
     pub fn add(&self, one: Accumulator, other: Accumulator) -> Accumulator {
         let over = if self.combine == Aggregation::Max { one.over.max(other.over) } else { one.over + other.over };
         Accumulator { over, under: one.under + other.under }
     }
 
-    /// The total of all that was added; `None` where that is divided by nothing. A mean of whole numbers is rounded.
+    /// Returns the total of a sum of contributions; `None` if the denominator is 0. A mean of whole numbers is rounded.
     pub fn total_of(&self, added: Accumulator) -> Option<f64> {
         let total = self.exact_total_of(added)?;
         let rounded = self.combine == Aggregation::Mean && self.unit.is_whole();
         Some(if rounded { total.round() } else { total })
     }
 
-    /// The same, not rounded.
+    /// Like [`Self::total_of`], but never rounds.
     pub fn exact_total_of(&self, Accumulator { over, under }: Accumulator) -> Option<f64> {
         match &self.combine {
             Aggregation::Nothing => None,
@@ -55,7 +55,7 @@ impl Column {
         }
     }
 
-    /// Adds a part to a sum where there is one; `None` adds nothing.
+    /// Adds a contribution to a sum; `None` adds nothing.
     pub fn put(&self, sum: &mut Option<Accumulator>, one: Option<Accumulator>) {
         *sum = match (*sum, one) {
             (Some(sum), Some(one)) => Some(self.add(sum, one)),
@@ -63,12 +63,12 @@ impl Column {
         };
     }
 
-    /// The total of several parts; `None` where there are none.
+    /// Returns the total of several contributions; `None` if there are none.
     pub fn total_of_all(&self, parts: impl Iterator<Item = Accumulator>) -> Option<f64> {
         self.total_of(parts.reduce(|sum, one| self.add(sum, one))?)
     }
 
-    /// The total of several rows.
+    /// Returns the total of several rows.
     pub fn total<'a>(&self, rows: impl Iterator<Item = &'a Values>) -> Option<f64> {
         self.total_of_all(rows.filter_map(|values| self.adds(values)))
     }

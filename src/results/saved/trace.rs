@@ -1,4 +1,4 @@
-//! Tokens per call over time, as rows.
+//! Tokens per call over time, as rows of results.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct TraceRow {
     pub transcript: String,
     pub conversation: String,
-    /// Tokens the model accepted: of the baseline, where policies differ.
+    /// Context window in tokens; the window of the baseline if policies differ.
     pub window: u64,
-    /// Calls before which the recorded agent's harness compacted, from 1.
+    /// Calls before which the recorded agent's harness compacted the context, from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<usize>,
+    /// One line for each policy.
     pub lines: Vec<TraceLine>,
 }
 
@@ -19,21 +20,22 @@ pub struct TraceRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceLine {
     pub policy: String,
-    /// Of each call's request, overhead included.
+    /// Tokens of each call's request, overhead included.
     pub tokens: Vec<u64>,
-    /// What its layers did that took tokens out or put some in, in order.
+    /// Edits by layers that removed or added tokens, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventMark>,
 }
 
-/// A layer made edits before a call.
+/// Edits that one layer made before one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventMark {
-    /// From 1.
+    /// The call, from 1.
     pub call: usize,
     /// The layer's id.
     pub layer: String,
-    /// Tokens the context had before and has after.
+    /// Tokens of the context before the edits.
     pub before: u64,
+    /// Tokens of the context after the edits.
     pub after: u64,
 }

@@ -1,26 +1,27 @@
-//! A study that was stopped, as it is saved: what it takes to go on with it.
+//! The state of an interrupted study, saved so that `--resume` can continue it.
 
 use serde::{Deserialize, Serialize};
 
-/// What is done of a study, and what it was asked.
+/// The options of an interrupted study, and the transcripts that are done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unfinished {
-    /// All transcripts of the study, done or not.
+    /// Number of transcripts in the study, done or not.
     pub transcripts: usize,
-    /// Whatever decides the results, by the name of its option. What another question found cannot be gone on with.
+    /// Options that influence the results, as names and values. A study resumes only if they are the same.
     pub question: Vec<(String, String)>,
+    /// Transcripts that are done.
     pub done: Vec<SavedTranscript>,
 }
 
-/// A transcript that was replayed.
+/// Saved work on one transcript.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedTranscript {
     pub transcript: String,
-    /// Of its bytes, XXH3 in hexadecimal: a file that was changed since is replayed again.
+    /// XXH3 hash of its bytes, in hexadecimal. If the file changed since, it is replayed again.
     pub hash: String,
-    /// Of the policies of this round of a sweep; empty for a study, which has but one.
+    /// Hash of the policies in this round of a sweep; empty for a study, which has one round.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub round: String,
-    /// What the study keeps of it; only the program that wrote it reads it again.
+    /// Partial results of this transcript. Only the program version that wrote them can read them.
     pub part: serde_json::Value,
 }

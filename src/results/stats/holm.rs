@@ -1,15 +1,15 @@
-//! Holm's adjustment: of many comparisons some look good by chance.
+//! Holm's adjustment of p-values for multiple comparisons.
 
-/// The p-values of a family, adjusted: rejecting those up to .05 falsely rejects one of them or more in at most 5 % of families
+/// Adjusts the p-values of a family. Rejecting all adjusted values up to .05 makes a false rejection in at most 5 % of families
 /// (S. Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979).
 pub fn holm(ps: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ps.len()).collect();
     order.sort_by(|one, other| ps[*one].total_cmp(&ps[*other]));
     let (mut adjusted, mut least) = (vec![0.0; ps.len()], 0.0_f64);
-    for (rank, place) in order.into_iter().enumerate() {
-        let left = (ps.len() - rank) as f64;
-        least = least.max((left * ps[place]).min(1.0));
-        adjusted[place] = least;
+    for (rank, index) in order.into_iter().enumerate() {
+        let remaining = (ps.len() - rank) as f64;
+        least = least.max((remaining * ps[index]).min(1.0));
+        adjusted[index] = least;
     }
     adjusted
 }
@@ -18,7 +18,7 @@ pub fn holm(ps: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Rounded, so that they may be compared.
+    /// Returns adjusted p-values, rounded so that they can be compared.
     fn adjusted(ps: &[f64]) -> Vec<f64> {
         holm(ps).into_iter().map(|p| (p * 1e6).round() / 1e6).collect()
     }
@@ -29,7 +29,7 @@ mod tests {
         assert_eq!(adjusted(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
     }
 
-    /// 3 · .01, then .05 · 2, then .02 is no less than those before it; nothing is over 1.
+    /// 3 · .01 = .03; 2 · .05 = .1; the last stays at .1, because adjusted values never decrease. No value exceeds 1.
     #[test]
     fn adjusted_values_keep_the_order() {
         assert_eq!(adjusted(&[0.05, 0.01, 0.05]), [0.1, 0.03, 0.1]);

@@ -1,4 +1,4 @@
-//! Results get intervals, and every policy that was asked for is held against the baseline.
+//! Computes the intervals of results, and compares policies with the baseline.
 
 use std::collections::HashMap;
 
@@ -11,118 +11,120 @@ use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Sum
 use super::permutation::SignFlips;
 use super::{DRAWS, FEWEST, FLIPS, LEVEL, Resamples, Samples, holm, interval};
 
-/// Fills in the intervals of the summary, the comparisons and how they were drawn; with fewer than [`FEWEST`] sessions, nothing.
+/// Fills in the intervals of the summary, the comparisons and the statistics. Does nothing with fewer than [`FEWEST`] sessions.
 ///
-/// Intervals are for the columns whose totals are averages ([`is_average`](crate::metrics::column::Aggregation::is_average)), bounds
-/// included. Compared are `asked`, the policies one may choose, by those of these columns in which one way is better; they are
-/// the family of Holm's adjustment, column by column.
-pub fn infer(results: &mut Results, baseline: &str, asked: &[&str], seed: u64) {
+/// Columns whose totals are averages ([`is_average`](crate::metrics::column::Aggregation::is_average)) get intervals, also for bounds.
+/// The `candidates` are compared with the baseline by those of these columns that have a better direction. All candidates compared in
+/// one column are one family for Holm's adjustment.
+pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u64) {
     let samples = Samples::new(&results.rows);
     let sessions = samples.sessions();
     if sessions < FEWEST {
         return;
     }
     let columns: Vec<&Column> = results.columns.iter().filter(|column| column.combine.is_average()).collect();
-    let chance = Chance { resamples: Resamples::new(sessions, DRAWS, seed), flips: SignFlips::new(sessions, FLIPS, seed) };
-    let of_baseline: Vec<Sample> =
-        columns.par_iter().map(|column| chance.sample(column, samples.added(baseline, None, column))).collect();
-    let judge = |summary: &Summary| {
-        let is_compared = summary.bound_of.is_none() && summary.policy != baseline && asked.contains(&summary.policy.as_str());
-        let (mut intervals, mut compared) = (Vec::new(), Vec::new());
-        for (column, against) in columns.iter().zip(&of_baseline) {
-            let sample = chance.sample(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
+    let resampling =
+        Resampling { resamples: Resamples::new(sessions, DRAWS, seed), flips: SignFlips::new(sessions, FLIPS, seed) };
+    let baseline_samples: Vec<ColumnSample> =
+        columns.par_iter().map(|column| resampling.sample(column, samples.added(baseline, None, column))).collect();
+    let infer_policy = |summary: &Summary| {
+        let is_compared =
+            summary.bound_of.is_none() && summary.policy != baseline && candidates.contains(&summary.policy.as_str());
+        let (mut intervals, mut comparisons) = (Vec::new(), Vec::new());
+        for (column, baseline_sample) in columns.iter().zip(&baseline_samples) {
+            let sample = resampling.sample(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
             intervals.extend(sample.interval().map(|ends| (column.id.clone(), ends)));
             if is_compared && column.better != Direction::Neither {
-                compared.extend(chance.compare(column, &sample, against).map(|row| ComparisonRow {
+                comparisons.extend(resampling.compare(column, &sample, baseline_sample).map(|row| ComparisonRow {
                     policy: summary.policy.clone(),
                     against: baseline.to_owned(),
                     ..row
                 }));
             }
         }
-        (Intervals::from_iter(intervals), compared)
+        (Intervals::from_iter(intervals), comparisons)
     };
-    let judged: Vec<(Intervals, Vec<ComparisonRow>)> = results.summary.par_iter().map(judge).collect();
-    for (summary, (intervals, compared)) in results.summary.iter_mut().zip(judged) {
+    let inferred: Vec<(Intervals, Vec<ComparisonRow>)> = results.summary.par_iter().map(infer_policy).collect();
+    for (summary, (intervals, comparisons)) in results.summary.iter_mut().zip(inferred) {
         summary.intervals = intervals;
-        results.comparisons.extend(compared);
+        results.comparisons.extend(comparisons);
     }
-    adjust(&mut results.comparisons);
+    adjust_by_column(&mut results.comparisons);
     results.statistics = Some(Statistics { sessions, draws: DRAWS, level: LEVEL, seed });
 }
 
-/// Holm's adjustment over the policies, in each column.
-fn adjust(comparisons: &mut [ComparisonRow]) {
+/// Adds Holm's adjustment over the policies, in each column.
+fn adjust_by_column(comparisons: &mut [ComparisonRow]) {
     let mut families: HashMap<ColumnId, Vec<usize>> = HashMap::new();
-    for (place, row) in comparisons.iter().enumerate().filter(|(_, row)| row.p.is_some()) {
-        families.entry(row.column.clone()).or_default().push(place);
+    for (index, row) in comparisons.iter().enumerate().filter(|(_, row)| row.p.is_some()) {
+        families.entry(row.column.clone()).or_default().push(index);
     }
-    for places in families.into_values() {
-        let ps: Vec<f64> = places.iter().filter_map(|place| comparisons[*place].p).collect();
-        for (place, p) in places.into_iter().zip(holm(&ps)) {
-            comparisons[place].p_holm = Some(p);
+    for indices in families.into_values() {
+        let ps: Vec<f64> = indices.iter().filter_map(|index| comparisons[*index].p).collect();
+        for (index, p) in indices.into_iter().zip(holm(&ps)) {
+            comparisons[index].p_holm = Some(p);
         }
     }
 }
 
-/// The same draws and swaps for all policies and columns.
-struct Chance {
+/// Bootstrap resamples and swap patterns, the same for all policies and columns.
+struct Resampling {
     resamples: Resamples,
     flips: SignFlips,
 }
 
 /// One column of one policy.
-struct Sample {
-    /// What each session adds.
+struct ColumnSample {
+    /// Contribution of each session.
     added: Vec<Option<Accumulator>>,
-    /// The total in each draw of sessions.
-    drawn: Vec<Option<f64>>,
+    /// Total in each bootstrap resample.
+    resampled: Vec<Option<f64>>,
 }
 
-impl Sample {
+impl ColumnSample {
     fn interval(&self) -> Option<[f64; 2]> {
         let enough = self.added.iter().flatten().count() >= FEWEST;
-        enough.then(|| interval(self.drawn.iter().flatten().copied(), LEVEL)).flatten()
+        enough.then(|| interval(self.resampled.iter().flatten().copied(), LEVEL)).flatten()
     }
 
-    fn is_there(&self) -> impl Iterator<Item = bool> {
+    /// Returns for each session whether it has a value.
+    fn has_value(&self) -> impl Iterator<Item = bool> {
         self.added.iter().map(Option::is_some)
     }
 }
 
-impl Chance {
-    fn sample(&self, column: &Column, added: Vec<Option<Accumulator>>) -> Sample {
-        let drawn = self.resamples.totals(column, &added);
-        Sample { added, drawn }
+impl Resampling {
+    fn sample(&self, column: &Column, added: Vec<Option<Accumulator>>) -> ColumnSample {
+        let resampled = self.resamples.totals(column, &added);
+        ColumnSample { added, resampled }
     }
 
-    /// The same where the other has a value too.
-    fn paired(&self, column: &Column, sample: &Sample, other: &Sample) -> Sample {
+    /// Returns the sample restricted to sessions in which the other has a value too.
+    fn paired(&self, column: &Column, sample: &ColumnSample, other: &ColumnSample) -> ColumnSample {
         let both = sample.added.iter().zip(&other.added).map(|(one, other)| other.and(*one)).collect();
         self.sample(column, both)
     }
 
-    /// One column of a policy against the baseline's; `None` where no session has values of both. Names of policies are left
-    /// empty.
-    fn compare(&self, column: &Column, one: &Sample, against: &Sample) -> Option<ComparisonRow> {
-        if one.is_there().ne(against.is_there()) {
-            let [one, against] = [self.paired(column, one, against), self.paired(column, against, one)];
-            return self.compare_paired(column, &one, &against);
+    /// Compares one column of a policy with the baseline; `None` if no session has values of both. Policy names stay empty.
+    fn compare(&self, column: &Column, one: &ColumnSample, baseline: &ColumnSample) -> Option<ComparisonRow> {
+        if one.has_value().ne(baseline.has_value()) {
+            let [one, baseline] = [self.paired(column, one, baseline), self.paired(column, baseline, one)];
+            return self.compare_paired(column, &one, &baseline);
         }
-        self.compare_paired(column, one, against)
+        self.compare_paired(column, one, baseline)
     }
 
-    fn compare_paired(&self, column: &Column, one: &Sample, against: &Sample) -> Option<ComparisonRow> {
-        let total = |sample: &Sample| column.total_of_all(sample.added.iter().flatten().copied());
-        let sessions = one.is_there().filter(|there| *there).count();
-        let differences = one.drawn.iter().zip(&against.drawn).filter_map(|(one, other)| Some((*one)? - (*other)?));
+    fn compare_paired(&self, column: &Column, one: &ColumnSample, baseline: &ColumnSample) -> Option<ComparisonRow> {
+        let total = |sample: &ColumnSample| column.total_of_all(sample.added.iter().flatten().copied());
+        let sessions = one.has_value().filter(|has_value| *has_value).count();
+        let differences = one.resampled.iter().zip(&baseline.resampled).filter_map(|(one, other)| Some((*one)? - (*other)?));
         let enough = sessions >= FEWEST;
         Some(ComparisonRow {
             column: column.id.clone(),
             sessions,
-            difference: total(one)? - total(against)?,
+            difference: total(one)? - total(baseline)?,
             interval: enough.then(|| interval(differences, LEVEL)).flatten(),
-            p: enough.then(|| self.flips.p(column, &one.added, &against.added)),
+            p: enough.then(|| self.flips.p_value(column, &one.added, &baseline.added)),
             ..ComparisonRow::default()
         })
     }

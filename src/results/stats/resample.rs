@@ -1,4 +1,4 @@
-//! The paired cluster bootstrap: sessions drawn with replacement, the same draws for everything that is compared.
+//! The paired cluster bootstrap: draws sessions with replacement, the same ones for all comparisons.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -6,58 +6,60 @@ use rand_chacha::ChaCha8Rng;
 use crate::metrics::column::{Aggregation, Column};
 use crate::results::saved::Accumulator;
 
-/// So many draws of as many sessions as there are, with replacement.
+/// Bootstrap resamples: each draws as many sessions as the study has, with replacement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resamples {
-    draws: usize,
-    /// How often each session is in each draw, session by session: what is added up runs over the draws. Small whole numbers.
-    times: Vec<f32>,
+    /// Number of resamples.
+    resamples: usize,
+    /// How often each session is in each resample: small whole numbers. Session by session, because sums run over the resamples.
+    counts: Vec<f32>,
 }
 
 impl Resamples {
-    pub fn new(sessions: usize, draws: usize, seed: u64) -> Self {
+    /// Draws `resamples` resamples of a study with this many sessions.
+    pub fn new(sessions: usize, resamples: usize, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut times = vec![0.0; sessions * draws];
-        let most = u32::try_from(sessions).unwrap_or(u32::MAX);
-        for draw in 0..draws {
+        let mut counts = vec![0.0; sessions * resamples];
+        let end = u32::try_from(sessions).unwrap_or(u32::MAX);
+        for resample in 0..resamples {
             for _ in 0..sessions {
-                times[random.random_range(0..most) as usize * draws + draw] += 1.0;
+                counts[random.random_range(0..end) as usize * resamples + resample] += 1.0;
             }
         }
-        Self { draws, times }
+        Self { resamples, counts }
     }
 
-    /// A column's total in every draw, from what each session adds (`None`: nothing, it has no value there). The largest of
-    /// drawn values says nothing of the largest there is, so a column of maxima has no totals.
+    /// Returns the total of a column in each resample, from the contributions of the sessions (`None`: the session has no value).
+    /// Maxima cannot be bootstrapped, so their totals are `None`.
     pub fn totals(&self, column: &Column, added: &[Option<Accumulator>]) -> Vec<Option<f64>> {
         if column.combine == Aggregation::Max {
-            return vec![None; self.draws];
+            return vec![None; self.resamples];
         }
-        let (mut over, mut under) = (vec![0.0; self.draws], vec![0.0; self.draws]);
-        for (times, added) in self.times.chunks_exact(self.draws.max(1)).zip(added) {
+        let (mut over, mut under) = (vec![0.0; self.resamples], vec![0.0; self.resamples]);
+        for (counts, added) in self.counts.chunks_exact(self.resamples.max(1)).zip(added) {
             let Some(added) = added else { continue };
-            for ((over, under), times) in over.iter_mut().zip(&mut under).zip(times) {
-                let times = f64::from(*times);
-                *over += added.over * times;
-                *under += added.under * times;
+            for ((over, under), count) in over.iter_mut().zip(&mut under).zip(counts) {
+                let count = f64::from(*count);
+                *over += added.over * count;
+                *under += added.under * count;
             }
         }
         over.into_iter().zip(under).map(|(over, under)| column.total_of(Accumulator { over, under })).collect()
     }
 }
 
-/// The middle part of draws (percentiles, linear between two of them); `None` where there are none.
-pub fn interval(draws: impl IntoIterator<Item = f64>, level: f64) -> Option<[f64; 2]> {
-    let mut sorted: Vec<f64> = draws.into_iter().collect();
+/// Returns the percentile interval of values, with linear interpolation; `None` if there are no values.
+pub fn interval(values: impl IntoIterator<Item = f64>, level: f64) -> Option<[f64; 2]> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;
-    let at = |quantile: f64| {
-        let place = quantile * last as f64;
-        let (below, part) = (place.floor() as usize, place.fract());
+    let quantile = |share: f64| {
+        let position = share * last as f64;
+        let (below, fraction) = (position.floor() as usize, position.fract());
         let above = (below + 1).min(last);
-        sorted[below] + (sorted[above] - sorted[below]) * part
+        sorted[below] + (sorted[above] - sorted[below]) * fraction
     };
-    Some([at((1.0 - level) / 2.0), at((1.0 + level) / 2.0)])
+    Some([quantile((1.0 - level) / 2.0), quantile((1.0 + level) / 2.0)])
 }
 
 #[cfg(test)]
@@ -91,15 +93,15 @@ mod tests {
         assert_eq!(resamples, Resamples::new(3, 50, 7));
         assert_ne!(resamples, Resamples::new(3, 50, 8));
         let totals = resamples.totals(&ratio(), &[added(1.0, 2.0), None, added(4.0, 4.0)]);
-        for (draw, total) in totals.into_iter().enumerate() {
-            let [first, second, third] = [0, 1, 2].map(|session| f64::from(resamples.times[session * 50 + draw]));
+        for (resample, total) in totals.into_iter().enumerate() {
+            let [first, second, third] = [0, 1, 2].map(|session| f64::from(resamples.counts[session * 50 + resample]));
             assert_eq!(first + second + third, 3.0);
             let under = 2.0 * first + 4.0 * third;
             assert_eq!(total, (under > 0.0).then(|| (first + 4.0 * third) / under));
         }
     }
 
-    /// Of three sessions there are 27 draws, all alike.
+    /// Three sessions have 27 resamples, all equally likely.
     #[test]
     fn draws_come_as_often_as_all_draws_hold_them() {
         let sessions = [(1.0, 2.0), (3.0, 4.0), (9.0, 10.0)];
@@ -110,15 +112,15 @@ mod tests {
             let total = drawn.iter().map(|(over, _)| over).sum::<f64>() / drawn.iter().map(|(_, under)| under).sum::<f64>();
             *expected.entry(key(total)).or_default() += 1.0 / 27.0;
         }
-        const DRAWS: usize = 20_000;
-        let totals = Resamples::new(3, DRAWS, 1).totals(&ratio(), &sessions.map(|(over, under)| added(over, under)));
+        const RESAMPLES: usize = 20_000;
+        let totals = Resamples::new(3, RESAMPLES, 1).totals(&ratio(), &sessions.map(|(over, under)| added(over, under)));
         let mut drawn: BTreeMap<i64, f64> = BTreeMap::new();
         for total in totals.iter().flatten() {
-            *drawn.entry(key(*total)).or_default() += 1.0 / DRAWS as f64;
+            *drawn.entry(key(*total)).or_default() += 1.0 / RESAMPLES as f64;
         }
         assert_eq!(drawn.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (total, share) in &expected {
-            let error = (share * (1.0 - share) / DRAWS as f64).sqrt();
+            let error = (share * (1.0 - share) / RESAMPLES as f64).sqrt();
             assert!((drawn[total] - share).abs() < 4.0 * error, "{total}: {} of {share}", drawn[total]);
         }
     }
