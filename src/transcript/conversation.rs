@@ -1,9 +1,9 @@
-//! What was said: one agent's conversation, normalised to messages an API would accept, never changed after it was read.
+//! A conversation of one agent: messages, blocks and calls, normalised so that an API would accept them.
 //!
-//! Invariants, kept by [`Builder`] and relied on everywhere:
-//! * a [`BlockId`] is an index into [`Conversation::blocks`]; no block stands in two messages;
-//! * every recorded response is a message of its own, and `calls` names them in ascending order;
-//! * a [`PairId`] joins the tool_use and the tool_result of one tool call.
+//! It does not change after it was read. [`Builder`] ensures these invariants:
+//! * A [`BlockId`] is an index into [`Conversation::blocks`]. No block is in two messages.
+//! * Every recorded response is a message of its own. [`Conversation::calls`] lists the responses in ascending order.
+//! * A [`PairId`] connects the tool_use and the tool_result of one tool call.
 
 mod builder;
 mod pieces;
@@ -15,7 +15,7 @@ use serde_json::Value;
 pub use builder::Builder;
 pub use pieces::SourceFile;
 
-/// Index of a block in its conversation. Replays number the blocks that layers write from where the conversation ends.
+/// Index of a block in its conversation. Blocks that layers create during a replay get the numbers after the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub u32);
 
@@ -25,7 +25,7 @@ impl BlockId {
     }
 }
 
-/// Index of a tool call: what its tool_use and its tool_result have in common.
+/// Index into [`Conversation::pairs`]: identifies a tool call, and so its tool_use and its tool_result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PairId(pub u32);
 
@@ -50,7 +50,7 @@ impl Role {
     }
 }
 
-/// What a block is, by its `type`.
+/// The kind of a block, from its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Text,
@@ -59,7 +59,7 @@ pub enum Kind {
     ToolResult(PairId),
     /// An image or a document.
     Media,
-    /// A block no layer touches: server tools and their results, references, types to come.
+    /// A block that no layer edits: server tools and their results, references, unknown types.
     Other,
 }
 
@@ -68,33 +68,34 @@ pub enum Kind {
 pub enum Origin {
     /// The model.
     Agent,
-    /// A person: text that begins a turn.
+    /// A person. This text begins a turn.
     User,
-    /// A tool that answered.
+    /// A tool: its result.
     Tool,
     /// The harness: reminders, attachments, environment, command output.
     Injected,
-    /// A recorded compaction: its summary, and what was restored after it.
+    /// A recorded compaction: its summary, and content restored after it.
     Compaction,
-    /// The reader: a stand-in for a result the record lacks, so that requests stay valid.
+    /// The reader: a placeholder for a result that is missing in the record, so that requests stay valid.
     Placeholder,
 }
 
+/// One content block of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     pub kind: Kind,
     pub origin: Origin,
-    /// Line of the transcript it was read from, from 1; 0 for blocks that layers write.
+    /// Line of the transcript from which it was read, from 1; 0 for blocks that layers create.
     pub line: u32,
-    /// Tokens by the record, for content whose text the record lacks (encrypted reasoning).
+    /// Tokens according to the record, for content without readable text (encrypted reasoning).
     pub recorded_tokens: Option<u64>,
-    /// The block as Anthropic's Messages API writes it, keys in the order of the record. Harnesses measure these characters.
+    /// The block as JSON of Anthropic's Messages API, keys in the order of the record. Harnesses count these characters.
     pub wire: Value,
 }
 
 impl Block {
-    /// What the model reads of this block: text, thinking, a tool's input as compact JSON, a result's text parts joined by
-    /// newlines. Empty for media.
+    /// Returns what the model reads of this block: text, thinking, the input of a tool as compact JSON, or the text parts of a result
+    /// joined by newlines. Empty for media.
     pub fn text(&self) -> Cow<'_, str> {
         match self.kind {
             Kind::Text => self.str_field("text"),
@@ -106,7 +107,7 @@ impl Block {
         }
     }
 
-    /// A tool_result that the harness marked as an error.
+    /// Returns whether this is a tool_result that the harness marked as an error.
     pub fn is_error(&self) -> bool {
         self.field("is_error").and_then(Value::as_bool).unwrap_or(false)
     }
@@ -115,13 +116,13 @@ impl Block {
         Cow::Borrowed(self.field(key).and_then(Value::as_str).unwrap_or_default())
     }
 
-    /// A field of the wire form. Blocks have a few fields: to walk them is quicker than to hash the key.
+    /// Returns a field of the wire form. Blocks have few fields, so a linear search is faster than hashing the key.
     pub fn field(&self, key: &str) -> Option<&Value> {
         self.wire.as_object()?.iter().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
 }
 
-/// The text of a tool_result's `content`: a string, or its text parts.
+/// Returns the text of a tool_result's `content`: a string, or its text parts joined by newlines.
 fn result_text(content: Option<&Value>) -> Cow<'_, str> {
     match content {
         Some(Value::String(text)) => Cow::Borrowed(text),
@@ -141,143 +142,159 @@ fn result_text(content: Option<&Value>) -> Cow<'_, str> {
     }
 }
 
-/// One message as it would be sent.
+/// One message of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     pub role: Role,
-    /// The content was a bare string, not a list of blocks: one text block, measured without its braces.
+    /// The content is a bare string, not a list of blocks. The message then has one text block, measured without its JSON braces.
     pub plain: bool,
     pub blocks: Vec<BlockId>,
-    /// Milliseconds since 1970, where the record has a clock.
+    /// Milliseconds since 1970, if the record has times.
     pub time: Option<i64>,
+    /// Line of the transcript, from 1.
     pub line: u32,
 }
 
 /// Tokens the provider billed for one call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Input that was neither read from nor written to the prompt cache.
+    /// Input tokens that were neither read from nor written to the prompt cache.
     pub input: u64,
+    /// Input tokens read from the prompt cache.
     pub cache_read: u64,
+    /// Input tokens written to the prompt cache with a lifetime of 5 minutes.
     pub cache_write_5m: u64,
+    /// Input tokens written to the prompt cache with a lifetime of 1 hour.
     pub cache_write_1h: u64,
-    /// Output, reasoning included.
+    /// Output tokens, reasoning included.
     pub output: u64,
-    /// The part of `output` that was reasoning, where the record tells.
+    /// The part of `output` that is reasoning, if recorded.
     pub reasoning: Option<u64>,
 }
 
 impl Usage {
-    /// Whether it can be: no number is so large that sums of them run over.
+    /// Returns whether all numbers are at most 2³² − 1, so that sums of them cannot overflow.
     pub fn is_possible(&self) -> bool {
         let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *self;
-        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens <= MOST_TOKENS)
+        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens <= MAX_TOKENS)
     }
 
-    /// Tokens of the request: everything the model read.
+    /// Returns the tokens of the request: everything that the model read.
     pub fn request(&self) -> u64 {
         self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
     }
 }
 
-/// One recorded model response. Its request is every message before `response`.
+/// One recorded call of the model. Its request is every message before `response`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Call {
     /// Index of the response in [`Conversation::messages`].
     pub response: usize,
     pub usage: Option<Usage>,
     pub model: Option<String>,
-    /// The provider's id of the message, and of the request, where recorded.
+    /// The provider's id of the response message, if recorded.
     pub message_id: Option<String>,
+    /// The provider's id of the request, if recorded.
     pub request_id: Option<String>,
-    /// Milliseconds since 1970 of the response, where recorded.
+    /// Time of the response in milliseconds since 1970, if recorded.
     pub time: Option<i64>,
 }
 
 impl Call {
-    /// Its usage, where that tells what the model read: harnesses write down zeros for calls that failed.
+    /// Returns the usage, but `None` if the request has 0 tokens: harnesses record zeros for failed calls.
     pub fn billed(&self) -> Option<Usage> {
         self.usage.filter(|usage| usage.request() > 0)
     }
 }
 
-/// What a tool_use and its tool_result have in common.
+/// One tool call: a tool_use and its tool_result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolPair {
+    /// Id of the tool call in the record.
     pub id: String,
-    /// The tool's name; `unknown` where the tool_use is not in the record.
+    /// Name of the tool; `unknown` if the tool_use is not in the record.
     pub name: String,
+    /// The tool_use block.
     pub used: Option<BlockId>,
+    /// The tool_result block.
     pub answered: Option<BlockId>,
 }
 
 /// A compaction that the recorded agent's harness made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compaction {
-    /// How many messages had entered when it was made.
+    /// Number of messages before the compaction.
     pub at: usize,
     pub edit: RecordedEdit,
-    /// `auto`, `manual`, or what the record says.
+    /// What triggered it, as recorded: `auto`, `manual` or another word.
     pub trigger: Option<String>,
-    /// Tokens before and after, as the record says.
+    /// Tokens of the context before the compaction, if recorded.
     pub tokens_before: Option<u64>,
+    /// Tokens of the context after the compaction, if recorded.
     pub tokens_after: Option<u64>,
+    /// Line of the transcript, from 1.
     pub line: u32,
 }
 
+/// What a recorded compaction did to the context.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordedEdit {
-    /// Everything that was in the context became these messages: summary, kept tail, restored attachments. Their blocks are
-    /// the conversation's own where they were kept, else blocks that stand in no other message.
+    /// These messages replaced the whole context: the summary, the kept tail, restored attachments. Kept blocks are blocks of
+    /// [`Conversation::messages`]; the others are in no other message.
     Fold { into: Vec<Message> },
     /// The results of these tool calls were cleared (micro-compaction).
     Clear { pairs: Vec<PairId> },
 }
 
 impl RecordedEdit {
-    /// Whether the provider alone can read what it put into the context.
+    /// Returns whether the summary is encrypted, so that only the provider can read it.
     pub fn is_encrypted(&self, conversation: &Conversation) -> bool {
         let mut blocks = self.messages().iter().flat_map(|message| &message.blocks);
         blocks.any(|id| conversation.block(*id).text() == ENCRYPTED_SUMMARY)
     }
 
-    /// The messages it put into the context.
+    /// Returns the messages that replaced the context; none for [`RecordedEdit::Clear`].
     pub fn messages(&self) -> &[Message] {
         if let RecordedEdit::Fold { into } = self { into } else { &[] }
     }
 }
 
-/// For how long a thinking block is sent again after the call that made it.
+/// How long thinking blocks stay in requests after the call that produced them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
-    /// Until the next typed user message: what the provider does with Claude Code's sessions.
+    /// Until the next message that a user typed. The provider does this with sessions of Claude Code.
     Turn,
-    /// Always: as a Messages file has it.
+    /// Always. Messages files are read this way.
     All,
     /// Never.
     None,
 }
 
+/// One agent's conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// Stable and unique within its transcript: `main`, `agent-a881341`, `17`.
+    /// Name, stable and unique within its transcript: `main`, `agent-a881341`, `17`.
     pub name: String,
-    /// Id of the format it was read from.
+    /// Id of the format from which it was read.
     pub format: &'static str,
+    /// All blocks; [`BlockId`] is an index into them.
     pub blocks: Vec<Block>,
-    /// As if nothing had been compacted (*unrolled*).
+    /// All messages, as if nothing had been compacted (*unrolled*).
     pub messages: Vec<Message>,
+    /// The recorded calls of the model, in order.
     pub calls: Vec<Call>,
+    /// The tool calls; [`PairId`] is an index into them.
     pub pairs: Vec<ToolPair>,
+    /// The recorded compactions, in order.
     pub compactions: Vec<Compaction>,
     pub thinking: Thinking,
-    /// The largest context window the record names, in tokens.
+    /// The largest context window that the record names, in tokens.
     pub window: Option<u64>,
-    /// System prompt, where the transcript holds it. Part of the overhead, never compacted.
+    /// System prompt, if the transcript contains it. It is part of the overhead and never compacted.
     pub system: Option<String>,
-    /// Records of the file that became part of this conversation.
+    /// Number of records of the file that are part of this conversation.
     pub records: usize,
-    /// The files it was read from, where they are several.
+    /// The files from which it was read; empty if it was read from one file.
     pub pieces: Vec<SourceFile>,
 }
 
@@ -290,59 +307,60 @@ impl Conversation {
         &self.pairs[id.index()]
     }
 
-    /// Whether a message holds something a person typed, and so begins a turn.
+    /// Returns whether a message contains text that a person typed. Such a message begins a turn.
     pub fn is_typed(&self, message: &Message) -> bool {
         message.blocks.iter().any(|b| self.block(*b).origin == Origin::User)
     }
 
-    /// The messages that entered between the call before `call` and `call` itself (indices into `messages`).
+    /// Returns the new messages of a call: indices of the messages after the previous response and before its own.
     pub fn entered(&self, call: usize) -> std::ops::Range<usize> {
         let start = call.checked_sub(1).map_or(0, |before| self.calls[before].response + 1);
         start..self.calls[call].response
     }
 
-    /// How many calls have a request: before some first responses nothing is recorded, so nothing can be sent again for them.
+    /// Returns the number of calls with a request. If nothing is recorded before the first response, its call has no request to replay.
     pub fn requests(&self) -> usize {
         self.calls.iter().filter(|call| call.response > 0).count()
     }
 
-    /// When the request of a call was sent, in milliseconds since 1970: when the newest of what entered for it did, else when
-    /// it was answered. An answer that took more than ten minutes is that to a request sent again.
+    /// Returns when the request of a call was sent, in milliseconds since 1970: the time of its newest new message, or else the time
+    /// of the response. If that message is more than ten minutes older than the response, the request must have been sent again, so
+    /// the result is ten minutes before the response.
     pub fn asked(&self, call: usize) -> Option<i64> {
-        let entered = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
-        let answered = self.calls[call].time;
-        let again = answered.map(|answered| answered - LONGEST_ANSWER);
-        entered.max(again.filter(|_| entered.is_some())).or(answered)
+        let newest_message = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
+        let response = self.calls[call].time;
+        let earliest = response.map(|response| response - MAX_RESPONSE_TIME);
+        newest_message.max(earliest.filter(|_| newest_message.is_some())).or(response)
     }
 
-    /// How many tool_use blocks were sent or answered, recorded compactions unrolled.
+    /// Returns the number of tool_use blocks, recorded compactions unrolled.
     pub fn tool_uses(&self) -> usize {
         self.count(|block| matches!(block.kind, Kind::ToolUse(_)))
     }
 
-    /// How many tool_result blocks the record holds; stand-ins are not among them.
+    /// Returns the number of recorded tool_result blocks, without placeholders.
     pub fn tool_results(&self) -> usize {
         self.count(|block| matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::Placeholder)
     }
 
-    fn count(&self, wanted: impl Fn(&Block) -> bool) -> usize {
-        self.messages.iter().flat_map(|m| &m.blocks).filter(|b| wanted(self.block(**b))).count()
+    fn count(&self, matches: impl Fn(&Block) -> bool) -> usize {
+        self.messages.iter().flat_map(|m| &m.blocks).filter(|b| matches(self.block(**b))).count()
     }
 }
 
-/// Milliseconds in a minute: times of records are in milliseconds.
+/// One minute in milliseconds, the unit of recorded times.
 pub const MINUTE: i64 = 60_000;
 
-/// How long a client waits for an answer before it asks again: the default of Anthropic's and OpenAI's SDKs.
-const LONGEST_ANSWER: i64 = 10 * MINUTE;
+/// How long a client waits for a response before it sends the request again: the default of the SDKs of Anthropic and OpenAI.
+const MAX_RESPONSE_TIME: i64 = 10 * MINUTE;
 
-/// No request and no answer has as many tokens: a record that says more cannot make a sum run over.
-const MOST_TOKENS: u64 = u32::MAX as u64;
+/// Maximum tokens of a recorded request or response. Records with more are ignored, so that sums cannot overflow.
+const MAX_TOKENS: u64 = u32::MAX as u64;
 
-/// What stands for a recorded summary that only the provider can read.
+/// Text in place of a recorded summary that only the provider can read.
 pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";
 
-/// `{"type": "text", "text": …}`
+/// Returns the wire form of a text block: `{"type": "text", "text": …}`.
 pub fn text_wire(text: impl Into<String>) -> Value {
     serde_json::json!({"type": "text", "text": text.into()})
 }

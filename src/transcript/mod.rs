@@ -1,4 +1,4 @@
-//! What was recorded: transcript files become conversations.
+//! Reads recorded transcripts into conversations.
 //!
 //! May import: [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
 //! [`format`](mod@format) (one reader for each transcript format), and [`tool_access`] (which files a tool call reads and writes).

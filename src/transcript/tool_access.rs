@@ -1,18 +1,18 @@
-//! What a tool call reads and writes, as far as its input tells: whether a lost result can be had again by asking for the same
-//! file or page, and whether a file is still what it was.
+//! Finds the files and URLs that a tool call reads and writes.
 //!
-//! Tools of many harnesses differ in their names and less in their inputs, so the input's shape decides and a tool's name only
-//! where the shape leaves it open:
+//! With this, retention knows whether a lost result is recoverable by reading the same file or page again, and whether the file was
+//! changed since. Tools of different harnesses differ more in their names than in their inputs. So the shape of the input decides, and
+//! the name of the tool counts only if the shape is ambiguous:
 //!
-//! | input | |
+//! | input | access |
 //! |---|---|
-//! | a path beside new content (`content`, `old_string`, `edits`, …) | written |
-//! | a path alone | read; written if the tool's name says so (`delete_file`) |
-//! | a path beside `command: "view"`, or another verb of an editor | read, or written |
-//! | `url` | read |
+//! | a path with new content (`content`, `old_string`, `edits`, …) | the path is written |
+//! | a path alone | the path is read; or written if the name of the tool says so (`delete_file`) |
+//! | a path with `command: "view"`, or another verb of an editor | the path is read, or written |
+//! | `url` | the URL is read |
 //! | a patch | its files are written |
-//! | a command | what its programs read and write |
-//! | a program that calls tools | what the commands and patches in it do |
+//! | a command | the files that its programs read and write |
+//! | a program that calls tools | the files of the commands and patches in it |
 
 mod commands;
 mod options;
@@ -25,12 +25,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// What a tool call reads and writes. Paths are as the call has them: nothing is made absolute.
+/// What a tool call reads and writes. Paths are as in the call; they are not made absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access<'a> {
-    /// Files, folders and URLs whose content its result is: asking again gives it again. Each once.
+    /// Files, folders and URLs whose content is in the result, without duplicates. Reading them again recovers the result.
     pub reads: Vec<Cow<'a, str>>,
-    /// Files it changes. Each once.
+    /// Files that the call changes, without duplicates.
     pub writes: Vec<Cow<'a, str>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Access<'a> {
         Access { reads: owned(self.reads), writes: owned(self.writes) }
     }
 
-    fn each_once(mut self) -> Self {
+    fn deduplicated(mut self) -> Self {
         for paths in [&mut self.reads, &mut self.writes] {
             let mut known = HashSet::new();
             paths.retain(|path| known.insert(path.clone()));
@@ -54,15 +54,15 @@ impl<'a> Access<'a> {
     }
 }
 
-/// The file, folder or page that a tool call names in an argument of its own.
+/// Returns the file, folder or URL in a top-level path argument of a tool call.
 pub fn named(input: &Value) -> Option<&str> {
-    // Inputs have a few fields: to walk them is quicker than to hash every name.
+    // Inputs have few fields, so a linear search is faster than hashing every name.
     let fields = input.as_object()?;
-    PATHS.iter().find_map(|name| fields.iter().find(|(known, _)| known == name)?.1.as_str())
+    PATH_KEYS.iter().find_map(|name| fields.iter().find(|(known, _)| known == name)?.1.as_str())
 }
 
-/// What tools call a file, a folder or a page: of several, the first is the one that is written.
-const PATHS: &[&str] = &[
+/// Names of arguments with one file, folder or URL. If a call has several of them, the first in this list is the one it writes.
+const PATH_KEYS: &[&str] = &[
     "file_path",
     "path",
     "filename",
@@ -80,13 +80,14 @@ const PATHS: &[&str] = &[
     "uri",
     "url",
 ];
-/// Several of them: texts, or objects that have one of the above.
-const LISTS: &[&str] = &["paths", "file_paths", "files", "urls", "include", "edits", "changes", "operations"];
-/// Where arguments stand one level deeper.
-const WRAPPERS: &[&str] = &["args", "arguments", "params", "parameters", "kwargs", "input"];
-const MOVED: &[&str] = &["old_path", "new_path", "source_path", "destination_path", "old_file_path", "new_file_path"];
-/// What is to stand in a file, or what shall give way to it.
-const CONTENTS: &[&str] = &[
+/// Names of arguments with a list of paths: strings, or objects with one of the keys above.
+const LIST_KEYS: &[&str] = &["paths", "file_paths", "files", "urls", "include", "edits", "changes", "operations"];
+/// Names of arguments that contain the real arguments.
+const WRAPPER_KEYS: &[&str] = &["args", "arguments", "params", "parameters", "kwargs", "input"];
+/// Names of arguments with the paths of a move.
+const MOVE_KEYS: &[&str] = &["old_path", "new_path", "source_path", "destination_path", "old_file_path", "new_file_path"];
+/// Names of arguments with new content of a file, or with content to replace.
+const CONTENT_KEYS: &[&str] = &[
     "content",
     "contents",
     "old_string",
@@ -106,96 +107,99 @@ const CONTENTS: &[&str] = &[
     "code_edit",
     "replacement",
 ];
-const PATCHES: &[&str] = &["input", "patch", "diff", "patchText", "patch_text"];
-const PROGRAMS: &[&str] = &["input", "code"];
-const COMMANDS: &[&str] = &["command", "cmd", "script", "commands"];
+/// Names of arguments with a patch.
+const PATCH_KEYS: &[&str] = &["input", "patch", "diff", "patchText", "patch_text"];
+/// Names of arguments with a program.
+const PROGRAM_KEYS: &[&str] = &["input", "code"];
+/// Names of arguments with a shell command.
+const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "commands"];
 
-/// Verbs of editors that are told in `command` what to do with a path.
-const EDITOR_WRITES: [&str; 5] = ["create", "str_replace", "insert", "undo_edit", "delete"];
-/// Verbs in the names of tools that change files.
-const WRITING: [&str; 12] =
+/// Values of `command` with which an editor tool changes a file.
+const EDITOR_WRITE_VERBS: [&str; 5] = ["create", "str_replace", "insert", "undo_edit", "delete"];
+/// Words in the names of tools that change files.
+const WRITE_TOOL_WORDS: [&str; 12] =
     ["write", "edit", "create", "insert", "replace", "delete", "remove", "append", "patch", "rename", "move", "save"];
-/// Names of tools that run commands.
-const SHELLS: [&str; 6] = ["bash", "shell", "terminal", "command", "exec", "console"];
+/// Words in the names of tools that run shell commands.
+const SHELL_TOOL_WORDS: [&str; 6] = ["bash", "shell", "terminal", "command", "exec", "console"];
 
-/// What a call of this tool with this input reads and writes.
+/// Returns what a call of this tool with this input reads and writes.
 pub fn of<'a>(tool: &str, input: &'a Value) -> Access<'a> {
     match input {
-        Value::String(text) => of_text(tool, text),
-        Value::Object(fields) => of_fields(tool, fields, true),
+        Value::String(text) => text_access(tool, text),
+        Value::Object(fields) => fields_access(tool, fields, true),
         _ => Access::default(),
     }
-    .each_once()
+    .deduplicated()
 }
 
-/// An input that is one text: a program, a patch, or a command if the tool is a shell.
-fn of_text<'a>(tool: &str, text: &'a str) -> Access<'a> {
+/// Handles an input that is one string: a program, a patch, or a command if the tool is a shell.
+fn text_access<'a>(tool: &str, text: &'a str) -> Access<'a> {
     if program::calls_tools(text) {
-        return of_program(text);
+        return program_access(text);
     }
-    if says(tool, &SHELLS) {
-        return of_shell(text);
+    if contains_any(tool, &SHELL_TOOL_WORDS) {
+        return shell_access(text);
     }
-    of_patch(text)
+    patch_access(text)
 }
 
-fn of_program(text: &str) -> Access<'_> {
+fn program_access(text: &str) -> Access<'_> {
     let mut access = Access::default();
     for literal in program::literals(text) {
-        let of = if matches!(literal.key, "cmd" | "command") { of_shell } else { of_patch };
+        let text_access = if matches!(literal.key, "cmd" | "command") { shell_access } else { patch_access };
         match literal.text {
-            Cow::Borrowed(text) => access.extend(of(text)),
-            Cow::Owned(text) => access.extend(of(&text).into_owned()),
+            Cow::Borrowed(text) => access.extend(text_access(text)),
+            Cow::Owned(text) => access.extend(text_access(&text).into_owned()),
         }
     }
     access
 }
 
-fn of_patch(text: &str) -> Access<'_> {
+fn patch_access(text: &str) -> Access<'_> {
     Access { reads: Vec::new(), writes: patch::targets(text) }
 }
 
-/// A command, in which a patch may stand as a here-document.
-fn of_shell(script: &str) -> Access<'_> {
-    let mut access = commands::of_script(script);
+/// Handles a shell script, which may contain a patch as a here-document.
+fn shell_access(script: &str) -> Access<'_> {
+    let mut access = commands::script_access(script);
     if script.contains(patch::BEGIN) {
         access.writes.extend(patch::targets(script));
     }
     access
 }
 
-/// `outer`: lists and wrappers within are looked into.
-fn of_fields<'a>(tool: &str, fields: &'a Map<String, Value>, outer: bool) -> Access<'a> {
-    let mut access = Access { reads: Vec::new(), writes: paths(fields, MOVED).collect() };
-    let listed = |keys: &'static [&'static str]| keys.iter().filter(move |_| outer).filter_map(|key| fields.get(*key));
-    for within in listed(WRAPPERS).filter_map(Value::as_object) {
-        access.extend(of_fields(tool, within, false));
+/// Handles the fields of an input. With `is_outer`, it also searches lists and wrappers in them.
+fn fields_access<'a>(tool: &str, fields: &'a Map<String, Value>, is_outer: bool) -> Access<'a> {
+    let mut access = Access { reads: Vec::new(), writes: paths(fields, MOVE_KEYS).collect() };
+    let nested = |keys: &'static [&'static str]| keys.iter().filter(move |_| is_outer).filter_map(|key| fields.get(*key));
+    for inner in nested(WRAPPER_KEYS).filter_map(Value::as_object) {
+        access.extend(fields_access(tool, inner, false));
     }
-    let named = paths(fields, PATHS).next();
-    let command = COMMANDS.iter().find_map(|key| fields.get(*key));
+    let named = paths(fields, PATH_KEYS).next();
+    let command = COMMAND_KEYS.iter().find_map(|key| fields.get(*key));
     match command.and_then(Value::as_str) {
         Some("view") if named.is_some() => access.reads.extend(named),
-        Some(verb) if named.is_some() && EDITOR_WRITES.contains(&verb) => access.writes.extend(named),
-        // A path beside a command is the folder it runs in.
-        _ if command.is_some() => access.extend(of_command(command)),
+        Some(verb) if named.is_some() && EDITOR_WRITE_VERBS.contains(&verb) => access.writes.extend(named),
+        // A path next to a command is the working directory.
+        _ if command.is_some() => access.extend(command_access(command)),
         _ => {
             let texts = |keys: &'static [&'static str]| keys.iter().filter_map(|key| fields.get(*key)?.as_str());
-            if let Some(text) = texts(PROGRAMS).find(|text| program::calls_tools(text)) {
-                access.extend(of_program(text));
+            if let Some(text) = texts(PROGRAM_KEYS).find(|text| program::calls_tools(text)) {
+                access.extend(program_access(text));
             } else if named.is_none() {
-                access.writes.extend(texts(PATCHES).flat_map(patch::targets));
+                access.writes.extend(texts(PATCH_KEYS).flat_map(patch::targets));
             }
-            let mut all = Vec::new();
-            for item in listed(LISTS).filter_map(Value::as_array).flatten() {
+            let mut listed = Vec::new();
+            for item in nested(LIST_KEYS).filter_map(Value::as_array).flatten() {
                 match item {
-                    Value::Object(fields) => access.extend(of_fields(tool, fields, false)),
-                    _ => all.extend(item.as_str().filter(|path| is_path(path)).map(Cow::Borrowed)),
+                    Value::Object(fields) => access.extend(fields_access(tool, fields, false)),
+                    _ => listed.extend(item.as_str().filter(|path| is_path(path)).map(Cow::Borrowed)),
                 }
             }
-            if writes(tool, fields) {
-                access.writes.extend(named.into_iter().chain(all).filter(|path| !is_url(path)));
-            } else if !sends(fields) {
-                access.reads.extend(paths(fields, PATHS).chain(all));
+            if is_write(tool, fields) {
+                access.writes.extend(named.into_iter().chain(listed).filter(|path| !is_url(path)));
+            } else if !sends_data(fields) {
+                access.reads.extend(paths(fields, PATH_KEYS).chain(listed));
             }
         }
     }
@@ -206,13 +210,13 @@ fn paths<'a>(fields: &'a Map<String, Value>, keys: &'static [&'static str]) -> i
     keys.iter().filter_map(|key| fields.get(*key)?.as_str()).filter(|text| is_path(text)).map(Cow::Borrowed)
 }
 
-/// A script, or a program and its arguments, among which the script of a shell may be.
-fn of_command(command: Option<&Value>) -> Access<'_> {
+/// Handles a script, or a program and its arguments (which may contain the script of a shell).
+fn command_access(command: Option<&Value>) -> Access<'_> {
     match command {
-        Some(Value::String(script)) => of_shell(script),
+        Some(Value::String(script)) => shell_access(script),
         Some(Value::Array(words)) => {
             let words = || words.iter().filter_map(Value::as_str);
-            let mut access = commands::of_arguments(words());
+            let mut access = commands::argv_access(words());
             access.writes.extend(words().filter(|word| word.contains(patch::BEGIN)).flat_map(patch::targets));
             access
         }
@@ -220,18 +224,18 @@ fn of_command(command: Option<&Value>) -> Access<'_> {
     }
 }
 
-/// Whether the call changes the file it names.
-fn writes(tool: &str, fields: &Map<String, Value>) -> bool {
-    let holds = |key: &&str| fields.get(*key).is_some_and(|value| value.is_string() || value.is_array() || value.is_object());
-    CONTENTS.iter().any(holds) || says(tool, &WRITING)
+/// Returns whether the call changes the file it names.
+fn is_write(tool: &str, fields: &Map<String, Value>) -> bool {
+    let has_value = |key: &&str| fields.get(*key).is_some_and(|value| value.is_string() || value.is_array() || value.is_object());
+    CONTENT_KEYS.iter().any(has_value) || contains_any(tool, &WRITE_TOOL_WORDS)
 }
 
-/// Whether the call sends something to a page: to ask again is not to get the same.
-fn sends(fields: &Map<String, Value>) -> bool {
+/// Returns whether the call sends data to a URL. Repeating it may give another result.
+fn sends_data(fields: &Map<String, Value>) -> bool {
     fields.get("method").and_then(Value::as_str).is_some_and(|method| !["GET", "HEAD"].contains(&&*method.to_ascii_uppercase()))
 }
 
-fn says(tool: &str, words: &[&str]) -> bool {
+fn contains_any(tool: &str, words: &[&str]) -> bool {
     let tool = tool.to_ascii_lowercase();
     words.iter().any(|word| tool.contains(word))
 }
@@ -240,11 +244,11 @@ fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// Whether a text can be a path or a URL: one line, of a length that systems allow, no device, no descriptor.
+/// Returns whether a text can be a path or a URL: one line, not too long, not a device, not a file descriptor.
 fn is_path(text: &str) -> bool {
-    let plain = |text: &str| text.len() <= 1024 && !text.chars().any(char::is_control);
+    let is_one_line = |text: &str| text.len() <= 1024 && !text.chars().any(char::is_control);
     !text.trim().is_empty()
-        && plain(text)
+        && is_one_line(text)
         && text != "-"
         && !text.starts_with("/dev/")
         && !text.bytes().all(|b| b.is_ascii_digit())

@@ -1,15 +1,15 @@
-//! Building conversations, and the invariants they keep.
+//! Builds conversations and ensures their invariants.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, MOST_TOKENS, Message, Origin, PairId, SourceFile, Thinking, ToolPair,
+    Block, BlockId, Call, Compaction, Conversation, Kind, MAX_TOKENS, Message, Origin, PairId, SourceFile, Thinking, ToolPair,
     Usage, text_wire,
 };
 
-/// Builds a conversation message by message. Readers push blocks; kinds, tool pairs and ids follow from the wire form.
+/// Builds a conversation message by message. Readers add blocks; the builder derives kinds and tool pairs from the wire form.
 #[derive(Debug)]
 pub struct Builder {
     conversation: Conversation,
@@ -36,19 +36,18 @@ impl Builder {
         Self { conversation, pair_ids: HashMap::new(), ids_recur: false }
     }
 
-    /// Says that an id which was answered may name another call later, as OpenAI's API allows: each use of it is a pair of
-    /// its own.
+    /// Allows the id of an answered tool call to be used again for another call, as OpenAI's API does. Each use is a separate pair.
     pub fn ids_may_recur(mut self) -> Self {
         self.ids_recur = true;
         self
     }
 
-    /// What has been built so far.
+    /// Returns what has been built so far.
     pub fn so_far(&self) -> &Conversation {
         &self.conversation
     }
 
-    /// A context window the record names; of several, the largest counts.
+    /// Sets the context window. If the record names several, the largest counts.
     pub fn set_window(&mut self, tokens: u64) {
         self.conversation.window = self.conversation.window.max(Some(tokens));
     }
@@ -57,17 +56,17 @@ impl Builder {
         self.conversation.system = Some(text.into());
     }
 
-    /// Says that lines after `piece.before` are of this file, until the next is named.
+    /// Adds a file: lines after `piece.before` belong to it, until the next file is added.
     pub fn add_piece(&mut self, piece: SourceFile) {
         self.conversation.pieces.push(piece);
     }
 
-    /// Says that one more record of the file became part of the conversation.
+    /// Counts one more record of the file as part of the conversation.
     pub fn add_record(&mut self) {
         self.conversation.records += 1;
     }
 
-    /// Makes a block from its wire form. It belongs to no message until it is pushed into one.
+    /// Creates a block from its wire form. It is not part of a message yet.
     pub fn block(&mut self, wire: Value, origin: Origin, line: u32) -> BlockId {
         let id = BlockId(u32::try_from(self.conversation.blocks.len()).expect("fewer than 2^32 blocks in one conversation"));
         let kind = self.kind_of(&wire, id);
@@ -75,17 +74,17 @@ impl Builder {
         id
     }
 
-    /// A text block from a string.
+    /// Creates a text block. It is not part of a message yet.
     pub fn text(&mut self, text: impl Into<String>, origin: Origin, line: u32) -> BlockId {
         self.block(text_wire(text), origin, line)
     }
 
-    /// Sets the tokens of a block whose text the record lacks, 2^32 at most.
+    /// Sets the tokens of a block whose text is not in the record; at most 2³² − 1.
     pub fn set_recorded_tokens(&mut self, block: BlockId, tokens: u64) {
-        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens.min(MOST_TOKENS));
+        self.conversation.blocks[block.index()].recorded_tokens = Some(tokens.min(MAX_TOKENS));
     }
 
-    /// Appends a message and gives its index. Messages without blocks are not appended.
+    /// Appends a message and returns its index. Does not append a message without blocks.
     pub fn message(&mut self, message: Message) -> Option<usize> {
         if message.blocks.is_empty() {
             return None;
@@ -94,7 +93,7 @@ impl Builder {
         Some(self.conversation.messages.len() - 1)
     }
 
-    /// Appends a response and the call that made it; `call.response` is set here. A usage that cannot be is none.
+    /// Appends a response and its call, and sets `call.response`. Drops an impossible usage ([`Usage::is_possible`]).
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
         let usage = call.usage.filter(Usage::is_possible);
@@ -106,7 +105,7 @@ impl Builder {
         self.conversation.compactions.push(compaction);
     }
 
-    /// The tool call with this id, if a block named it.
+    /// Returns the tool call with this id, if a block has it.
     pub fn pair(&self, id: &str) -> Option<PairId> {
         self.pair_ids.get(id).copied()
     }
@@ -122,18 +121,18 @@ impl Builder {
             "thinking" | "redacted_thinking" => Kind::Thinking,
             "image" | "document" => Kind::Media,
             "tool_use" => {
-                let known = self.pair_ids.get(field("id")).map(|pair| &self.conversation.pairs[pair.index()]);
-                if self.ids_recur && known.is_some_and(|pair| pair.answered.is_some()) {
+                let existing = self.pair_ids.get(field("id")).map(|pair| &self.conversation.pairs[pair.index()]);
+                if self.ids_recur && existing.is_some_and(|pair| pair.answered.is_some()) {
                     self.pair_ids.remove(field("id"));
                 }
-                let pair = self.intern(field("id"));
-                let entry = &mut self.conversation.pairs[pair.index()];
-                // Of two calls with one id the first names the pair: a later one must not change what was known before.
-                if entry.used.is_none() {
-                    entry.name = field("name").to_owned();
-                    entry.used = Some(id);
+                let pair_id = self.intern(field("id"));
+                let pair = &mut self.conversation.pairs[pair_id.index()];
+                // If two calls have the same id, the first one counts: a later call must not change what layers saw before.
+                if pair.used.is_none() {
+                    pair.name = field("name").to_owned();
+                    pair.used = Some(id);
                 }
-                Kind::ToolUse(pair)
+                Kind::ToolUse(pair_id)
             }
             "tool_result" => {
                 let pair = self.intern(field("tool_use_id"));
@@ -144,9 +143,10 @@ impl Builder {
         }
     }
 
+    /// Returns the pair with this id; creates it if it is new.
     fn intern(&mut self, id: &str) -> PairId {
-        if let Some(known) = self.pair_ids.get(id) {
-            return *known;
+        if let Some(existing) = self.pair_ids.get(id) {
+            return *existing;
         }
         let pair = PairId(u32::try_from(self.conversation.pairs.len()).expect("fewer pairs than blocks"));
         let name = "unknown".to_owned();

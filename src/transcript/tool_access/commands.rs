@@ -1,36 +1,38 @@
-//! What shell commands read and write: the programs that agents look at files with, and change them with. Of any other program
-//! (a build, a test run) nothing is known, so it reads nothing: asking again may give something else.
+//! Finds the files that shell commands read and write.
+//!
+//! It knows the programs with which agents read and change files. Any other program (a build, a test run) counts as reading nothing,
+//! because running it again may give another result.
 
 use std::borrow::Cow;
 
-use super::options::{Options, READERS, Told};
-use super::shell::{self, Simple, Word};
+use super::options::{Options, ParsedArguments, READERS};
+use super::shell::{self, SimpleCommand, Word};
 use super::{Access, is_path, patch};
 
-/// How deep scripts may stand in scripts (`bash -lc "bash -c …"`).
-const DEEPEST: usize = 4;
+/// Maximum nesting depth of scripts (`bash -lc "bash -c …"`).
+const MAX_SCRIPT_DEPTH: usize = 4;
 
-/// What a script reads and writes.
-pub fn of_script(script: &str) -> Access<'_> {
-    // SWE-agent's own `edit 3:9` is followed by lines of the file that is open: no commands, and no name.
-    if script.starts_with("edit ") { Access::default() } else { within(script, 0) }
+/// Returns what a script reads and writes.
+pub fn script_access(script: &str) -> Access<'_> {
+    // After SWE-agent's own `edit 3:9` come new lines for the open file: neither commands nor a file name.
+    if script.starts_with("edit ") { Access::default() } else { access_at_depth(script, 0) }
 }
 
-/// What one program reads and writes, its arguments given one by one.
-pub fn of_arguments<'a>(arguments: impl Iterator<Item = &'a str>) -> Access<'a> {
-    let words = arguments.map(|text| Word { text: Cow::Borrowed(text), open: false }).collect();
-    of_simple(&Simple { words, ..Simple::default() }, 0)
+/// Returns what one program reads and writes. The first argument is the program.
+pub fn argv_access<'a>(arguments: impl Iterator<Item = &'a str>) -> Access<'a> {
+    let words = arguments.map(|text| Word { text: Cow::Borrowed(text), has_expansion: false }).collect();
+    command_access(&SimpleCommand { words, ..SimpleCommand::default() }, 0)
 }
 
-fn within(script: &str, depth: usize) -> Access<'_> {
+fn access_at_depth(script: &str, depth: usize) -> Access<'_> {
     let mut access = Access::default();
     let mut patches = false;
     for pipeline in shell::commands(script).chunk_by(|_, next| next.piped) {
-        let silent = pipeline.iter().any(|command| command.silent);
+        let redirects_stdout = pipeline.iter().any(|command| command.redirects_stdout);
         for (at, command) in pipeline.iter().enumerate() {
-            let mut own = of_simple(command, depth);
-            // What a later command of a pipeline is given comes from the first.
-            if at > 0 || silent {
+            let mut own = command_access(command, depth);
+            // Only the first command of a pipeline prints content of files; later commands filter it.
+            if at > 0 || redirects_stdout {
                 own.reads.clear();
             }
             access.extend(own);
@@ -47,19 +49,19 @@ fn is_git_apply(words: &[Word]) -> bool {
     matches!(program(words), ("git", [first, ..]) if first.text == "apply")
 }
 
-fn of_simple<'a>(command: &Simple<'a>, depth: usize) -> Access<'a> {
+fn command_access<'a>(command: &SimpleCommand<'a>, depth: usize) -> Access<'a> {
     let (name, arguments) = program(&command.words);
     let mut access = Access::default();
-    if let Some(script) = nested(name, arguments).filter(|_| depth < DEEPEST) {
+    if let Some(script) = nested_script(name, arguments).filter(|_| depth < MAX_SCRIPT_DEPTH) {
         match &script.text {
-            Cow::Borrowed(script) => access = within(script, depth + 1),
-            Cow::Owned(script) => access = within(script, depth + 1).into_owned(),
+            Cow::Borrowed(script) => access = access_at_depth(script, depth + 1),
+            Cow::Owned(script) => access = access_at_depth(script, depth + 1).into_owned(),
         }
     } else if let Some(reader) = READERS.iter().find(|reader| reader.names.contains(&name)) {
         access.reads = paths(reader.options.split(arguments).operands);
         access.reads.extend(paths(&command.input));
     } else {
-        by_program(name, arguments, &mut access);
+        add_program_access(name, arguments, &mut access);
     }
     if name != "[[" {
         access.writes.extend(paths(&command.outputs));
@@ -67,28 +69,29 @@ fn of_simple<'a>(command: &Simple<'a>, depth: usize) -> Access<'a> {
     access
 }
 
-/// The words that are paths, as far as one can see.
+/// Returns the words that can be paths. Skips words with expansions and pathspecs of git (`:(exclude)…`).
 fn paths<'w, 'a: 'w>(words: impl IntoIterator<Item = &'w Word<'a>>) -> Vec<Cow<'a, str>> {
     words
         .into_iter()
-        .filter(|word| !word.open && is_path(&word.text) && !word.text.starts_with(":("))
+        .filter(|word| !word.has_expansion && is_path(&word.text) && !word.text.starts_with(":("))
         .map(|word| word.text.clone())
         .collect()
 }
 
-/// The program of a command, without its folder, and its arguments. What only says how to run a program is passed over.
+/// Returns the program of a command, without its folder, and its arguments. Skips assignments, keywords and wrappers (`sudo`,
+/// `timeout`).
 fn program<'w, 'a>(words: &'w [Word<'a>]) -> (&'w str, &'w [Word<'a>]) {
     let mut rest = words;
     while let [first, after @ ..] = rest {
         let name = first.text.rsplit('/').next().unwrap_or_default();
-        let assigns = first.text.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let assigns = first.text.split_once('=').is_some_and(|(name, _)| is_variable_name(name));
         let options = |words: &[Word]| words.iter().take_while(|word| word.text.starts_with('-')).count();
         rest = match name {
             _ if assigns => after,
             "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" | "}" | "time" | "command" | "exec"
             | "nohup" => after,
             "sudo" | "env" | "stdbuf" | "nice" => &after[options(after)..],
-            // A duration stands before the program.
+            // A duration comes before the program.
             "timeout" => after.get(options(after) + 1..).unwrap_or_default(),
             _ => return (name, after),
         };
@@ -96,12 +99,12 @@ fn program<'w, 'a>(words: &'w [Word<'a>]) -> (&'w str, &'w [Word<'a>]) {
     ("", rest)
 }
 
-fn is_name(text: &str) -> bool {
+fn is_variable_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The script that a shell is told to run.
-fn nested<'w, 'a>(name: &str, arguments: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
+/// Returns the script of `bash -c SCRIPT` and similar commands.
+fn nested_script<'w, 'a>(name: &str, arguments: &'w [Word<'a>]) -> Option<&'w Word<'a>> {
     if !matches!(name, "bash" | "sh" | "zsh" | "dash" | "ksh") {
         return None;
     }
@@ -109,15 +112,15 @@ fn nested<'w, 'a>(name: &str, arguments: &'w [Word<'a>]) -> Option<&'w Word<'a>>
     arguments.get(arguments.iter().position(is_option)? + 1)
 }
 
-/// Programs that look at files in their own way, and those that change them.
-fn by_program<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
-    let plain = || Options::default().split(arguments).operands;
+/// Adds what a program reads and writes, for programs with their own syntax and programs that change files.
+fn add_program_access<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
+    let operands = || Options::default().split(arguments).operands;
     match name {
         "sed" => {
-            let mut options = Options { valued: "ef", attached: "i", first: 0, ..Options::default() };
+            let mut options = Options { valued: "ef", attached: "i", leading: 0, ..Options::default() };
             options.long = &["expression", "file"];
-            let Told { letters, mut operands } = options.split(arguments);
-            // On BSD, `-i` is followed by an ending, mostly none.
+            let ParsedArguments { letters, mut operands } = options.split(arguments);
+            // On BSD, an extension follows `-i`; it is mostly an empty word.
             operands.retain(|word| !word.text.is_empty());
             let script = usize::from(!letters.contains(['e', 'f']));
             operands.drain(..script.min(operands.len()));
@@ -127,7 +130,7 @@ fn by_program<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
         }
         "perl" => {
             let options = Options { valued: "eE", attached: "iMIF", ..Options::default() };
-            let Told { letters, operands } = options.split(arguments);
+            let ParsedArguments { letters, operands } = options.split(arguments);
             if letters.contains('i') {
                 access.writes.extend(paths(operands));
             } else if letters.contains(['n', 'p']) {
@@ -138,11 +141,11 @@ fn by_program<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
             let folders = arguments.iter().skip_while(|word| matches!(&*word.text, "-L" | "-H" | "-P" | "-E"));
             access.reads.extend(paths(folders.take_while(|word| !word.text.starts_with(['-', '(', '!']))));
         }
-        "curl" | "wget" => of_download(name, arguments, access),
-        "git" => of_git(arguments, access),
-        "open" => access.reads.extend(paths(plain().into_iter().take(1))),
+        "curl" | "wget" => add_download_access(name, arguments, access),
+        "git" => add_git_access(arguments, access),
+        "open" => access.reads.extend(paths(operands().into_iter().take(1))),
         "str_replace_editor" | "edit_anthropic" => {
-            let operands = plain();
+            let operands = operands();
             let to =
                 if operands.first().is_some_and(|verb| verb.text == "view") { &mut access.reads } else { &mut access.writes };
             to.extend(paths(operands.into_iter().skip(1).take(1)));
@@ -156,7 +159,7 @@ fn by_program<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
             let operands = Options { valued: "tmS", ..Options::default() }.split(arguments).operands;
             if let Some((to, from @ [_, ..])) = operands.split_last() {
                 access.writes.extend(from.iter().filter(|_| name == "mv").flat_map(|word| paths(Some(*word))));
-                access.writes.extend(paths(Some(*to)).into_iter().flat_map(|to| placed(from, to)));
+                access.writes.extend(paths(Some(*to)).into_iter().flat_map(|to| copy_targets(from, to)));
             }
         }
         _ if name.starts_with("python") => {
@@ -169,8 +172,8 @@ fn by_program<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
     }
 }
 
-/// What files become in the folder they are put into; what is not written as a folder is taken for a file.
-fn placed<'a>(from: &[&Word<'a>], to: Cow<'a, str>) -> Vec<Cow<'a, str>> {
+/// Returns the paths of files after a copy into a folder. A target that does not end in `/` or `.` counts as a file.
+fn copy_targets<'a>(from: &[&Word<'a>], to: Cow<'a, str>) -> Vec<Cow<'a, str>> {
     if !to.ends_with('/') && !to.ends_with('.') {
         return vec![to];
     }
@@ -179,8 +182,8 @@ fn placed<'a>(from: &[&Word<'a>], to: Cow<'a, str>) -> Vec<Cow<'a, str>> {
     paths(from.iter().copied()).into_iter().filter_map(name).map(Cow::Owned).collect()
 }
 
-/// A page fetched again is the same page, unless something is sent along.
-fn of_download<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
+/// Adds what a download reads and writes. A request that sends data does not count as a read.
+fn add_download_access<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) {
     let sends = |word: &Word| {
         ["-X", "-d", "-F", "-T", "--data", "--request", "--form", "--upload", "--json", "--post"]
             .iter()
@@ -198,8 +201,8 @@ fn of_download<'a>(name: &str, arguments: &[Word<'a>], access: &mut Access<'a>) 
     }
 }
 
-/// `git show REV:path`, `git diff -- path`, `git checkout -- path` and their like.
-fn of_git<'a>(arguments: &[Word<'a>], access: &mut Access<'a>) {
+/// Adds what a git command reads and writes: `git show REV:path`, `git diff -- path`, `git checkout -- path` and others.
+fn add_git_access<'a>(arguments: &[Word<'a>], access: &mut Access<'a>) {
     let mut rest = arguments;
     let (verb, arguments) = loop {
         match rest {
@@ -213,8 +216,8 @@ fn of_git<'a>(arguments: &[Word<'a>], access: &mut Access<'a>) {
     let operands = || Options { valued: "Ls", ..Options::default() }.split(arguments).operands;
     match verb {
         "show" | "cat-file" => {
-            for word in arguments.iter().filter(|word| !word.open && !word.text.starts_with('-')) {
-                // The part behind the colon, without a copy where there was none before.
+            for word in arguments.iter().filter(|word| !word.has_expansion && !word.text.starts_with('-')) {
+                // Takes the part after the colon; borrows it if the word is borrowed.
                 let path = match &word.text {
                     Cow::Borrowed(text) => text.split_once(':').map(|(_, path)| Cow::Borrowed(path)),
                     Cow::Owned(text) => text.split_once(':').map(|(_, path)| Cow::Owned(path.to_owned())),

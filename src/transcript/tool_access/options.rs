@@ -1,51 +1,55 @@
-//! The arguments of programs: which are options, which are options' values, and which are files. Only what agents look at files
-//! with is listed.
+//! Splits the arguments of programs into options, values of options, and operands. It lists the programs with which agents read files.
 
 use super::shell::Word;
 
-/// The options of a program, as far as they matter for telling its operands from the options' values.
+/// The options of a program, as far as needed to separate operands from values of options.
 #[derive(Default)]
 pub struct Options {
-    /// Letters of options whose value follows, in the same word or in the next.
+    /// Letters of options whose value is the rest of the word, or the next word.
     pub valued: &'static str,
-    /// Letters of options whose value can only be in the same word.
+    /// Letters of options whose value can only be the rest of the word.
     pub attached: &'static str,
+    /// Long options whose value is the next word.
     pub long: &'static [&'static str],
-    /// How many operands come before the files: a pattern, a program.
-    pub first: usize,
-    /// Options that give what else comes before the files.
-    pub instead: &'static [&'static str],
+    /// Number of operands before the files, such as a search pattern or a program text.
+    pub leading: usize,
+    /// Options that replace these leading operands (`grep -e PATTERN`).
+    pub replaces_leading: &'static [&'static str],
 }
 
-/// The arguments of a program, told apart.
+/// The arguments of a program, split.
 #[derive(Default)]
-pub struct Told<'w, 'a> {
+pub struct ParsedArguments<'w, 'a> {
+    /// The letters of all short options.
     pub letters: String,
+    /// The files.
     pub operands: Vec<&'w Word<'a>>,
 }
 
 /// Options of `jq` that take two values.
-const PAIRS: [&str; 4] = ["arg", "argjson", "slurpfile", "rawfile"];
+const TWO_VALUE_OPTIONS: [&str; 4] = ["arg", "argjson", "slurpfile", "rawfile"];
 
 impl Options {
-    pub fn split<'w, 'a>(&self, arguments: &'w [Word<'a>]) -> Told<'w, 'a> {
-        let mut told = Told::default();
-        let mut first = self.first;
+    /// Splits the arguments of a program.
+    pub fn split<'w, 'a>(&self, arguments: &'w [Word<'a>]) -> ParsedArguments<'w, 'a> {
+        let mut parsed = ParsedArguments::default();
+        let mut leading = self.leading;
         let mut rest = arguments.iter();
         while let Some(word) = rest.next() {
             let text = &*word.text;
             if text == "--" {
-                told.operands.extend(rest.by_ref());
+                parsed.operands.extend(rest.by_ref());
             } else if let Some(long) = text.strip_prefix("--") {
                 let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-                let values = if PAIRS.contains(&name) { 2 } else { usize::from(self.long.contains(&name) && value.is_none()) };
+                let values =
+                    if TWO_VALUE_OPTIONS.contains(&name) { 2 } else { usize::from(self.long.contains(&name) && value.is_none()) };
                 rest.by_ref().take(values).for_each(drop);
-                first = if self.instead.contains(&name) { 0 } else { first };
+                leading = if self.replaces_leading.contains(&name) { 0 } else { leading };
             } else if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) {
                 for (at, letter) in letters.char_indices() {
-                    told.letters.push(letter);
+                    parsed.letters.push(letter);
                     let last = at + letter.len_utf8() == letters.len();
-                    first = if self.instead.contains(&&letters[at..at + letter.len_utf8()]) { 0 } else { first };
+                    leading = if self.replaces_leading.contains(&&letters[at..at + letter.len_utf8()]) { 0 } else { leading };
                     if self.valued.contains(letter) && last {
                         rest.next();
                     }
@@ -54,33 +58,35 @@ impl Options {
                     }
                 }
             } else {
-                told.operands.push(word);
+                parsed.operands.push(word);
             }
         }
-        told.operands.drain(..first.min(told.operands.len()));
-        told
+        parsed.operands.drain(..leading.min(parsed.operands.len()));
+        parsed
     }
 }
 
-/// A program that prints what is in its operands.
+/// A program that prints the content of its operands.
 pub struct Reader {
+    /// Names under which the program is called.
     pub names: &'static [&'static str],
     pub options: Options,
 }
 
 const fn reader(names: &'static [&'static str], valued: &'static str, long: &'static [&'static str]) -> Reader {
-    Reader { names, options: Options { valued, attached: "", long, first: 0, instead: &[] } }
+    Reader { names, options: Options { valued, attached: "", long, leading: 0, replaces_leading: &[] } }
 }
 
 const fn searcher(
     names: &'static [&'static str],
     valued: &'static str,
     long: &'static [&'static str],
-    instead: &'static [&'static str],
+    replaces_leading: &'static [&'static str],
 ) -> Reader {
-    Reader { names, options: Options { valued, attached: "", long, first: 1, instead } }
+    Reader { names, options: Options { valued, attached: "", long, leading: 1, replaces_leading } }
 }
 
+/// The programs that read files.
 pub const READERS: &[Reader] = &[
     reader(&["cat", "tac", "wc", "file", "sha256sum", "md5sum", "zcat", "gunzip", "readlink", "realpath"], "", &[]),
     reader(&["head", "tail"], "nc", &["lines", "bytes"]),
@@ -100,7 +106,7 @@ pub const READERS: &[Reader] = &[
     searcher(&["rg"], "ABCmegtTfjMrdE", RG_LONG, &["e", "f", "regexp", "file", "files"]),
     searcher(&["fd", "fdfind"], "etdEcjxXSo", &["extension", "type", "max-depth", "exclude"], &[]),
     searcher(&["jq", "yq"], "L", &["indent"], &["from-file"]),
-    // What the trajectories of SWE-agent call its tools with.
+    // Tools of SWE-agent, as its trajectories call them.
     searcher(&["search_file", "search_dir", "find_file"], "", &[], &[]),
 ];
 

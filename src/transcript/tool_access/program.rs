@@ -1,21 +1,21 @@
-//! Programs that call tools (Codex's `exec` takes JavaScript): the commands and the patches that stand in them as literals.
+//! Finds string literals in programs that call tools; commands and patches are among them. Codex's `exec` takes such JavaScript.
 
 use std::borrow::Cow;
 
-/// A text literal of a program, its escapes undone.
+/// A string literal of a program, unescaped.
 pub struct Literal<'a> {
-    /// The name before it, as in `{cmd: "ls"}`; empty if there is none.
+    /// The key before it, as in `{cmd: "ls"}`; empty if there is none.
     pub key: &'a str,
     pub text: Cow<'a, str>,
 }
 
-/// Whether a text is a program that calls tools. A patch may well be of such a program.
+/// Returns whether a text is a program that calls tools. A patch of such a program is not one.
 pub fn calls_tools(text: &str) -> bool {
     text.contains("tools.") && !["*** ", "--- ", "diff "].iter().any(|patch| text.trim_start().starts_with(patch))
 }
 
-/// The literals of a program, in order. A backslash keeps what follows it from ending a literal, wherever it stands: so every
-/// quote is looked for once, however many are never closed.
+/// Returns the string literals of a program, in order. A backslash escapes the next character, also outside of literals. So the scan
+/// takes linear time, even with many quotes that are never closed.
 pub fn literals(text: &str) -> impl Iterator<Item = Literal<'_>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -34,7 +34,7 @@ pub fn literals(text: &str) -> impl Iterator<Item = Literal<'_>> {
     })
 }
 
-/// Where the literal closes that began before `from`. Only those in backticks go over several lines.
+/// Returns the position of the closing quote of a literal whose text starts at `from`. Only literals in backticks span several lines.
 fn end_of_literal(bytes: &[u8], mut from: usize, quote: u8) -> Option<usize> {
     loop {
         match *bytes.get(from)? {
@@ -47,7 +47,7 @@ fn end_of_literal(bytes: &[u8], mut from: usize, quote: u8) -> Option<usize> {
     }
 }
 
-/// `cmd` of `… {"cmd": `.
+/// Returns the key at the end of a text: `cmd` for `… {"cmd": `.
 fn key_before(text: &str) -> &str {
     let Some(named) = text.trim_end().strip_suffix(':') else { return "" };
     let named = named.trim_end().trim_end_matches(['"', '\'']);
@@ -67,7 +67,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
             Some('n') => out.push('\n'),
             Some('t') => out.push('\t'),
             Some('r') => out.push('\r'),
-            // A line that is continued.
+            // A line continuation.
             Some('\n') => {}
             Some('u') => {
                 let rest = chars.as_str();

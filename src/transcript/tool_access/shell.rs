@@ -1,5 +1,7 @@
-//! A shell script → its simple commands, as far as quotes, operators, redirections and here-documents tell. Nothing is expanded:
-//! a word that the shell would fill in is marked as open.
+//! Splits a shell script into simple commands.
+//!
+//! It understands quotes, operators, redirections and here-documents. It expands nothing: words with variables or substitutions are
+//! only marked ([`Word::has_expansion`]).
 
 use std::borrow::Cow;
 
@@ -7,45 +9,47 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Word<'a> {
     pub text: Cow<'a, str>,
-    /// It holds a variable or a substitution: what it stands for is not in the script.
-    pub open: bool,
+    /// The word contains a variable or a substitution, so its value is not known.
+    pub has_expansion: bool,
 }
 
 /// A program, its arguments and its redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Simple<'a> {
+pub struct SimpleCommand<'a> {
     pub words: Vec<Word<'a>>,
-    /// The file its input comes from (`<`).
+    /// The file of the standard input (`<`).
     pub input: Option<Word<'a>>,
-    /// The files its outputs go to (`>`, `>>`, `2>`).
+    /// The files of redirected output (`>`, `>>`, `2>`).
     pub outputs: Vec<Word<'a>>,
-    /// Its standard output goes to a file: nobody reads it.
-    pub silent: bool,
-    /// Its input is what the command before it prints.
+    /// The standard output goes to a file, so the agent does not see it.
+    pub redirects_stdout: bool,
+    /// The standard input is the output of the previous command.
     pub piped: bool,
 }
 
-/// The simple commands of a script, in order. Bodies of here-documents and substitutions are not looked into.
-pub fn commands(script: &str) -> Vec<Simple<'_>> {
-    let mut scan = Scan { text: script, at: 0, documents: Vec::new() };
-    let mut done = Vec::new();
-    let mut now = Simple::default();
-    while let Some(token) = scan.token() {
+/// Returns the simple commands of a script, in order. Skips the bodies of here-documents and substitutions.
+pub fn commands(script: &str) -> Vec<SimpleCommand<'_>> {
+    let mut scanner = Scanner { text: script, at: 0, pending_documents: Vec::new() };
+    let mut commands = Vec::new();
+    let mut current = SimpleCommand::default();
+    while let Some(token) = scanner.token() {
         match token {
-            Token::Word(word) => now.words.push(word),
-            Token::Input(word) => now.input = Some(word),
-            Token::Output { to, standard } => {
-                now.outputs.push(to);
-                now.silent |= standard;
+            Token::Word(word) => current.words.push(word),
+            Token::Input(word) => current.input = Some(word),
+            Token::Output { to, is_stdout } => {
+                current.outputs.push(to);
+                current.redirects_stdout |= is_stdout;
             }
-            Token::Nothing => {}
-            // A line may break after a pipe, and a bracket may follow it.
-            Token::End { pipe } if now.words.is_empty() && now.outputs.is_empty() => now.piped |= pipe,
-            Token::End { pipe } => done.push(std::mem::replace(&mut now, Simple { piped: pipe, ..Simple::default() })),
+            Token::Ignored => {}
+            // A line break or a bracket may follow a pipe.
+            Token::End { pipe } if current.words.is_empty() && current.outputs.is_empty() => current.piped |= pipe,
+            Token::End { pipe } => {
+                commands.push(std::mem::replace(&mut current, SimpleCommand { piped: pipe, ..SimpleCommand::default() }))
+            }
         }
     }
-    done.push(now);
-    done
+    commands.push(current);
+    commands
 }
 
 enum Token<'a> {
@@ -53,57 +57,59 @@ enum Token<'a> {
     Input(Word<'a>),
     Output {
         to: Word<'a>,
-        standard: bool,
+        is_stdout: bool,
     },
-    /// A redirection that names no file.
-    Nothing,
-    /// A command ends; `pipe`: the next one reads what it prints.
+    /// A redirection that does not name a file.
+    Ignored,
+    /// The end of a command.
     End {
+        /// The next command reads its output.
         pipe: bool,
     },
 }
 
-struct Scan<'a> {
+struct Scanner<'a> {
     text: &'a str,
-    /// Always on an ASCII character that means something, or right behind one.
+    /// Byte offset. It is at an ASCII character with a meaning, or directly after one.
     at: usize,
-    /// What ends the here-documents that begin on the next line, and whether tabs may stand before it.
-    documents: Vec<(Word<'a>, bool)>,
+    /// End markers of the here-documents that begin on the next line, and whether tabs before the end marker are allowed.
+    pending_documents: Vec<(Word<'a>, bool)>,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Scanner<'a> {
+    /// Returns the byte `ahead` bytes after the current position.
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// Steps over these characters, if they are next.
-    fn takes(&mut self, wanted: &str) -> bool {
-        let found = self.text.as_bytes()[self.at.min(self.text.len())..].starts_with(wanted.as_bytes());
-        self.at += if found { wanted.len() } else { 0 };
-        found
+    /// Consumes these characters if they come next; returns whether they did.
+    fn take(&mut self, expected: &str) -> bool {
+        let is_next = self.text.as_bytes()[self.at.min(self.text.len())..].starts_with(expected.as_bytes());
+        self.at += if is_next { expected.len() } else { 0 };
+        is_next
     }
 
     fn token(&mut self) -> Option<Token<'a>> {
         self.skip_blanks();
         let end = |pipe| Some(Token::End { pipe });
-        if self.takes("\n") {
+        if self.take("\n") {
             self.skip_documents();
             return end(false);
         }
-        if self.takes("&>>") || self.takes("&>") {
+        if self.take("&>>") || self.take("&>") {
             return Some(self.output(true));
         }
-        if ["&&", "||", "&", ";", "(", ")"].iter().any(|operator| self.takes(operator)) {
+        if ["&&", "||", "&", ";", "(", ")"].iter().any(|operator| self.take(operator)) {
             return end(false);
         }
-        if self.takes("|&") || self.takes("|") {
+        if self.take("|&") || self.take("|") {
             return end(true);
         }
         self.byte(0)?;
         Some(self.redirection().unwrap_or_else(|| Token::Word(self.word())))
     }
 
-    /// Blanks, continued lines, and a comment.
+    /// Skips blanks, line continuations and a comment.
     fn skip_blanks(&mut self) {
         loop {
             match self.byte(0) {
@@ -115,7 +121,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Where this byte stands next, or the end.
+    /// Returns the position of the next such byte, or of the end of the text.
     fn find(&self, byte: u8, from: usize) -> usize {
         let rest = self.text.as_bytes().get(from..).unwrap_or_default();
         memchr::memchr(byte, rest).map_or(self.text.len(), |found| from + found)
@@ -124,40 +130,40 @@ impl<'a> Scan<'a> {
     fn redirection(&mut self) -> Option<Token<'a>> {
         let digits = self.text.as_bytes()[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let sign = self.byte(digits).filter(|byte| matches!(byte, b'<' | b'>'))?;
-        let standard = matches!(&self.text[self.at..self.at + digits], "" | "1");
+        let is_stdout = matches!(&self.text[self.at..self.at + digits], "" | "1");
         self.at += digits;
         if self.byte(1) == Some(b'(') {
-            self.at = substitution(self.text.as_bytes(), self.at + 1);
-            return Some(Token::Word(Word { text: Cow::Borrowed(""), open: true }));
+            self.at = end_of_substitution(self.text.as_bytes(), self.at + 1);
+            return Some(Token::Word(Word { text: Cow::Borrowed(""), has_expansion: true }));
         }
         if sign == b'>' {
-            let copies = self.takes(">&");
-            let _ = copies || self.takes(">>") || self.takes(">|") || self.takes(">");
-            let token = self.output(standard);
+            let copies = self.take(">&");
+            let _ = copies || self.take(">>") || self.take(">|") || self.take(">");
+            let token = self.output(is_stdout);
             let descriptor = |to: &Word| to.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
             return Some(match token {
-                Token::Output { to, .. } if copies && descriptor(&to) => Token::Nothing,
+                Token::Output { to, .. } if copies && descriptor(&to) => Token::Ignored,
                 token => token,
             });
         }
-        if self.takes("<<<") {
+        if self.take("<<<") {
             self.target();
-            return Some(Token::Nothing);
+            return Some(Token::Ignored);
         }
-        if self.takes("<<") {
-            let tabs = self.takes("-");
+        if self.take("<<") {
+            let tabs = self.take("-");
             let end = self.target();
-            self.documents.push((end, tabs));
-            return Some(Token::Nothing);
+            self.pending_documents.push((end, tabs));
+            return Some(Token::Ignored);
         }
-        let copies = self.takes("<&");
-        let _ = copies || self.takes("<>") || self.takes("<");
+        let copies = self.take("<&");
+        let _ = copies || self.take("<>") || self.take("<");
         let from = self.target();
-        Some(if copies { Token::Nothing } else { Token::Input(from) })
+        Some(if copies { Token::Ignored } else { Token::Input(from) })
     }
 
-    fn output(&mut self, standard: bool) -> Token<'a> {
-        Token::Output { to: self.target(), standard }
+    fn output(&mut self, is_stdout: bool) -> Token<'a> {
+        Token::Output { to: self.target(), is_stdout }
     }
 
     fn target(&mut self) -> Word<'a> {
@@ -166,7 +172,7 @@ impl<'a> Scan<'a> {
     }
 
     fn skip_documents(&mut self) {
-        for (end, tabs) in std::mem::take(&mut self.documents) {
+        for (end, tabs) in std::mem::take(&mut self.pending_documents) {
             while self.at < self.text.len() {
                 let stop = self.find(b'\n', self.at);
                 let line = self.text[self.at..stop].trim_end_matches('\r');
@@ -180,15 +186,15 @@ impl<'a> Scan<'a> {
 
     fn word(&mut self) -> Word<'a> {
         let text = self.text;
-        let mut parts = Parts { text, parts: Vec::new(), from: self.at };
-        let mut open = false;
+        let mut parts = WordParts { text, parts: Vec::new(), from: self.at };
+        let mut has_expansion = false;
         while let Some(byte) = self.byte(0) {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => break,
                 b'\\' => {
-                    // A line that is continued has neither the backslash nor the line break.
-                    let kept = if self.byte(1) == Some(b'\n') { 2 } else { 1 };
-                    parts.cut(self.at, self.at + kept);
+                    // A line continuation: neither the backslash nor the line break is part of the word.
+                    let skipped = if self.byte(1) == Some(b'\n') { 2 } else { 1 };
+                    parts.cut(self.at, self.at + skipped);
                     self.at = (self.at + 2).min(text.len());
                 }
                 b'\'' => {
@@ -197,20 +203,20 @@ impl<'a> Scan<'a> {
                     parts.cut(close, close + 1);
                     self.at = (close + 1).min(text.len());
                 }
-                b'"' => open |= self.double_quoted(&mut parts),
-                _ => open |= self.expansion(),
+                b'"' => has_expansion |= self.double_quoted(&mut parts),
+                _ => has_expansion |= self.expansion(),
             }
         }
-        // The last escape may stand at the end, or before a character of several bytes.
+        // An escape may be at the end of the text, or before a character of several bytes.
         while !text.is_char_boundary(self.at) {
             self.at += 1;
         }
-        Word { text: parts.joined(self.at), open }
+        Word { text: parts.joined(self.at), has_expansion }
     }
 
-    /// Steps over a text in double quotes; whether something in it is filled in.
-    fn double_quoted(&mut self, parts: &mut Parts<'a>) -> bool {
-        let mut open = false;
+    /// Consumes a string in double quotes; returns whether it contains an expansion.
+    fn double_quoted(&mut self, parts: &mut WordParts<'a>) -> bool {
+        let mut has_expansion = false;
         parts.cut(self.at, self.at + 1);
         self.at += 1;
         while let Some(byte) = self.byte(0) {
@@ -218,7 +224,7 @@ impl<'a> Scan<'a> {
                 b'"' => {
                     parts.cut(self.at, self.at + 1);
                     self.at += 1;
-                    return open;
+                    return has_expansion;
                 }
                 b'\\' => {
                     match self.byte(1) {
@@ -228,18 +234,18 @@ impl<'a> Scan<'a> {
                     }
                     self.at = (self.at + 2).min(self.text.len());
                 }
-                _ => open |= self.expansion(),
+                _ => has_expansion |= self.expansion(),
             }
         }
-        open
+        has_expansion
     }
 
-    /// Steps over a variable or a substitution (`true`), or over one byte.
+    /// Consumes a variable or a substitution and returns `true`, or consumes one byte.
     fn expansion(&mut self) -> bool {
         let next = self.byte(1);
         match self.byte(0) {
             Some(b'$') if matches!(next, Some(b'(' | b'{')) => {
-                self.at = substitution(self.text.as_bytes(), self.at + 1);
+                self.at = end_of_substitution(self.text.as_bytes(), self.at + 1);
                 true
             }
             Some(b'`') => {
@@ -255,15 +261,15 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The parts of a text that a word is made of: what is between its quotes and backslashes.
-struct Parts<'a> {
+/// Collects the parts of a word: the text between its quotes and backslashes.
+struct WordParts<'a> {
     text: &'a str,
     parts: Vec<&'a str>,
     from: usize,
 }
 
-impl<'a> Parts<'a> {
-    /// A part ends here and the next begins there.
+impl<'a> WordParts<'a> {
+    /// Ends a part at `end`; the next part begins at `next`.
     fn cut(&mut self, end: usize, next: usize) {
         self.parts.extend(self.text.get(self.from..end).filter(|part| !part.is_empty()));
         self.from = next.min(self.text.len());
@@ -279,8 +285,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Where the substitution ends whose bracket stands at `at`: brackets and quotes within are matched, however deep.
-fn substitution(bytes: &[u8], mut at: usize) -> usize {
+/// Returns the end of a substitution whose opening bracket is at `at`. Nested brackets and quotes are matched.
+fn end_of_substitution(bytes: &[u8], mut at: usize) -> usize {
     let mut closes: Vec<u8> = Vec::new();
     while let Some(&byte) = bytes.get(at) {
         let quoted = closes.last() == Some(&b'"');

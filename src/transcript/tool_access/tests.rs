@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What a call reads and writes, as `reads | writes`.
+/// Formats what a call reads and writes as `reads | writes`.
 fn access(tool: &str, input: Value) -> String {
     let Access { reads, writes } = of(tool, &input);
     format!("{} | {}", reads.join(" "), writes.join(" ")).trim().to_owned()
@@ -134,7 +134,7 @@ fn programs_are_searched_for_commands_and_patches() {
     assert_eq!(access("exec", json!(program)), "a.rs b.rs | c.rs");
 }
 
-/// None of these takes more than an instant, though each would in quadratic time.
+/// Each of these inputs would take very long in quadratic time.
 #[test]
 fn hostile_inputs_take_linear_time() {
     for part in
@@ -156,15 +156,16 @@ proptest! {
         }
     }
 
-    /// A file is found whatever its name, if it is quoted as shells want it.
+    /// Quoted file names are found, whatever characters they contain.
     #[test]
     fn quoting_is_undone(names in prop::collection::vec("[a-z][ -~é]{0,12}", 1..4), doubled: bool) {
-        let quoted = |name: &String| match doubled {
-            true => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('`', "\\`")),
-            false => format!("'{}'", name.replace('\'', r"'\''")),
+        let quoted = |name: &String| if doubled {
+            format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('`', "\\`"))
+        } else {
+            format!("'{}'", name.replace('\'', r"'\''"))
         };
         let script = format!("cat {}", names.iter().map(quoted).collect::<Vec<_>>().join(" "));
-        let expected = Access { reads: names.iter().map(Cow::from).collect(), ..Access::default() }.each_once();
+        let expected = Access { reads: names.iter().map(Cow::from).collect(), ..Access::default() }.deduplicated();
         let input = json!({"command": script});
         prop_assert_eq!(of("Bash", &input), expected);
     }
