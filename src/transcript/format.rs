@@ -1,7 +1,7 @@
-//! Bytes → [`Conversation`]s. One file a format; a row of [`FORMATS`] a member.
+//! Reads transcript files into [`Conversation`]s. Each format is one file and one row of [`FORMATS`].
 //!
-//! Reading cannot fail half way: a line that cannot be read is a [`Note`] with its line, and the rest is read. What a format
-//! never sent to the model (copies for the user interface, progress, bookkeeping) does not become a block.
+//! Reading always succeeds: an unreadable line becomes a [`Note`] with its line, and the rest is read. Content that was never sent to
+//! the model (copies for the user interface, progress, bookkeeping) does not become a block.
 
 mod batch;
 mod claude_code;
@@ -15,21 +15,22 @@ mod sdk;
 
 use crate::transcript::conversation::Conversation;
 
-/// Something a reader wants said about a place in a file: a line it skipped, a branch it left out.
+/// A note about a place in a file: a skipped line, a branch that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Line of the file, from 1.
     pub line: Option<u32>,
     pub level: Level,
+    /// The text of the note.
     pub what: String,
 }
 
-/// How much a note weighs.
+/// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Content was read as the format intends; worth knowing (a branch left out, a result that is not in the record).
+    /// The content was read as the format intends, but the user should know (a branch left out, a missing result).
     Info,
-    /// Content could not be read and was skipped. An error with `--strict`.
+    /// Content could not be read and was skipped. With `--strict`, this is an error.
     Skipped,
 }
 
@@ -43,22 +44,23 @@ impl Note {
     }
 }
 
-/// Which branches of a tree of edits and rewinds to read.
+/// Which branches to read if edited prompts and rewinds made the record a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Branches {
-    /// The branch that ends last; the others are counted in a note.
+    /// The branch that ends last. Each other branch gets a note.
     #[default]
     Last,
-    /// Every branch, as a conversation of its own.
+    /// Every branch, each as a separate conversation.
     All,
 }
 
+/// Options of a reader.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     pub branches: Branches,
 }
 
-/// What was read from one file.
+/// The conversations of one file, and notes about it.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     pub conversations: Vec<Conversation>,
@@ -67,24 +69,25 @@ pub struct Reading {
 
 /// A transcript format.
 pub struct Format {
-    /// The id used by `--format` and in results.
+    /// Id of the format, used by `--format` and in results.
     pub name: &'static str,
-    /// One line for the catalog.
+    /// Description for the catalog, one line.
     pub about: &'static str,
-    /// Whether these bytes look like this format: reads at most the first few records.
+    /// Returns whether these bytes look like this format. Looks only at the first few records.
     pub sniff: fn(&[u8]) -> bool,
+    /// Reads a whole file.
     pub read: fn(&[u8], &ReadOptions) -> Reading,
 }
 
-/// Every format, in the order they are tried: the most particular first.
+/// Every format, in the order of detection: the most specific first.
 pub const FORMATS: &[Format] = &[claude_code::FORMAT, codex::FORMAT, openai_chat::FORMAT, messages::FORMAT];
 
-/// The format of a file's bytes, if it is one of ours.
+/// Detects the format of a file; `None` if it is unknown.
 pub fn sniff(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.sniff)(bytes))
 }
 
-/// The format with this id.
+/// Returns the format with this id.
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }

@@ -1,5 +1,5 @@
-//! What the model reads between two of its responses, gathered into one user message as Anthropic's API wants it: the results
-//! of the calls first, in the order of the calls, then everything else.
+//! Collects the content between two responses into one user message, as Anthropic's API requires: first the tool results, in the order
+//! of the calls, then everything else.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,47 +8,49 @@ use serde_json::{Value, json};
 use super::Note;
 use crate::transcript::conversation::{BlockId, Builder, Message, Origin, Role};
 
-/// Where and when a record stands.
+/// Line and time of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stamp {
+    /// Line of the file, from 1.
     pub line: u32,
-    /// Milliseconds since 1970, where the record has a clock.
+    /// Milliseconds since 1970, if the record has times.
     pub time: Option<i64>,
 }
 
-/// The user message that is being gathered. Between responses: [`Batch::close`] it, then [`Batch::expect`] the new calls.
+/// The user message under construction. Before each response, [`Batch::close`] it; after it, [`Batch::expect`] the new calls.
 #[derive(Debug)]
 pub struct Batch {
-    calls: Vec<Expected>,
-    /// Indices into `calls` that wait for a result, by id: an id may be used twice in one response.
+    calls: Vec<ExpectedResult>,
+    /// Indices of `calls` without a result, by id. One response may use an id twice.
     waiting: HashMap<String, VecDeque<usize>>,
     rest: Vec<BlockId>,
     plain: bool,
     first: Option<Stamp>,
-    stand_in: &'static str,
+    placeholder: &'static str,
 }
 
+/// A tool call, and its result once it is read.
 #[derive(Debug)]
-struct Expected {
+struct ExpectedResult {
     id: String,
     line: u32,
     result: Option<BlockId>,
 }
 
 impl Batch {
-    /// `stand_in` is the text put in place of a result that the record lacks.
-    pub fn new(stand_in: &'static str) -> Self {
-        Self { calls: Vec::new(), waiting: HashMap::new(), rest: Vec::new(), plain: false, first: None, stand_in }
+    /// Creates an empty batch. `placeholder` is the text of a result that is missing in the record.
+    pub fn new(placeholder: &'static str) -> Self {
+        Self { calls: Vec::new(), waiting: HashMap::new(), rest: Vec::new(), plain: false, first: None, placeholder }
     }
 
-    /// A call whose result belongs into this message.
+    /// Adds a call whose result belongs in this message.
     pub fn expect(&mut self, id: &str, line: u32) {
         self.waiting.entry(id.to_owned()).or_default().push_back(self.calls.len());
-        self.calls.push(Expected { id: id.to_owned(), line, result: None });
+        self.calls.push(ExpectedResult { id: id.to_owned(), line, result: None });
     }
 
-    /// A result, its content as Anthropic's API has it: a string or a list of blocks. One that answers no waiting call would
-    /// make the request invalid: its content is kept as text of the harness.
+    /// Adds a result. Its content is as in Anthropic's API: a string or a list of blocks. A result without an open call would make the
+    /// request invalid, so its content becomes text of the harness.
     pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut Builder, notes: &mut Vec<Note>) {
         self.first.get_or_insert(at);
         if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
@@ -56,7 +58,7 @@ impl Batch {
             self.calls[call].result = Some(builder.block(wire, Origin::Tool, at.line));
             return;
         }
-        let what = format!("the result of call `{id}` follows no call that waits for it; it was kept as text");
+        let what = format!("the result of call `{id}` has no open call before it; it was kept as text");
         notes.push(Note::info(at.line, what));
         match content {
             Value::String(text) if text.is_empty() => {}
@@ -68,22 +70,21 @@ impl Batch {
         }
     }
 
-    /// A block that is no result.
+    /// Adds a block that is not a result.
     pub fn push(&mut self, block: BlockId, at: Stamp) {
         self.first.get_or_insert(at);
         self.plain = false;
         self.rest.push(block);
     }
 
-    /// A text block that was the whole content of its message, as a bare string.
+    /// Adds a text block that was the whole content of its message, as a bare string.
     pub fn push_plain(&mut self, block: BlockId, at: Stamp) {
         let alone = self.rest.is_empty() && self.calls.is_empty();
         self.push(block, at);
         self.plain = alone;
     }
 
-    /// Appends the message, if there is anything to say. Where a response follows, calls without a result get a stand-in,
-    /// else they stay unanswered.
+    /// Appends the message to the conversation, if it has content. If a response follows, calls without a result get a placeholder.
     pub fn close(&mut self, response_follows: bool, builder: &mut Builder, notes: &mut Vec<Note>) {
         self.waiting.clear();
         let mut blocks = Vec::with_capacity(self.calls.len() + self.rest.len());
@@ -91,9 +92,9 @@ impl Batch {
         let mut line = at.line;
         for call in self.calls.drain(..) {
             if response_follows && call.result.is_none() {
-                let what = format!("call `{}` has no result; `{}` stands in for it", call.id, self.stand_in);
+                let what = format!("call `{}` has no result; `{}` was inserted", call.id, self.placeholder);
                 notes.push(Note::info(call.line, what));
-                let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": self.stand_in});
+                let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": self.placeholder});
                 blocks.push(builder.block(wire, Origin::Placeholder, call.line));
                 line = if line == 0 { call.line } else { line };
             }

@@ -1,9 +1,9 @@
 //! Sessions of Claude Code (`~/.claude/projects/*/*.jsonl` and its `subagents/`), versions 2.0 to 2.1.
 //!
-//! One record a line, append-only; `user`, `assistant` and some `attachment` and `system` records are conversation, all others
-//! are bookkeeping. Lines with one `message.id` are one response; its tool results are lines of their own. Records name their
-//! parent: side chains, rewinds and edited prompts make it a tree ([`threads`], [`tree`]). What came before a compaction stays
-//! in the file ([`kept`], [`compaction`]). Read off recordings; Anthropic documents none of it.
+//! The file is append-only, one record per line. `user`, `assistant` and some `attachment` and `system` records are part of the
+//! conversation; all others are bookkeeping. Lines with the same `message.id` are one response; its tool results are separate lines.
+//! Records name their parent: side chains, rewinds and edited prompts make the file a tree ([`threads`], [`tree`]). Records from before
+//! a compaction stay in the file ([`kept`], [`compaction`]). All of this is inferred from recordings; Anthropic does not document it.
 
 mod attachment;
 mod compaction;
@@ -35,7 +35,7 @@ const NAME: &str = "claude-code";
 pub const FORMAT: Format =
     Format { name: NAME, about: "Claude Code session (JSONL), with sub-agents and compactions", sniff, read };
 
-/// Bookkeeping records that may carry neither `uuid` nor `sessionId`.
+/// Types of bookkeeping records that may have neither `uuid` nor `sessionId`.
 const BOOKKEEPING: &[&str] = &[
     "summary",
     "file-history-snapshot",
@@ -47,22 +47,22 @@ const BOOKKEEPING: &[&str] = &[
     "ai-title",
 ];
 
-/// How many records are looked at: the first can be cut off or unknown.
+/// Number of records that [`sniff`] looks at: the first one can be cut off or unknown.
 const SNIFFED_RECORDS: usize = 8;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Probe {
+struct RecordProbe {
     r#type: Text,
     uuid: Text,
     session_id: Text,
-    /// Codex rollouts wrap every record in one.
+    /// Records of Codex rollouts have this field; records of Claude Code do not.
     payload: Option<IgnoredAny>,
 }
 
 fn sniff(bytes: &[u8]) -> bool {
     let first = jsonl::lines(bytes).take(SNIFFED_RECORDS);
-    let probes = first.flat_map(|(number, line)| jsonl::values::<Probe>(number, line, &mut Vec::new()));
+    let probes = first.flat_map(|(number, line)| jsonl::values::<RecordProbe>(number, line, &mut Vec::new()));
     probes.take(SNIFFED_RECORDS).any(|probe| {
         let has_id = probe.uuid.get().or(probe.session_id.get()).is_some();
         probe.payload.is_none() && probe.r#type.get().is_some_and(|r#type| has_id || BOOKKEEPING.contains(&r#type))
@@ -79,7 +79,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
             records.push(record);
         }
     }
-    leave_out_repeated(&mut records, &mut notes);
+    drop_repeated(&mut records, &mut notes);
     let threads = Threads::new(&records);
     let all = options.branches == Branches::All;
     let mut content = |i: usize| if all { Value::clone(&contents[i]) } else { contents[i].take() };
@@ -87,7 +87,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     for (name, branches) in threads.names.iter().zip(Tree::new(&records, &threads).branches(all)) {
         for (n, branch) in branches.iter().enumerate() {
             if n > 0 {
-                notes.extend(other_branch(&records, branch, name, all));
+                notes.extend(branch_note(&records, branch, name, all));
             }
             if n == 0 || all {
                 let name = if n == 0 { name.clone() } else { format!("{name}~{}", n + 1) };
@@ -101,22 +101,23 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Reading {
     Reading { conversations, notes }
 }
 
-/// Makes bookkeeping of records whose id was there before: a session that was copied into itself.
-fn leave_out_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
+/// Drops records whose id occurs earlier: a session that was copied into itself.
+fn drop_repeated(records: &mut [Record], notes: &mut Vec<Note>) {
     let mut seen = HashSet::with_capacity(records.len());
     let repeats = records.iter().enumerate().filter_map(|(i, record)| (!seen.insert(record.uuid.get()?)).then_some(i));
     for i in repeats.collect::<Vec<_>>() {
         let line = records[i].line;
-        if records[i].is_said() {
-            notes.push(Note::info(line, "a record with this uuid was there before; it was left out"));
+        if records[i].is_conversation() {
+            notes.push(Note::info(line, "a record with this uuid occurs earlier; this one was left out"));
         }
         records[i] = Record { line, r#type: Type::Other, ..Record::default() };
     }
 }
 
-fn other_branch(records: &[Record], branch: &Branch, name: &str, read: bool) -> Option<Note> {
-    let mut said = branch.own.iter().map(|i| &records[*i]).filter(|record| record.is_said());
-    let (first, more) = (said.next()?, said.count());
-    let what = if read { "read as a conversation of its own" } else { "left out (--branches all reads it)" };
-    Some(Note::info(first.line, format!("{name} has another branch here, of {} records: {what}", more + 1)))
+/// Returns a note about a branch that is not the main one; `None` if it has no message of its own.
+fn branch_note(records: &[Record], branch: &Branch, name: &str, is_read: bool) -> Option<Note> {
+    let mut own_messages = branch.own.iter().map(|i| &records[*i]).filter(|record| record.is_conversation());
+    let (first, more) = (own_messages.next()?, own_messages.count());
+    let what = if is_read { "read as a separate conversation" } else { "left out (--branches all reads it)" };
+    Some(Note::info(first.line, format!("{name} has another branch of {} records here: {what}", more + 1)))
 }

@@ -1,5 +1,7 @@
-//! Lines of JSON as real files have them: two objects glued on one line, a last line cut off, lone surrogates, no final
-//! newline, a byte-order mark, blank lines, lines of 50 MB.
+//! Reads JSON Lines as they occur in real files.
+//!
+//! It handles two objects on one line, a last line that is cut off, lone surrogates, a missing final newline, a byte-order mark, blank
+//! lines, and lines of 50 MB.
 
 use std::borrow::Cow;
 
@@ -8,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::Note;
 
-/// The non-blank lines of a file with their numbers, from 1; a byte-order mark and carriage returns are left off.
+/// Returns the non-blank lines of a file with their numbers, from 1, without a byte-order mark and without carriage returns.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let mut rest = Some(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
     let mut number = 0u32;
@@ -25,8 +27,8 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     .filter(|(_, line)| !line.is_empty())
 }
 
-/// Every value on one line: usually one, more where records were glued together. What cannot be read becomes a note, and the
-/// values before it are kept.
+/// Returns the values on one line: usually one, but more if records were written without a line break. An unreadable rest becomes a
+/// note; the values before it are kept.
 pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Note>) -> Vec<T> {
     let line = match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),
@@ -42,7 +44,7 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
         match value {
             Ok(value) => values.push(value),
             Err(error) => {
-                notes.push(Note::skipped(number, skipped_because(&error, values.len())));
+                notes.push(Note::skipped(number, skip_message(&error, values.len())));
                 break;
             }
         }
@@ -50,11 +52,12 @@ pub fn values<T: DeserializeOwned>(number: u32, line: &[u8], notes: &mut Vec<Not
     values
 }
 
-fn skipped_because(error: &serde_json::Error, read: usize) -> String {
+/// Returns the text of a note about an unreadable line, of which `read` values were read.
+fn skip_message(error: &serde_json::Error, read: usize) -> String {
     let reason = if error.is_eof() {
         "the line ends in the middle of a JSON value (cut off?)".to_owned()
     } else {
-        // serde_json counts lines within the text it was given, which is one line here: only the column helps.
+        // serde_json sees only this line, so only the column in its message is useful.
         let text = error.to_string();
         let cause = text.split(" at line ").next().unwrap_or(&text);
         match cause.split_once(", expected struct ") {
@@ -65,12 +68,12 @@ fn skipped_because(error: &serde_json::Error, read: usize) -> String {
     };
     match read {
         0 => format!("{reason}; the line was skipped"),
-        _ => format!("{reason}; what stands before it on the line was kept"),
+        _ => format!("{reason}; the values before it on the line were kept"),
     }
 }
 
-/// Replaces the escape of every half surrogate pair (`\ud83d` without its other half) by the escape of its stand-in
-/// (see [`crate::util::text`]), so that the text can be held in a Rust string.
+/// Replaces the escape of every lone surrogate (`\ud83d` without its other half) by the escape of its stand-in (see
+/// [`crate::util::text`]), because a Rust string cannot contain lone surrogates.
 pub fn replace_lone_surrogates(json: Cow<'_, str>) -> Cow<'_, str> {
     let Some(first) = find_lone_surrogate(json.as_bytes(), 0) else { return json };
     let bytes = json.as_bytes();
@@ -84,10 +87,10 @@ pub fn replace_lone_surrogates(json: Cow<'_, str>) -> Cow<'_, str> {
         next = find_lone_surrogate(bytes, copied);
     }
     out.extend_from_slice(&bytes[copied..]);
-    Cow::Owned(String::from_utf8(out).expect("only ASCII escapes were exchanged for others"))
+    Cow::Owned(String::from_utf8(out).expect("only ASCII escapes were replaced"))
 }
 
-/// The next escaped surrogate without its partner, from `from` on: where its backslash stands, and the surrogate.
+/// Finds the next lone surrogate at or after `from`. Returns the position of its backslash, and the surrogate.
 fn find_lone_surrogate(bytes: &[u8], from: usize) -> Option<(usize, u16)> {
     let mut at = from;
     loop {
@@ -104,12 +107,12 @@ fn find_lone_surrogate(bytes: &[u8], from: usize) -> Option<(usize, u16)> {
     }
 }
 
-/// Whether the backslash at `at` is itself escaped: an odd number of backslashes stand before it.
+/// Returns whether the backslash at `at` is itself escaped: an odd number of backslashes is before it.
 fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
     bytes[from..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
 
-/// The UTF-16 unit that an escape `\uXXXX` at this place writes.
+/// Returns the UTF-16 unit of an escape `\uXXXX` at this position.
 fn escape_at(bytes: &[u8], at: usize) -> Option<u16> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -142,7 +145,7 @@ mod tests {
     fn a_line_cut_off_says_so_and_keeps_what_came_before() {
         let (values, notes) = read(r#"{"a":1}{"b":"#);
         assert_eq!(values, [json!({"a":1})]);
-        assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); what stands before it on the line was kept"]);
+        assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); the values before it on the line were kept"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! `messages`: messages of Anthropic's Messages API, as a harness keeps and archives its own list (learn-claude-code's
-//! `.transcripts/*.jsonl`, request bodies): one `{"role", "content"}` a line, or one JSON document that holds them all.
+//! Messages of Anthropic's Messages API (`messages`), as harnesses archive them.
 //!
-//! The list is taken as the harness sent it: nothing is merged, reordered or mended. Each assistant message is a recorded
-//! response; the file has no usage and no clock. Content is a string, or a list of blocks; a block may be an SDK object
-//! that Python printed (`json.dumps(message, default=str)`), which is read as the block it was.
+//! Examples are learn-claude-code's `.transcripts/*.jsonl` and request bodies. The file has one `{"role", "content"}` per line, or is one
+//! JSON document with all messages. The reader does not merge, reorder or repair messages. Each assistant message is a recorded response;
+//! the file has no usage and no times. Content is a string or a list of blocks. A block may be an SDK object printed by Python
+//! (`json.dumps(message, default=str)`); it is read as the original block.
 
 mod document;
 
@@ -19,12 +19,12 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// How harnesses begin the string they leave in place of compacted messages (learn-claude-code s06 and s08). The last s08
-/// also writes `[12 messages archived at …]`.
+/// Beginnings of strings that harnesses put in place of compacted messages (learn-claude-code s06 and s08). The latest s08 also
+/// writes `[12 messages archived at …]`.
 const COMPACTION_MARKERS: [&str; 4] =
     ["[Conversation compressed. Transcript: ", "[Compacted]", "[Reactive compact]", "[snipped "];
 
-/// How many messages [`sniff`] looks at.
+/// Number of messages that [`sniff`] looks at.
 const SNIFFED: usize = 20;
 
 fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
@@ -44,7 +44,7 @@ fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
     Reading { conversations, notes: reader.notes }
 }
 
-/// Whether the first messages are those of the Messages API, or plain text that no other chat format claims.
+/// Returns whether the first messages are of the Messages API, or plain text without keys of other chat formats.
 fn sniff(bytes: &[u8]) -> bool {
     let mut ignored = Vec::new();
     let first: Vec<Value> = match document::read(bytes, SNIFFED) {
@@ -54,31 +54,35 @@ fn sniff(bytes: &[u8]) -> bool {
         }
         None => jsonl::lines(bytes).take(SNIFFED).flat_map(|(line, text)| jsonl::values(line, text, &mut ignored)).collect(),
     };
-    let begins = |value: &Value| matches!(value.get("role").and_then(Value::as_str), Some("user" | "assistant"));
-    first.first().is_some_and(begins) && first.iter().all(is_anthropic)
+    let has_chat_role = |value: &Value| matches!(value.get("role").and_then(Value::as_str), Some("user" | "assistant"));
+    first.first().is_some_and(has_chat_role) && first.iter().all(is_anthropic)
 }
 
-/// Whether a record may be a message of this format; OpenAI's chat and Claude Code's sessions have other keys and roles.
+/// Returns whether a record may be a message of this format. Messages of OpenAI's chat API and of Claude Code have other keys and roles.
 fn is_anthropic(record: &Value) -> bool {
     let foreign = ["tool_calls", "tool_call_id", "function_call", "uuid"];
     matches!(record.get("role").and_then(Value::as_str), Some("user" | "assistant" | "system"))
         && foreign.iter().all(|key| record.get(key).is_none())
         && match record.get("content") {
             Some(Value::String(_)) => true,
-            Some(Value::Array(blocks)) => blocks.iter().all(|block| block.is_string() || is_anthropic_type(kind(block))),
+            Some(Value::Array(blocks)) => blocks.iter().all(|block| block.is_string() || is_anthropic_type(block_type(block))),
             _ => false,
         }
 }
 
-fn is_anthropic_type(kind: &str) -> bool {
+fn is_anthropic_type(block_type: &str) -> bool {
     let known = ["text", "thinking", "redacted_thinking", "tool_use", "image", "document", "search_result", "container_upload"];
-    known.contains(&kind) || kind.ends_with("_tool_use") || kind.ends_with("tool_result") || kind == "compaction"
+    known.contains(&block_type)
+        || block_type.ends_with("_tool_use")
+        || block_type.ends_with("tool_result")
+        || block_type == "compaction"
 }
 
-fn kind(block: &Value) -> &str {
+fn block_type(block: &Value) -> &str {
     block.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Builds the conversation of one file.
 struct Reader {
     builder: Builder,
     notes: Vec<Note>,
@@ -101,14 +105,14 @@ impl Reader {
         }
     }
 
-    /// One message as it was written.
+    /// Reads one message.
     fn record(&mut self, record: Value, line: u32) {
         let Value::Object(mut record) = record else {
             return self.skip(line, "expected a message: an object with \"role\" and \"content\"; it was skipped");
         };
         let role = match record.get("role") {
             Some(Value::String(role)) => role.clone(),
-            _ => return self.skip(line, "the object has no \"role\", so it is no message; it was skipped"),
+            _ => return self.skip(line, "the object has no \"role\", so it is not a message; it was skipped"),
         };
         let Some(content) = record.shift_remove("content") else {
             return self.skip(line, "the message has no \"content\"; it was skipped");
@@ -122,7 +126,7 @@ impl Reader {
             }
             other => {
                 let other = crate::util::text::head(other, 40);
-                self.notes.push(Note::info(line, format!("a message with role \"{other}\" is read as text the harness put in")));
+                self.notes.push(Note::info(line, format!("a message with role \"{other}\" was read as text of the harness")));
                 self.message(Role::User, content, line, Some(Origin::Injected));
             }
         }
@@ -145,25 +149,26 @@ impl Reader {
         if role == Role::Assistant && !self.builder.so_far().messages.is_empty() {
             self.builder.response(message, Call::default());
         } else {
-            // Nothing was asked before a first assistant message, so no call made it.
+            // An assistant message at the beginning has no request, so it is not a call.
             self.builder.message(message);
         }
         self.builder.add_record();
     }
 
     fn blocks(&mut self, role: Role, elements: Vec<Value>, line: u32, origin: Option<Origin>) -> Vec<BlockId> {
-        let wires: Vec<_> = elements.into_iter().filter_map(|element| self.wire(element, line)).collect();
-        let answers = wires.iter().any(|wire| kind(wire) == "tool_result");
-        let with_origin = wires.into_iter().map(|wire| (origin.unwrap_or(block_origin(role, kind(&wire), answers)), wire));
+        let wires: Vec<_> = elements.into_iter().filter_map(|element| self.element_wire(element, line)).collect();
+        let has_results = wires.iter().any(|wire| block_type(wire) == "tool_result");
+        let with_origin =
+            wires.into_iter().map(|wire| (origin.unwrap_or(block_origin(role, block_type(&wire), has_results)), wire));
         with_origin.map(|(origin, wire)| self.builder.block(wire, origin, line)).collect()
     }
 
-    /// The block that an element of a content list is, characters kept as they are.
-    fn wire(&mut self, element: Value, line: u32) -> Option<Value> {
+    /// Converts an element of a content list to the wire form of a block, without changing its text.
+    fn element_wire(&mut self, element: Value, line: u32) -> Option<Value> {
         match element {
             Value::Object(_) => Some(element),
             Value::String(text) => Some(sdk::block(&text).unwrap_or_else(|why| {
-                let note = format!("a string in a list of blocks is no printed SDK object ({why}); it was read as text");
+                let note = format!("a string in a list of blocks is not a printed SDK object ({why}); it was read as text");
                 self.notes.push(Note::info(line, note));
                 crate::transcript::conversation::text_wire(text)
             })),
@@ -179,11 +184,11 @@ impl Reader {
     }
 }
 
-/// Who wrote a message that is one string. In user messages a bracket begins what harnesses put in place of messages.
+/// Returns who wrote a message that is one string. User messages that begin with a bracket are written by harnesses.
 ///
-/// Claude Code's "This session is being continued from a previous conversation …" counts as typed: in these files it is the
-/// request the conversation begins with, and learn-claude-code, which takes any string without a bracket for the user's
-/// request, would repeat it after a compaction.
+/// Claude Code's "This session is being continued from a previous conversation …" counts as text of the user. In these files it is the
+/// first request of the conversation, and learn-claude-code would repeat it after a compaction, because it treats every string without a
+/// bracket as a request of the user.
 fn string_origin(role: Role, text: &str) -> Origin {
     match role {
         Role::Assistant => Origin::Agent,
@@ -195,21 +200,21 @@ fn string_origin(role: Role, text: &str) -> Origin {
 
 fn is_compaction(text: &str) -> bool {
     let after_number = text.strip_prefix('[').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
-    let archived = after_number.is_some_and(|rest| rest.starts_with(" messages archived at"));
-    archived || COMPACTION_MARKERS.iter().any(|marker| text.starts_with(marker))
+    let is_archived = after_number.is_some_and(|rest| rest.starts_with(" messages archived at"));
+    is_archived || COMPACTION_MARKERS.iter().any(|marker| text.starts_with(marker))
 }
 
-/// Who wrote a block of a message; `answers` where the message has tool results, beside which harnesses put their reminders.
-fn block_origin(role: Role, kind: &str, answers: bool) -> Origin {
-    match (role, kind) {
+/// Returns who wrote a block of a message. If the message has tool results, other blocks in it are reminders of the harness.
+fn block_origin(role: Role, block_type: &str, has_results: bool) -> Origin {
+    match (role, block_type) {
         (_, "tool_result") => Origin::Tool,
         (Role::Assistant, _) => Origin::Agent,
-        (Role::User, "text" | "image" | "document") if !answers => Origin::User,
+        (Role::User, "text" | "image" | "document") if !has_results => Origin::User,
         (Role::User, _) => Origin::Injected,
     }
 }
 
-/// A system prompt: a string, or text blocks.
+/// Returns the text of a system prompt: a string, or text blocks.
 fn system_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

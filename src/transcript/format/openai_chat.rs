@@ -1,15 +1,15 @@
-//! OpenAI chat completions, in the shapes people save them:
+//! Messages of OpenAI's chat completions API, in the forms in which people save them.
 //!
-//! * a message a line (JSONL), or one JSON array of messages: the conversation `main`;
-//! * `{"messages": […]}` a line (fine-tuning files): conversations named by their line;
-//! * one document `{"messages": […], …}` (mini-swe-agent, logs of single requests): `main`;
-//! * a JSON array of `{"traj": […]}` or `{"messages": […]}` (tau-bench): conversations named by `task_id`, `instance_id` or `id`, else
-//!   by their place from 0, and by `trial` where that is not 0: `12`, `12-trial1`.
+//! * One message per line (JSONL), or one JSON array of messages: the conversation `main`.
+//! * One `{"messages": […]}` per line (fine-tuning files): conversations named by their line.
+//! * One document `{"messages": […], …}` (mini-swe-agent, logs of single requests): the conversation `main`.
+//! * A JSON array of `{"traj": […]}` or `{"messages": […]}` (tau-bench): conversations named by `task_id`, `instance_id` or `id`, or
+//!   else by their index from 0. If `trial` is not 0, it is added: `12`, `12-trial1`.
 //!
-//! The first message, if of role `system` or `developer`, is the system prompt; later ones are text of the harness. All
-//! messages between two responses become one user message, results first. A file seldom says what a request used: `usage` and
-//! `model` are read where they stand beside a message. Ids of calls are kept as recorded, and a note says where one is
-//! used again: results answer the calls of the response right before them.
+//! If the first message has the role `system` or `developer`, it is the system prompt; later ones are text of the harness. All messages
+//! between two responses become one user message, results first. Files rarely contain usage; `usage` and `model` are read if they are in
+//! a message. Ids of calls stay as recorded. If an id is used again, a note says so, and a result belongs to the response directly before
+//! it.
 
 mod dialogue;
 mod message;
@@ -38,14 +38,14 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// The keys under which a conversation's messages are saved.
-const MESSAGES: [&str; 2] = ["messages", "traj"];
+/// Keys of a conversation's list of messages.
+const MESSAGE_KEYS: [&str; 2] = ["messages", "traj"];
 
-/// The keys that name a conversation, the most particular first.
-const NAMES: [&str; 3] = ["task_id", "instance_id", "id"];
+/// Keys of a conversation's name, the most specific first.
+const NAME_KEYS: [&str; 3] = ["task_id", "instance_id", "id"];
 
-/// The line of a message in a document: readers of JSON do not say where a value stands.
-const DOCUMENT: u32 = 1;
+/// Line of all messages in a document, because the JSON parser does not report lines of values.
+const DOCUMENT_LINE: u32 = 1;
 
 fn sniff(bytes: &[u8]) -> bool {
     peek::is_chat(bytes)
@@ -62,7 +62,7 @@ fn read(bytes: &[u8], _: &ReadOptions) -> Reading {
     reading
 }
 
-/// Whether lines are JSON objects of their own: one of the first few is, in case the very first was cut off.
+/// Returns whether the file is JSON Lines: one of the first three lines is a JSON object (the first may be cut off).
 fn is_lines(bytes: &[u8]) -> bool {
     let mut lines = jsonl::lines(bytes).map(|(_, line)| line).take(3).peekable();
     let is_object = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok();
@@ -82,7 +82,7 @@ fn read_lines(bytes: &[u8], reading: &mut Reading) {
             }
         }
     }
-    // A document on one line is no list of conversations.
+    // A single document on one line is named `main`, not by its line.
     if let [only] = reading.conversations.as_mut_slice() {
         only.name = "main".to_owned();
     }
@@ -94,21 +94,21 @@ fn read_document(bytes: &[u8], reading: &mut Reading) {
     match document(bytes) {
         Err(note) => notes.push(note),
         Ok(Value::Array(elements)) => {
-            let (mut main, mut names) = (Dialogue::new("main"), Names::default());
+            let (mut main, mut names) = (Dialogue::new("main"), UsedNames::default());
             for (index, mut element) in elements.into_iter().enumerate() {
                 match take_messages(&mut element) {
                     Some(messages) => {
                         let name = names.unique(&element, index);
-                        reading.conversations.extend(conversation(name, messages, DOCUMENT, notes));
+                        reading.conversations.extend(conversation(name, messages, DOCUMENT_LINE, notes));
                     }
-                    None => main.read(element, DOCUMENT, notes),
+                    None => main.read(element, DOCUMENT_LINE, notes),
                 }
             }
             reading.conversations.extend(main.finish(notes));
         }
         Ok(mut value) => match take_messages(&mut value) {
-            Some(messages) => reading.conversations.extend(conversation("main".to_owned(), messages, DOCUMENT, notes)),
-            None => notes.push(Note::skipped(DOCUMENT, "this document holds no `messages`; it was not read")),
+            Some(messages) => reading.conversations.extend(conversation("main".to_owned(), messages, DOCUMENT_LINE, notes)),
+            None => notes.push(Note::skipped(DOCUMENT_LINE, "this document has no `messages`; it was not read")),
         },
     }
 }
@@ -116,7 +116,7 @@ fn read_document(bytes: &[u8], reading: &mut Reading) {
 fn document(bytes: &[u8]) -> Result<Value, Note> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        Note::skipped(DOCUMENT, format!("not UTF-8 (byte {}); the file was not read", error.valid_up_to() + 1))
+        Note::skipped(DOCUMENT_LINE, format!("not UTF-8 (byte {}); the file was not read", error.valid_up_to() + 1))
     })?;
     serde_json::from_str(&jsonl::replace_lone_surrogates(Cow::Borrowed(text))).map_err(|error| {
         let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
@@ -124,10 +124,10 @@ fn document(bytes: &[u8]) -> Result<Value, Note> {
     })
 }
 
-/// The list of messages that an object holds, if it holds one.
+/// Takes the list of messages out of an object, if it has one.
 fn take_messages(value: &mut Value) -> Option<Vec<Value>> {
     let object = value.as_object_mut()?;
-    let key = MESSAGES.into_iter().find(|key| object.get(*key).is_some_and(Value::is_array))?;
+    let key = MESSAGE_KEYS.into_iter().find(|key| object.get(*key).is_some_and(Value::is_array))?;
     match object.get_mut(key).map(Value::take) {
         Some(Value::Array(messages)) => Some(messages),
         _ => None,
@@ -140,22 +140,23 @@ fn conversation(name: String, messages: Vec<Value>, line: u32, notes: &mut Vec<N
     dialogue.finish(notes)
 }
 
-/// The names given so far in one file.
+/// The names used so far in one file.
 #[derive(Default)]
-struct Names(HashSet<String>);
+struct UsedNames(HashSet<String>);
 
-impl Names {
+impl UsedNames {
+    /// Returns a unique name for the conversation at this index.
     fn unique(&mut self, element: &Value, index: usize) -> String {
-        let written = |key: &str| match element.get(key)? {
+        let field_text = |key: &str| match element.get(key)? {
             Value::String(name) if !name.is_empty() => Some(name.clone()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         };
-        let mut name = NAMES.into_iter().find_map(written).unwrap_or_else(|| index.to_string());
-        if let Some(trial) = written("trial").filter(|trial| trial != "0") {
+        let mut name = NAME_KEYS.into_iter().find_map(field_text).unwrap_or_else(|| index.to_string());
+        if let Some(trial) = field_text("trial").filter(|trial| trial != "0") {
             name = format!("{name}-trial{trial}");
         }
-        // The place in the file is unique, and two of them are unlike whatever a name ends in.
+        // The index makes a repeated name unique.
         while !self.0.insert(name.clone()) {
             name = format!("{name}-{index}");
         }

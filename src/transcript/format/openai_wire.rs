@@ -1,8 +1,8 @@
-//! What OpenAI's chat and responses APIs write alike, in Anthropic's form.
+//! Conversions to Anthropic's blocks that OpenAI's chat and responses APIs share.
 
 use serde_json::{Value, json};
 
-/// An image block from an `image_url`: a `data:` URL holds the image itself.
+/// Returns an image block for an `image_url`. A `data:` URL contains the image itself.
 pub fn image(url: &str) -> Value {
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     match inline {
@@ -13,8 +13,8 @@ pub fn image(url: &str) -> Value {
     }
 }
 
-/// A tool_use block. `arguments` is the text the model wrote: nearly always a JSON object; what is not one becomes
-/// `{"arguments": "<the text>"}`, since Anthropic's `input` must be an object.
+/// Returns a tool_use block. `arguments` is the text that the model wrote, nearly always a JSON object. Any other text becomes
+/// `{"arguments": "<the text>"}`, because Anthropic's `input` must be an object.
 pub fn tool_use(id: &str, name: &str, arguments: String) -> Value {
     let input = match serde_json::from_str(&arguments) {
         Ok(Value::Object(object)) => Value::Object(object),

@@ -1,9 +1,9 @@
-//! Values as Python prints them (`repr`), for transcripts that hold printed objects where JSON was meant: lists, tuples,
-//! dicts, strings with every escape, numbers, `True`, `None`, and objects as `Class(field=value, …)`.
+//! Parses values as Python prints them (`repr`), for transcripts that contain printed objects instead of JSON.
 //!
-//! They become JSON values. The digits of numbers are kept. `inf` and `nan`, which JSON lacks, become strings of that name;
-//! tuples become arrays; keys that are numbers, booleans or `None` become JSON's text for them; bytes become the characters of their
-//! numbers; escaped surrogates become stand-ins (see [`crate::util::text`]). Runs in time linear in the text.
+//! It reads lists, tuples, dicts, strings with all escapes, numbers, `True`, `None`, and objects such as `Class(field=value, …)`, and
+//! converts them to JSON values. Numbers keep their digits. `inf` and `nan` become strings, because JSON does not have them. Tuples
+//! become arrays. Keys that are numbers, booleans or `None` become their JSON text. Each byte of a bytes literal becomes the character
+//! with that code. Escaped surrogates become stand-ins (see [`crate::util::text`]). Parsing takes linear time.
 
 mod string;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::util::text::head;
 
-/// Lists, dicts and objects inside one another; deeper text is refused, so that hostile text cannot exhaust the stack.
+/// Maximum nesting depth of lists, dicts and objects. Deeper text is an error, so that hostile text cannot exhaust the stack.
 pub const MAX_DEPTH: usize = 128;
 
-/// An object as its class prints it: `TextBlock(citations=None, text='…')`. Objects inside it are plain JSON objects.
+/// A printed object: `TextBlock(citations=None, text='…')`. Nested objects become JSON objects without their class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
     pub class: String,
@@ -26,11 +26,11 @@ pub struct Object {
 #[error("{what} at character {at}")]
 pub struct SyntaxError {
     pub what: String,
-    /// Character (code point) of the text, from 1.
+    /// Position in characters (code points), from 1.
     pub at: usize,
 }
 
-/// Reads a printed value. Transcripts hold printed objects only; the tests read values alone.
+/// Reads a printed value. Only tests need this, because transcripts contain only printed objects.
 #[cfg(test)]
 pub fn value(text: &str) -> Result<Value, SyntaxError> {
     let mut parser = Parser { text, at: 0 };
@@ -51,7 +51,7 @@ pub fn object(text: &str) -> Result<Object, SyntaxError> {
 
 struct Parser<'a> {
     text: &'a str,
-    /// Byte of the text that is read next.
+    /// Byte offset of the next character.
     at: usize,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
                 self.string(true).map(Value::String)
             }
             (Some(b'-' | b'0'..=b'9'), _) => self.number(),
-            _ => self.named(depth),
+            _ => self.keyword_or_object(depth),
         }
     }
 
@@ -98,8 +98,8 @@ impl<'a> Parser<'a> {
         Ok(Value::Object(dict))
     }
 
-    /// `True`, `None`, `inf` … or an object.
-    fn named(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+    /// Reads `True`, `None`, `inf` and similar words, or an object.
+    fn keyword_or_object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         match self.name() {
             "True" => Ok(Value::Bool(true)),
             "False" => Ok(Value::Bool(false)),
@@ -109,13 +109,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The rest of an object whose class name has been read.
+    /// Reads the rest of an object after its class name.
     fn object(&mut self, name: &str, depth: usize) -> Result<Object, SyntaxError> {
         let start = self.at - name.len();
         if name.is_empty() || name.starts_with(|c: char| c.is_numeric() || c == '.') {
             return Err(self.error(start, "expected a value"));
         }
-        // A generic class prints its parameter: `ParsedTextBlock[NoneType](…)`.
+        // The name of a generic class includes its parameter: `ParsedTextBlock[NoneType](…)`.
         if self.peek() == Some(b'[') {
             let open = memchr::memchr(b'(', &self.text.as_bytes()[self.at..]).map_or(self.text.len(), |n| self.at + n);
             if !self.text[..open].ends_with(']') {
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         }
         let class = self.text[start..self.at].to_owned();
         if self.peek() != Some(b'(') {
-            return Err(self.error(start, format!("`{}` is no value", head(&class, 40))));
+            return Err(self.error(start, format!("`{}` is not a value", head(&class, 40))));
         }
         let mut fields = Map::new();
         self.items(b')', depth, |parser| {
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         Ok(Object { class, fields })
     }
 
-    /// What stands between brackets, with commas between and perhaps one after.
+    /// Reads items in brackets, separated by commas, with an optional comma at the end.
     fn items(
         &mut self,
         close: u8,
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         mut item: impl FnMut(&mut Self) -> Result<(), SyntaxError>,
     ) -> Result<(), SyntaxError> {
         if depth >= MAX_DEPTH {
-            return Err(self.error(self.at, format!("more than {MAX_DEPTH} brackets inside one another")));
+            return Err(self.error(self.at, format!("brackets are nested more than {MAX_DEPTH} deep")));
         }
         self.at += 1;
         while !self.eat(close) {
@@ -162,11 +162,11 @@ impl<'a> Parser<'a> {
 
     fn number(&mut self) -> Result<Value, SyntaxError> {
         let rest = &self.text[self.at..];
-        let mut before = b'e';
+        let mut previous = b'e';
         let end = rest.bytes().position(|byte| {
-            let sign = matches!(byte, b'+' | b'-') && matches!(before, b'e' | b'E');
-            before = byte;
-            !(sign || byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'))
+            let is_sign = matches!(byte, b'+' | b'-') && matches!(previous, b'e' | b'E');
+            previous = byte;
+            !(is_sign || byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'))
         });
         let digits = &rest[..end.unwrap_or(rest.len())];
         let value = match digits {
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// A name that may have dots, or nothing.
+    /// Reads a name, which may contain dots; empty if there is none.
     fn name(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let name = &rest[..rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len())];
@@ -200,15 +200,15 @@ impl<'a> Parser<'a> {
         if self.eat(byte) { Ok(()) } else { Err(self.error(self.at, format!("expected '{}'", char::from(byte)))) }
     }
 
-    /// Takes this byte and the space around it, if it comes next.
+    /// Consumes this byte and the space around it if it comes next; returns whether it did.
     fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
-        let found = self.peek() == Some(byte);
-        if found {
+        let is_next = self.peek() == Some(byte);
+        if is_next {
             self.at += 1;
             self.skip_space();
         }
-        found
+        is_next
     }
 
     fn skip_space(&mut self) {

@@ -1,18 +1,18 @@
-//! Objects of Anthropic's Python SDK, printed by `json.dumps(…, default=str)`, back to blocks as the Messages API writes them.
+//! Converts objects of Anthropic's Python SDK, printed by `json.dumps(…, default=str)`, back to blocks of the Messages API.
 
 use serde_json::{Map, Value};
 
 use super::python;
 
-/// The keys that come first in a block, in the order in which the API writes them; others follow as they were printed.
+/// Keys that come first in a block, in the order of the API. Other keys follow in their printed order.
 const KEY_ORDER: [&str; 9] = ["type", "id", "name", "input", "text", "thinking", "signature", "tool_use_id", "content"];
 
-/// The block that a printed object is, fields that are `None` left out; else why it is none.
+/// Converts a printed object to a block, without fields that are `None`; returns an error message if it is not a block.
 pub fn block(printed: &str) -> Result<Value, String> {
     let python::Object { class, mut fields } = python::object(printed).map_err(|error| error.to_string())?;
     if !fields.get("type").is_some_and(Value::is_string) {
         let Some(kind) = kind_of_class(&class) else {
-            return Err(format!("`{}` is no class of blocks", crate::util::text::head(&class, 40)));
+            return Err(format!("`{}` is not a class of blocks", crate::util::text::head(&class, 40)));
         };
         fields.insert("type".to_owned(), Value::String(kind));
     }
@@ -27,7 +27,7 @@ pub fn block(printed: &str) -> Result<Value, String> {
     Ok(Value::Object(block))
 }
 
-/// `ServerToolUseBlock` → `server_tool_use`.
+/// Returns the block type of a class: `server_tool_use` for `ServerToolUseBlock`.
 fn kind_of_class(class: &str) -> Option<String> {
     let stem = class.strip_suffix("Block").filter(|stem| stem.chars().all(|c| c.is_ascii_alphanumeric()))?;
     let mut kind = String::new();
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_blocks() {
-        assert_eq!(block("print(end='')"), Err("`print` is no class of blocks".to_owned()));
-        assert_eq!(block("Done."), Err("`Done.` is no value at character 1".to_owned()));
+        assert_eq!(block("print(end='')"), Err("`print` is not a class of blocks".to_owned()));
+        assert_eq!(block("Done."), Err("`Done.` is not a value at character 1".to_owned()));
     }
 }

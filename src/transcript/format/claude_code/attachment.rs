@@ -1,11 +1,11 @@
-//! `attachment` records (from 2.1.9x on): what the harness puts beside the user's messages.
+//! `attachment` records (since version 2.1.9x): content that the harness adds to messages of the user.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::Text;
 
-/// The fields in which the visible types hold their text; command lines and output of hooks are skipped unread.
+/// The fields that contain the text of visible types. Command lines and output of hooks are not read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Attachment {
@@ -28,24 +28,24 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The text the model saw, as far as the record holds it. The rule: a type counts as visible if the harness sends it and
-    /// the record holds its text; sentences the harness writes around that text (`<system-reminder>`, "The date has changed")
-    /// are not in the record and are not invented.
+    /// Returns the text that the model saw, as far as it is in the record. A type is visible if the harness sends it and the record
+    /// contains its text. The harness writes sentences around that text (`<system-reminder>`, "The date has changed"); they are not in
+    /// the record, and this reader does not invent them.
     ///
-    /// | visible types | their text |
+    /// | visible types | field with the text |
     /// |---|---|
     /// | `file`, `nested_memory`, `skill_listing`, `hook_additional_context`, `task_reminder`, `todo`, `todo_reminder`, `selected_lines_in_ide`, `critical_system_reminder` | `content` |
-    /// | `hook_success` of `SessionStart` and `UserPromptSubmit` | `content` (what other hooks print is shown to the user only) |
+    /// | `hook_success` of `SessionStart` and `UserPromptSubmit` | `content` (output of other hooks is shown only to the user) |
     /// | `hook_blocking_error`, `hook_stopped_continuation` | `blockingError`, `message` |
     /// | `total_tokens_reminder` · `queued_command` · `edited_text_file` · `date_change` · `plan_file_reference` | `text` · `prompt` · `snippet` · `newDate` · `planContent` |
     /// | `invoked_skills`, `relevant_memories` | the `content` of each |
-    /// | `mcp_instructions_delta`, `deferred_tools_delta`, `agent_listing_delta` | what was added: blocks, else lines, else names |
+    /// | `mcp_instructions_delta`, `deferred_tools_delta`, `agent_listing_delta` | what was added: blocks, or else lines, or else names |
     ///
-    /// Checked against recorded usage: from one request to the next, the tokens of these texts and of the results make up the
-    /// growth; an empty `task_reminder` still costs some 80 tokens whose text is not in the record.
+    /// This was compared with recorded usage: the tokens of these texts and of the results explain the growth from one request to the
+    /// next. An empty `task_reminder` still costs about 80 tokens, whose text is not in the record.
     ///
-    /// Skipped: `hook_system_message`, `command_permissions`, `auto_mode`, `compact_file_reference` and whatever is not listed:
-    /// settings of the harness, messages to the user, or text that the record does not hold.
+    /// Skipped: `hook_system_message`, `command_permissions`, `auto_mode`, `compact_file_reference` and all other types:
+    /// settings of the harness, messages to the user, or text that is not in the record.
     pub fn visible_text(&self) -> Option<String> {
         let fields: &[&Value] = match self.r#type.get()? {
             "file"
@@ -83,7 +83,7 @@ impl Attachment {
     }
 }
 
-/// The texts in a field: a string; each of a list; of an object the part that holds its text, whatever the type calls it.
+/// Collects the texts in a field: a string, the items of a list, or the text field of an object (its name depends on the type).
 fn collect_texts<'a>(field: &'a Value, texts: &mut Vec<&'a str>) {
     match field {
         Value::String(text) => texts.push(text),

@@ -1,23 +1,24 @@
-//! Recorded compactions: what a boundary, its summary and the attachments restored after it make of the context.
+//! Recorded compactions: builds the new context from a boundary, its summary and the attachments restored after it.
 
 use std::mem;
 
-use super::kept::Tail;
-use super::messages::{Folding, Gathered, Reader};
+use super::kept::KeptTail;
+use super::messages::{OpenCompaction, PendingMessage, Reader};
 use crate::transcript::conversation::{BlockId, Compaction, Message, Origin, RecordedEdit};
 use crate::transcript::format::Note;
 
 impl Reader<'_> {
-    /// Records a compaction. With nothing before it, it is the head of a continued session: an ordinary first message.
-    pub fn fold(&mut self, folding: Option<Folding>, message: &mut Gathered) {
-        let Some(Folding { record: i, mut summary, mut restored }) = folding else { return };
-        for part in summary.parts.iter_mut().chain(&mut restored.parts) {
-            part.origin = Origin::Compaction;
+    /// Adds a compaction to the conversation. If there is no message before it, the file continues another session, and the summary
+    /// becomes an ordinary first message.
+    pub fn record_compaction(&mut self, open: Option<OpenCompaction>, message: &mut PendingMessage) {
+        let Some(OpenCompaction { record: i, mut summary, mut restored }) = open else { return };
+        for block in summary.blocks.iter_mut().chain(&mut restored.blocks) {
+            block.origin = Origin::Compaction;
         }
         let at = self.builder.so_far().messages.len();
-        let tail = self.kept.remove(&i).unwrap_or(Tail { records: Vec::new(), leads: false });
+        let tail = self.kept.remove(&i).unwrap_or(KeptTail { records: Vec::new(), precedes_summary: false });
         let kept = self.kept_messages(&tail.records);
-        if at == 0 || kept.is_empty() || tail.leads {
+        if at == 0 || kept.is_empty() || tail.precedes_summary {
             summary.add(mem::take(&mut restored));
         }
         if at == 0 {
@@ -26,7 +27,7 @@ impl Reader<'_> {
         }
         let (summary, restored) = (self.user_message(summary, false), self.user_message(restored, false));
         let mut into: Vec<Message> = Vec::new();
-        if tail.leads {
+        if tail.precedes_summary {
             into.extend(kept);
             into.extend(summary);
         } else {
@@ -36,7 +37,8 @@ impl Reader<'_> {
         into.extend(restored);
         let record = &self.records[i];
         if into.is_empty() {
-            self.notes.push(Note::info(record.line, "nothing is in the record that this compaction left; it was taken for none"));
+            self.notes
+                .push(Note::info(record.line, "the record has no content after this compaction; the compaction was ignored"));
             return;
         }
         let metadata = record.compact_metadata.as_ref();
@@ -50,9 +52,10 @@ impl Reader<'_> {
         });
     }
 
-    /// The messages that kept records are in, with only their blocks.
+    /// Returns the messages of kept records, with only the blocks of these records.
     fn kept_messages(&self, records: &[usize]) -> Vec<Message> {
-        let mut blocks: Vec<(usize, BlockId)> = records.iter().filter_map(|i| self.placed.get(i)).flatten().copied().collect();
+        let mut blocks: Vec<(usize, BlockId)> =
+            records.iter().filter_map(|i| self.kept_blocks.get(i)).flatten().copied().collect();
         blocks.sort_unstable();
         let all = &self.builder.so_far().messages;
         let in_message = |blocks: &[(usize, BlockId)]| {
@@ -62,8 +65,8 @@ impl Reader<'_> {
         blocks.chunk_by(|a, b| a.0 == b.0).filter_map(in_message).collect()
     }
 
-    /// Records a micro-compaction.
-    pub fn clear(&mut self, i: usize) {
+    /// Adds a micro-compaction to the conversation.
+    pub fn record_clearing(&mut self, i: usize) {
         let record = &self.records[i];
         let Some(metadata) = &record.microcompact_metadata else { return };
         let pairs = metadata.compacted_tool_ids.iter().filter_map(|id| self.builder.pair(id)).collect();

@@ -1,4 +1,4 @@
-//! What a recorded compaction kept. The kept tail is not written again after the boundary: the boundary names its records.
+//! The records that a compaction kept in the context. They are not repeated after the boundary; the boundary names them.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -7,22 +7,22 @@ use super::record::Record;
 use super::text::Text;
 use super::threads::Threads;
 
-/// The records that stayed in the context beside the summary.
+/// The records that stayed in the context together with the summary.
 pub struct Kept {
-    records: Records,
-    leads: bool,
+    records: KeptRecords,
+    precedes_summary: bool,
 }
 
-enum Records {
-    /// By `preservedMessages`, in ascending order.
+enum KeptRecords {
+    /// From `preservedMessages`: these records, in ascending order.
     Listed(Vec<usize>),
-    /// By `preservedSegment`: everything said between its ends.
+    /// From `preservedSegment`: all messages between its two ends.
     Between(RangeInclusive<usize>),
 }
 
 impl Kept {
-    /// What the boundary `record` kept. A segment reaches back to `since`, the boundary before it, at most.
-    pub fn of(record: &Record, thread: usize, threads: &Threads, since: usize) -> Self {
+    /// Returns what a boundary kept. `earliest` is the previous boundary; a segment does not reach further back.
+    pub fn from_boundary(record: &Record, thread: usize, threads: &Threads, earliest: usize) -> Self {
         let find = |uuid: &str| threads.find(uuid, thread);
         let metadata = record.compact_metadata.as_ref();
         let segment = metadata.and_then(|metadata| metadata.preserved_segment.as_ref());
@@ -32,38 +32,39 @@ impl Kept {
         listed.dedup();
         let ends = segment.and_then(|s| Some((find(s.head_uuid.get()?)?, find(s.tail_uuid.get()?)?)));
         let records = match ends {
-            Some((head, tail)) if listed.is_empty() => Records::Between(head.max(since)..=tail),
-            _ => Records::Listed(listed),
+            Some((head, tail)) if listed.is_empty() => KeptRecords::Between(head.max(earliest)..=tail),
+            _ => KeptRecords::Listed(listed),
         };
         let anchors = [messages.map(|m| &m.anchor_uuid), segment.map(|s| &s.anchor_uuid)];
         let anchor = anchors.into_iter().flatten().find_map(Text::get);
-        Self { records, leads: anchor.is_some() && anchor == record.uuid.get() }
+        Self { records, precedes_summary: anchor.is_some() && anchor == record.uuid.get() }
     }
 
-    /// Whether it stands before the summary: only what came after a chosen message was summarized.
-    pub fn leads(&self) -> bool {
-        self.leads
+    /// Returns whether the kept records come before the summary. Then only the messages after a chosen message were summarised.
+    pub fn precedes_summary(&self) -> bool {
+        self.precedes_summary
     }
 
     pub fn contains(&self, record: usize) -> bool {
         match &self.records {
-            Records::Listed(records) => records.binary_search(&record).is_ok(),
-            Records::Between(range) => range.contains(&record),
+            KeptRecords::Listed(records) => records.binary_search(&record).is_ok(),
+            KeptRecords::Between(range) => range.contains(&record),
         }
     }
 
+    /// Returns the last kept record.
     pub fn last(&self) -> Option<usize> {
         match &self.records {
-            Records::Listed(records) => records.last().copied(),
-            Records::Between(range) => Some(*range.end()).filter(|_| !range.is_empty()),
+            KeptRecords::Listed(records) => records.last().copied(),
+            KeptRecords::Between(range) => Some(*range.end()).filter(|_| !range.is_empty()),
         }
     }
 
-    /// The records of a branch (ascending) that were kept.
-    fn among(&self, branch: &[usize]) -> Vec<usize> {
+    /// Returns the kept records that are in a branch. `branch` must be ascending.
+    fn in_branch(&self, branch: &[usize]) -> Vec<usize> {
         match &self.records {
-            Records::Listed(records) => records.clone(),
-            Records::Between(range) => {
+            KeptRecords::Listed(records) => records.clone(),
+            KeptRecords::Between(range) => {
                 let start = branch.partition_point(|record| record < range.start());
                 branch[start..].iter().copied().take_while(|record| record <= range.end()).collect()
             }
@@ -71,22 +72,23 @@ impl Kept {
     }
 }
 
-/// What one compaction kept, record by record.
-pub struct Tail {
+/// The records of a branch that one compaction kept.
+pub struct KeptTail {
+    /// Indices of the records, ascending.
     pub records: Vec<usize>,
-    /// It stands before the summary.
-    pub leads: bool,
+    /// The kept records come before the summary.
+    pub precedes_summary: bool,
 }
 
-/// What each compaction boundary of a branch kept.
-pub fn tails(records: &[Record], branch: &[usize], threads: &Threads) -> HashMap<usize, Tail> {
+/// Returns what each compaction boundary of a branch kept, by the record of the boundary.
+pub fn kept_tails(records: &[Record], branch: &[usize], threads: &Threads) -> HashMap<usize, KeptTail> {
     let mut tails = HashMap::new();
-    let mut since = 0;
+    let mut earliest = 0;
     for &i in branch.iter().filter(|i| records[**i].is_compact_boundary()) {
-        if let Some(thread) = threads.of[i] {
-            let kept = Kept::of(&records[i], thread, threads, since);
-            tails.insert(i, Tail { records: kept.among(branch), leads: kept.leads });
-            since = i;
+        if let Some(thread) = threads.thread_of[i] {
+            let kept = Kept::from_boundary(&records[i], thread, threads, earliest);
+            tails.insert(i, KeptTail { records: kept.in_branch(branch), precedes_summary: kept.precedes_summary });
+            earliest = i;
         }
     }
     tails

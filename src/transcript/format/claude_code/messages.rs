@@ -1,11 +1,11 @@
-//! A branch of records → a conversation: messages an API would accept, calls, and the compactions recorded between them.
+//! Turns a branch of records into a conversation: valid messages, calls, and the recorded compactions between them.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use serde_json::{Value, json};
 
-use super::kept::{self, Tail};
+use super::kept::{self, KeptTail};
 use super::origin;
 use super::record::{Record, Type};
 use super::threads::Threads;
@@ -13,10 +13,10 @@ use super::turns::{Turn, turns};
 use crate::transcript::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking, text_wire};
 use crate::transcript::format::Note;
 
-/// What stands in for a result that the record lacks.
+/// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result in the record]";
 
-/// Reads one branch. `content` gives the content of a record's message; it is asked for once for each record of the branch.
+/// Reads one branch. `content` returns the content of a record's message; it is called once for each record of the branch.
 pub fn conversation(
     name: String,
     (records, threads): (&[Record], &Threads),
@@ -25,81 +25,83 @@ pub fn conversation(
     notes: &mut Vec<Note>,
 ) -> Conversation {
     let builder = Builder::new(name, super::NAME, Thinking::Turn);
-    let kept = kept::tails(records, branch, threads);
-    let placed = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
-    let mut reader = Reader { records, content, builder, kept, placed, notes };
+    let kept = kept::kept_tails(records, branch, threads);
+    let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
+    let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
     let turns = turns(records, branch);
     for (n, turn) in turns.iter().enumerate() {
-        let calls = reader.response(turn);
-        reader.between(turn, &calls, n + 1 < turns.len());
+        let calls = reader.push_response(turn);
+        reader.push_user_side(turn, &calls, n + 1 < turns.len());
     }
     reader.builder.finish()
 }
 
+/// Builds the conversation of one branch.
 pub struct Reader<'a> {
     pub records: &'a [Record],
     content: &'a mut dyn FnMut(usize) -> Value,
     pub builder: Builder,
-    /// What each compaction boundary kept.
-    pub kept: HashMap<usize, Tail>,
-    /// Where the blocks of kept records went: message and block.
-    pub placed: HashMap<usize, Vec<(usize, BlockId)>>,
+    /// What each compaction boundary kept, by the record of the boundary.
+    pub kept: HashMap<usize, KeptTail>,
+    /// The blocks of kept records, by record: index of the message, and id of the block.
+    pub kept_blocks: HashMap<usize, Vec<(usize, BlockId)>>,
     pub notes: &'a mut Vec<Note>,
 }
 
-/// A tool call of a response, and the record it stands in.
-struct Used<'a> {
+/// A tool call of a response, and the record that contains it.
+struct ResponseCall<'a> {
     id: &'a str,
     record: usize,
 }
 
-/// A compaction whose records are being read.
-pub struct Folding {
-    /// The boundary, or the summary where the file has none.
+/// A compaction whose records are still being read.
+pub struct OpenCompaction {
+    /// The record of the boundary, or of the summary if there is no boundary.
     pub record: usize,
-    pub summary: Gathered,
-    pub restored: Gathered,
+    pub summary: PendingMessage,
+    /// Attachments restored after the summary.
+    pub restored: PendingMessage,
 }
 
-impl Folding {
+impl OpenCompaction {
     pub fn new(record: usize) -> Self {
-        Self { record, summary: Gathered::default(), restored: Gathered::default() }
+        Self { record, summary: PendingMessage::default(), restored: PendingMessage::default() }
     }
 }
 
-/// A block on its way into a message.
-pub struct Part {
+/// A block that is not part of a message yet.
+pub struct PendingBlock {
     pub record: usize,
     pub wire: Value,
     pub origin: Origin,
 }
 
-/// A user message that is being gathered.
+/// A user message under construction.
 #[derive(Default)]
-pub struct Gathered {
-    pub parts: Vec<Part>,
-    /// Its only content is a bare string.
+pub struct PendingMessage {
+    pub blocks: Vec<PendingBlock>,
+    /// The only content is a bare string.
     pub plain: bool,
 }
 
-impl Gathered {
-    pub fn add(&mut self, said: Gathered) {
-        if !said.parts.is_empty() {
-            self.plain = said.plain && self.parts.is_empty();
-            self.parts.extend(said.parts);
+impl PendingMessage {
+    pub fn add(&mut self, content: PendingMessage) {
+        if !content.blocks.is_empty() {
+            self.plain = content.plain && self.blocks.is_empty();
+            self.blocks.extend(content.blocks);
         }
     }
 
-    /// The record it begins with.
+    /// Returns the first record of the message; placeholders count only if there is nothing else.
     fn first(&self) -> Option<usize> {
-        let real = self.parts.iter().filter(|part| part.origin != Origin::Placeholder).map(|part| part.record).min();
-        real.or(self.parts.first().map(|part| part.record))
+        let real = self.blocks.iter().filter(|part| part.origin != Origin::Placeholder).map(|part| part.record).min();
+        real.or(self.blocks.first().map(|part| part.record))
     }
 }
 
 impl<'a> Reader<'a> {
-    /// Appends the response of a turn and gives its tool calls.
-    fn response(&mut self, turn: &Turn) -> Vec<Used<'a>> {
+    /// Appends the response of a turn and returns its tool calls.
+    fn push_response(&mut self, turn: &Turn) -> Vec<ResponseCall<'a>> {
         let records = self.records;
         let Some(first) = turn.response.first().map(|i| &records[*i]) else { return Vec::new() };
         let mut call = Call { time: first.time(), ..Call::default() };
@@ -107,153 +109,163 @@ impl<'a> Reader<'a> {
         for &i in &turn.response {
             let record = &records[i];
             self.builder.add_record();
-            calls.extend(record.calls.iter().filter(|id| seen.insert(*id)).map(|id| Used { id, record: i }));
+            calls.extend(record.calls.iter().filter(|id| seen.insert(*id)).map(|id| ResponseCall { id, record: i }));
             if let Some(message) = &record.message {
-                // Every line repeats the usage; the last has the final output.
+                // Every line repeats the usage; the last line has the final output tokens.
                 call.usage = message.usage.as_ref().map(|usage| usage.usage()).or(call.usage);
                 call.model = message.model.clone().or(call.model);
                 call.message_id = message.id.clone().or(call.message_id);
             }
             call.request_id = record.request_id.get().map(str::to_owned).or(call.request_id);
-            parts.extend(self.parts(i, |_| Origin::Agent).parts);
+            parts.extend(self.message_blocks(i, |_| Origin::Agent).blocks);
         }
         let (line, time) = (first.line, call.time);
-        let blocks = self.blocks(parts, true);
+        let blocks = self.create_blocks(parts, true);
         self.builder.response(Message { role: Role::Assistant, plain: false, blocks, time, line }, call);
         calls
     }
 
-    /// Appends what stands between two responses: results first, in the order of their calls; then the rest as it stands.
-    fn between(&mut self, turn: &Turn, calls: &[Used], followed: bool) {
+    /// Appends the content between two responses: first the results in the order of their calls, then the rest in its own order.
+    fn push_user_side(&mut self, turn: &Turn, calls: &[ResponseCall], response_follows: bool) {
         let (mut results, mut others, mut cleared) = (Vec::new(), Vec::new(), Vec::new());
         for &i in &turn.after {
-            let mut said = self.said(i);
-            let is_result = |part: &mut Part| part.wire.get("type").and_then(Value::as_str) == Some("tool_result");
-            results.extend(said.parts.extract_if(.., is_result));
-            others.push((i, said));
+            let mut content = self.record_content(i);
+            let is_result = |part: &mut PendingBlock| part.wire.get("type").and_then(Value::as_str) == Some("tool_result");
+            results.extend(content.blocks.extract_if(.., is_result));
+            others.push((i, content));
         }
-        let mut message = Gathered { parts: self.answers(results, calls, followed), plain: false };
-        let mut folding: Option<Folding> = None;
-        for (i, said) in others {
+        let mut message = PendingMessage { blocks: self.paired_results(results, calls, response_follows), plain: false };
+        let mut open: Option<OpenCompaction> = None;
+        for (i, content) in others {
             let record = &self.records[i];
             if record.is_microcompact_boundary() {
                 cleared.push(i);
             } else if record.is_compact_boundary() {
-                self.fold(folding.take(), &mut message);
-                self.user(&mut message);
-                folding = Some(Folding::new(i));
+                self.record_compaction(open.take(), &mut message);
+                self.push_user_message(&mut message);
+                open = Some(OpenCompaction::new(i));
             } else if record.is_summary() {
-                self.user(&mut message);
-                folding.get_or_insert_with(|| Folding::new(i)).summary.add(said);
-            } else if let Some(folding) = folding.as_mut().filter(|_| record.r#type == Type::Attachment) {
-                folding.restored.add(said);
-            } else if !said.parts.is_empty() {
-                self.fold(folding.take(), &mut message);
-                message.add(said);
+                self.push_user_message(&mut message);
+                open.get_or_insert_with(|| OpenCompaction::new(i)).summary.add(content);
+            } else if let Some(open) = open.as_mut().filter(|_| record.r#type == Type::Attachment) {
+                open.restored.add(content);
+            } else if !content.blocks.is_empty() {
+                self.record_compaction(open.take(), &mut message);
+                message.add(content);
             }
         }
-        self.fold(folding, &mut message);
-        self.user(&mut message);
+        self.record_compaction(open, &mut message);
+        self.push_user_message(&mut message);
         for i in cleared {
-            self.clear(i);
+            self.record_clearing(i);
         }
     }
 
-    /// What one record brings to the user's side.
-    fn said(&mut self, i: usize) -> Gathered {
+    /// Returns the content of one record on the user's side.
+    fn record_content(&mut self, i: usize) -> PendingMessage {
         let record = &self.records[i];
-        if record.is_said() {
+        if record.is_conversation() {
             self.builder.add_record();
-            return self.parts(i, |block| origin::of(record, block));
+            return self.message_blocks(i, |block| origin::block_origin(record, block));
         }
-        let part = |text| Part { record: i, wire: text_wire(text), origin: Origin::Injected };
-        Gathered { parts: origin::shown(record).map(part).into_iter().collect(), plain: false }
+        let part = |text| PendingBlock { record: i, wire: text_wire(text), origin: Origin::Injected };
+        PendingMessage { blocks: origin::visible_text(record).map(part).into_iter().collect(), plain: false }
     }
 
-    /// The results of a response's calls in their order, each once; then results of calls that are not before them.
-    fn answers(&mut self, results: Vec<Part>, calls: &[Used], followed: bool) -> Vec<Part> {
-        let places: HashMap<&str, usize> = calls.iter().enumerate().map(|(place, call)| (call.id, place)).collect();
-        let mut answers: Vec<Option<Part>> = calls.iter().map(|_| None).collect();
+    /// Returns one result for each call of a response, in order, then the results of unknown calls.
+    fn paired_results(
+        &mut self,
+        results: Vec<PendingBlock>,
+        calls: &[ResponseCall],
+        response_follows: bool,
+    ) -> Vec<PendingBlock> {
+        let call_indices: HashMap<&str, usize> = calls.iter().enumerate().map(|(index, call)| (call.id, index)).collect();
+        let mut answers: Vec<Option<PendingBlock>> = calls.iter().map(|_| None).collect();
         let mut strays = Vec::new();
         for result in results {
             let line = self.records[result.record].line;
             let id = result.wire.get("tool_use_id").and_then(Value::as_str).unwrap_or_default();
-            match places.get(id).map(|place| &mut answers[*place]) {
+            match call_indices.get(id).map(|index| &mut answers[*index]) {
                 Some(answer @ None) => *answer = Some(result),
                 Some(Some(_)) => self.notes.push(Note::info(line, format!("a second result of tool call {id} was left out"))),
                 None => {
-                    self.notes.push(Note::info(line, format!("the tool call {id} this answers is not in the record before it")));
+                    self.notes.push(Note::info(
+                        line,
+                        format!("this is the result of tool call {id}, which is not in the record before it"),
+                    ));
                     strays.push(result);
                 }
             }
         }
         let mut parts = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
-            parts.extend(answer.or_else(|| followed.then(|| self.stand_in(call))));
+            parts.extend(answer.or_else(|| response_follows.then(|| self.placeholder_result(call))));
         }
         parts.extend(strays);
         parts
     }
 
-    fn stand_in(&mut self, call: &Used) -> Part {
+    fn placeholder_result(&mut self, call: &ResponseCall) -> PendingBlock {
         let line = self.records[call.record].line;
-        self.notes.push(Note::info(line, format!("tool call {} has no result in the record; a stand-in was put", call.id)));
+        self.notes
+            .push(Note::info(line, format!("tool call {} has no result in the record; a placeholder was inserted", call.id)));
         let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": NO_RESULT, "is_error": true});
-        Part { record: call.record, wire, origin: Origin::Placeholder }
+        PendingBlock { record: call.record, wire, origin: Origin::Placeholder }
     }
 
-    /// Appends the user message gathered so far, if there is something in it, and begins the next.
-    fn user(&mut self, gathered: &mut Gathered) {
-        let gathered = mem::take(gathered);
-        if let Some(message) = self.user_message(gathered, true) {
+    /// Appends the pending user message, if it has content, and starts the next one.
+    fn push_user_message(&mut self, pending: &mut PendingMessage) {
+        let pending = mem::take(pending);
+        if let Some(message) = self.user_message(pending, true) {
             self.builder.message(message);
         }
     }
 
-    pub fn user_message(&mut self, gathered: Gathered, unrolled: bool) -> Option<Message> {
-        let first = &self.records[gathered.first()?];
-        let plain = gathered.plain;
-        let blocks = self.blocks(gathered.parts, unrolled);
+    /// Creates a user message; `None` if it has no content. `is_unrolled`: it will be part of [`Conversation::messages`].
+    pub fn user_message(&mut self, pending: PendingMessage, is_unrolled: bool) -> Option<Message> {
+        let first = &self.records[pending.first()?];
+        let plain = pending.plain;
+        let blocks = self.create_blocks(pending.blocks, is_unrolled);
         Some(Message { role: Role::User, plain, blocks, time: first.time(), line: first.line })
     }
 
-    /// The blocks of a record's message.
-    fn parts(&mut self, i: usize, origin: impl Fn(&Value) -> Origin) -> Gathered {
-        let part = |wire: Value| Part { record: i, origin: origin(&wire), wire };
-        let mut gathered = Gathered::default();
+    /// Returns the blocks of a record's message.
+    fn message_blocks(&mut self, i: usize, origin: impl Fn(&Value) -> Origin) -> PendingMessage {
+        let part = |wire: Value| PendingBlock { record: i, origin: origin(&wire), wire };
+        let mut pending = PendingMessage::default();
         match (self.content)(i) {
             Value::String(text) => {
-                gathered.plain = true;
-                gathered.parts.extend(Some(text).filter(|text| !text.is_empty()).map(|text| part(text_wire(text))));
+                pending.plain = true;
+                pending.blocks.extend(Some(text).filter(|text| !text.is_empty()).map(|text| part(text_wire(text))));
             }
             Value::Array(blocks) => {
                 for block in blocks {
                     match block {
                         Value::Object(_) if is_empty_text(&block) => {}
-                        Value::Object(_) => gathered.parts.push(part(block)),
-                        Value::String(text) => gathered.parts.push(part(text_wire(text))),
-                        _ => {
-                            self.notes.push(Note::skipped(self.records[i].line, "a content block that is no object was skipped"))
-                        }
+                        Value::Object(_) => pending.blocks.push(part(block)),
+                        Value::String(text) => pending.blocks.push(part(text_wire(text))),
+                        _ => self
+                            .notes
+                            .push(Note::skipped(self.records[i].line, "a content block that is not an object was skipped")),
                     }
                 }
             }
             _ => self.notes.push(Note::skipped(self.records[i].line, "the message has no content; it was skipped")),
         }
-        gathered
+        pending
     }
 
-    /// Makes blocks of parts. Those of the next message (`unrolled`) are remembered where a compaction keeps their record.
-    fn blocks(&mut self, parts: Vec<Part>, unrolled: bool) -> Vec<BlockId> {
+    /// Creates blocks. If they belong to the next message (`is_unrolled`), it remembers the blocks of records that a compaction keeps.
+    fn create_blocks(&mut self, parts: Vec<PendingBlock>, is_unrolled: bool) -> Vec<BlockId> {
         let message = self.builder.so_far().messages.len();
         let mut blocks = Vec::with_capacity(parts.len());
         for part in parts {
             let block = self.builder.block(part.wire, part.origin, self.records[part.record].line);
-            if unrolled
+            if is_unrolled
                 && part.origin != Origin::Placeholder
-                && let Some(placed) = self.placed.get_mut(&part.record)
+                && let Some(kept_blocks) = self.kept_blocks.get_mut(&part.record)
             {
-                placed.push((message, block));
+                kept_blocks.push((message, block));
             }
             blocks.push(block);
         }
@@ -261,7 +273,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An empty text block, which an API refuses.
+/// Returns whether a block is an empty text block, which an API refuses.
 fn is_empty_text(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some("text") && block.get("text").and_then(Value::as_str) == Some("")
 }

@@ -1,5 +1,7 @@
-//! The lines of a session as Claude Code writes them: only what the conversation needs. `toolUseResult`, the data of
-//! `progress`, file snapshots and the like are skipped by serde without being built; they are often half of the file.
+//! Records of a session as Claude Code writes them, with the fields that a conversation needs.
+//!
+//! Serde skips all other fields (`toolUseResult`, data of `progress`, file snapshots) without building them; they are often half of
+//! the file.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,22 +10,24 @@ use super::attachment::Attachment;
 use super::text::Text;
 use crate::transcript::conversation::Usage;
 
+/// One record of a session.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Record {
     /// Line of the file, from 1.
     #[serde(skip)]
     pub line: u32,
-    /// Ids of the tool calls made here, and of those answered here.
+    /// Ids of the tool calls in this record.
     #[serde(skip)]
     pub calls: Vec<String>,
+    /// Ids of the tool calls whose results are in this record.
     #[serde(skip)]
     pub answers: Vec<String>,
     pub r#type: Type,
     pub subtype: Text,
     pub uuid: Text,
     pub parent_uuid: Text,
-    /// Of a compaction boundary: the last record before it.
+    /// In a compaction boundary: the last record before it.
     pub logical_parent_uuid: Text,
     pub session_id: Text,
     pub agent_id: Text,
@@ -33,16 +37,16 @@ pub struct Record {
     pub is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,
     pub is_visible_in_transcript_only: Option<bool>,
-    // Boxed: most records have none of these, and a file has very many records.
+    // Boxed, because most records have none of these, and a file has very many records.
     pub message: Option<Box<Message>>,
-    /// Of `system` records: what is shown, and for `local_command` also sent.
+    /// In `system` records: the text shown to the user; for `local_command`, it is also sent to the model.
     pub content: Text,
     pub attachment: Option<Box<Attachment>>,
     pub compact_metadata: Option<Box<CompactMetadata>>,
     pub microcompact_metadata: Option<Box<MicrocompactMetadata>>,
 }
 
-/// `type` of a record; everything that is never conversation is `Other`.
+/// The `type` of a record; types that are never part of the conversation are `Other`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Type {
@@ -99,7 +103,7 @@ pub struct CompactMetadata {
     pub preserved_messages: Option<PreservedMessages>,
 }
 
-/// The kept tail by its ends. `anchor` is what it now hangs on: the summary, or the boundary where it stands before the summary.
+/// The kept tail, given by its two ends. `anchor` is its new parent: the summary, or the boundary if the tail comes before the summary.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PreservedSegment {
@@ -108,7 +112,7 @@ pub struct PreservedSegment {
     pub tail_uuid: Text,
 }
 
-/// The kept tail record by record.
+/// The kept tail, given as a list of records.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PreservedMessages {
@@ -126,9 +130,9 @@ pub struct MicrocompactMetadata {
 }
 
 impl Record {
-    /// A line of the conversation itself. Lines of the model `<synthetic>` are not: the harness shows them where an API error
-    /// or an interruption left no answer, and never sends them.
-    pub fn is_said(&self) -> bool {
+    /// Returns whether the record is a message of the conversation. Records of the model `<synthetic>` are not: the harness shows them
+    /// after an API error or an interruption, and never sends them.
+    pub fn is_conversation(&self) -> bool {
         match (self.r#type, &self.message) {
             (Type::Assistant, Some(message)) => message.model.as_deref() != Some("<synthetic>"),
             (Type::User, Some(_)) => self.is_summary() || self.is_visible_in_transcript_only != Some(true),
@@ -136,7 +140,7 @@ impl Record {
         }
     }
 
-    /// What the lines of one response have in common.
+    /// Returns the id that all lines of one response share.
     pub fn response_id(&self) -> Option<&str> {
         let message = self.message.as_ref().filter(|_| self.is_assistant())?;
         message.id.as_deref().or(self.request_id.get())
@@ -146,7 +150,7 @@ impl Record {
         self.r#type == Type::Assistant
     }
 
-    /// The summary a compaction left, as a user message.
+    /// Returns whether the record is the summary of a compaction. It is a user message.
     pub fn is_summary(&self) -> bool {
         self.r#type == Type::User && self.is_compact_summary == Some(true)
     }
@@ -163,12 +167,12 @@ impl Record {
         self.is_sidechain == Some(true)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the time of the record in milliseconds since 1970.
     pub fn time(&self) -> Option<i64> {
         self.timestamp.get()?.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond())
     }
 
-    /// Moves the message's content out, and remembers which tool calls are made and answered in it.
+    /// Moves the content out of the message, and fills [`Self::calls`] and [`Self::answers`].
     pub fn take_content(&mut self) -> Value {
         let content = self.message.as_mut().map(|message| message.content.take()).unwrap_or_default();
         for block in content.as_array().into_iter().flatten() {

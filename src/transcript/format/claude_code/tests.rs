@@ -1,4 +1,4 @@
-//! Every quirk of the format, in invented lines.
+//! Tests of each peculiarity of the format; all lines are invented.
 
 use serde_json::{Value, json};
 
@@ -18,18 +18,18 @@ fn with(mut record: Value, more: Value) -> Value {
     record
 }
 
-/// What a person typed.
+/// Returns a message that a person typed.
 fn user(uuid: &str, parent: Option<&str>, text: &str) -> Value {
     record("user", uuid, parent, json!({"message": {"role": "user", "content": text}}))
 }
 
-/// The result of a tool call.
+/// Returns the result of a tool call.
 fn result(uuid: &str, parent: &str, call: &str) -> Value {
     let content = json!([{"type": "tool_result", "tool_use_id": call, "content": "done"}]);
     record("user", uuid, Some(parent), json!({"message": {"role": "user", "content": content}}))
 }
 
-/// A line of the response `id`.
+/// Returns a line of the response `id`.
 fn response(uuid: &str, parent: &str, id: &str, block: Value) -> Value {
     let message = json!({"id": id, "model": "claude", "role": "assistant", "content": [block]});
     record("assistant", uuid, Some(parent), json!({"message": message}))
@@ -39,7 +39,7 @@ fn says(uuid: &str, parent: &str, text: &str) -> Value {
     response(uuid, parent, &format!("m-{uuid}"), json!({"type": "text", "text": text}))
 }
 
-/// A response of one line that calls the tool `call`.
+/// Returns a response of one line with the tool call `call`.
 fn calls(uuid: &str, parent: &str, call: &str) -> Value {
     response(uuid, parent, &format!("m-{uuid}"), use_of(call))
 }
@@ -69,7 +69,7 @@ fn read_all(records: &[Value]) -> Reading {
     read(&file(records), &ReadOptions { branches: Branches::All })
 }
 
-/// The only conversation of these records, and the notes.
+/// Returns the only conversation of these records, and the notes.
 #[track_caller]
 fn read_one(records: &[Value]) -> (Conversation, Vec<String>) {
     let mut reading = read(&file(records), &ReadOptions::default());
@@ -78,7 +78,7 @@ fn read_one(records: &[Value]) -> (Conversation, Vec<String>) {
     (reading.conversations.remove(0), notes)
 }
 
-/// Messages as short lines: `role: blocks`, with `=` for a bare string.
+/// Formats messages as short lines: `role: blocks`, with `=` for a bare string.
 fn show(conversation: &Conversation, messages: &[Message]) -> Vec<String> {
     let show = |message: &Message| {
         let blocks: Vec<String> = message.blocks.iter().map(|b| show_block(conversation, conversation.block(*b))).collect();
@@ -90,7 +90,7 @@ fn show(conversation: &Conversation, messages: &[Message]) -> Vec<String> {
 fn show_block(conversation: &Conversation, block: &Block) -> String {
     match (block.kind, block.origin) {
         (Kind::ToolUse(pair), _) => format!("use {}", conversation.pair(pair).id),
-        (Kind::ToolResult(pair), Origin::Placeholder) => format!("stand-in {}", conversation.pair(pair).id),
+        (Kind::ToolResult(pair), Origin::Placeholder) => format!("placeholder {}", conversation.pair(pair).id),
         (Kind::ToolResult(pair), _) => format!("result {}", conversation.pair(pair).id),
         (_, Origin::Agent) => block.text().into_owned(),
         (_, origin) => format!("{} ({origin:?})", block.text()),
@@ -114,12 +114,12 @@ fn one_response_in_many_lines_with_results_between() {
         result("r2", "a3", "t2"),
         says("b", "r2", "ok"),
     ];
-    check(&records, &["user = go (Typed)", "assistant: hm, use t1, use t2", "user: result t1, result t2", "assistant: ok"]);
+    check(&records, &["user = go (User)", "assistant: hm, use t1, use t2", "user: result t1, result t2", "assistant: ok"]);
 }
 
 #[test]
 fn parallel_results_come_in_the_order_of_their_calls_and_are_no_branches() {
-    // The next response hangs on the result that came last; the other one is a leaf.
+    // The parent of the next response is the last result; the other result is a leaf.
     let records = [
         user("u", None, "go"),
         response("a1", "u", "m1", use_of("t1")),
@@ -130,7 +130,7 @@ fn parallel_results_come_in_the_order_of_their_calls_and_are_no_branches() {
         says("b", "r1", "ok"),
     ];
     let expected =
-        ["user = go (Typed)", "assistant: use t1, use t2", "user: result t1, result t2, 9 left (Injected)", "assistant: ok"];
+        ["user = go (User)", "assistant: use t1, use t2", "user: result t1, result t2, 9 left (Injected)", "assistant: ok"];
     check(&records, &expected);
     assert_eq!(read_one(&records).1, [""; 0]);
 }
@@ -150,8 +150,8 @@ fn what_stands_between_two_responses_is_one_message() {
         user("u2", Some("i"), "no, here"),
         says("b", "u2", "ok"),
     ];
-    let between = "user: result t, [Request interrupted by user] (Injected), no, here (Typed)";
-    check(&records, &["user = go (Typed)", "assistant: use t", between, "assistant: ok"]);
+    let between = "user: result t, [Request interrupted by user] (Injected), no, here (User)";
+    check(&records, &["user = go (User)", "assistant: use t", between, "assistant: ok"]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn bookkeeping_and_copies_for_the_screen_are_not_read() {
     ];
     let mut records = records.to_vec();
     records[4]["message"]["model"] = json!("<synthetic>");
-    check(&records, &["user = go (Typed)", "assistant: ok"]);
+    check(&records, &["user = go (User)", "assistant: ok"]);
     assert_eq!(read_one(&records).0.records, 2);
 }
 
@@ -184,7 +184,7 @@ fn glued_broken_and_repeated_lines() {
     );
     let reading = read(text.as_bytes(), &ReadOptions::default());
     let conversation = &reading.conversations[0];
-    assert_eq!(show(conversation, &conversation.messages), ["user = go (Typed)", "assistant: ok"]);
+    assert_eq!(show(conversation, &conversation.messages), ["user = go (User)", "assistant: ok"]);
     let notes: Vec<_> = reading.notes.iter().map(|note| (note.line, note.level)).collect();
     assert_eq!(notes, [(Some(2), Level::Skipped), (Some(3), Level::Info)]);
 }
@@ -221,9 +221,9 @@ fn a_call_has_the_usage_of_its_last_line() {
 #[test]
 fn a_call_without_result_gets_a_stand_in_if_the_agent_went_on() {
     let records = [user("u", None, "go"), calls("a", "u", "t1"), user("u2", Some("a"), "stop"), calls("b", "u2", "t2")];
-    let expected = ["user = go (Typed)", "assistant: use t1", "user: stand-in t1, stop (Typed)", "assistant: use t2"];
+    let expected = ["user = go (User)", "assistant: use t1", "user: placeholder t1, stop (User)", "assistant: use t2"];
     check(&records, &expected);
-    assert_eq!(read_one(&records).1, ["2: tool call t1 has no result in the record; a stand-in was put"]);
+    assert_eq!(read_one(&records).1, ["2: tool call t1 has no result in the record; a placeholder was inserted"]);
 }
 
 #[test]
@@ -236,9 +236,11 @@ fn a_second_result_is_left_out_and_a_stray_one_stays() {
         result("s", "q", "t0"),
         says("b", "s", "ok"),
     ];
-    check(&records, &["user = go (Typed)", "assistant: use t1", "user: result t1, result t0", "assistant: ok"]);
-    let notes =
-        ["4: a second result of tool call t1 was left out", "5: the tool call t0 this answers is not in the record before it"];
+    check(&records, &["user = go (User)", "assistant: use t1", "user: result t1, result t0", "assistant: ok"]);
+    let notes = [
+        "4: a second result of tool call t1 was left out",
+        "5: this is the result of tool call t0, which is not in the record before it",
+    ];
     assert_eq!(read_one(&records).1, notes);
 }
 
@@ -250,13 +252,13 @@ fn an_unknown_parent_loses_no_history() {
         result("r", "a", "t"),
         says("b", "a record that was skipped", "ok"),
     ];
-    check(&records, &["user = go (Typed)", "assistant: use t", "user: result t", "assistant: ok"]);
+    check(&records, &["user = go (User)", "assistant: use t", "user: result t", "assistant: ok"]);
 }
 
 #[test]
 fn parents_that_go_in_circles_end() {
     let records = [user("u", Some("a"), "go"), says("a", "u", "ok"), user("v", Some("v"), "more")];
-    check(&records, &["user = go (Typed)", "assistant: ok", "user = more (Typed)"]);
+    check(&records, &["user = go (User)", "assistant: ok", "user = more (User)"]);
 }
 
 #[test]
@@ -270,15 +272,15 @@ fn an_edited_prompt_makes_a_branch() {
         user("new", Some("a"), "right"),
         says("d", "new", "right it is"),
     ];
-    let last = ["user = go (Typed)", "assistant: ok", "user = right (Typed)", "assistant: right it is"];
+    let last = ["user = go (User)", "assistant: ok", "user = right (User)", "assistant: right it is"];
     check(&records, &last);
-    assert_eq!(read_one(&records).1, ["3: main has another branch here, of 2 records: left out (--branches all reads it)"]);
+    assert_eq!(read_one(&records).1, ["3: main has another branch of 2 records here: left out (--branches all reads it)"]);
 
     let all = read_all(&records).conversations;
     let names: Vec<_> = all.iter().map(|conversation| conversation.name.as_str()).collect();
     assert_eq!(names, ["main", "main~2"]);
     assert_eq!(show(&all[0], &all[0].messages), last);
-    let other = ["user = go (Typed)", "assistant: ok", "user: left (Typed), 8 left (Injected)", "assistant: left it is"];
+    let other = ["user = go (User)", "assistant: ok", "user: left (User), 8 left (Injected)", "assistant: left it is"];
     assert_eq!(show(&all[1], &all[1].messages), other);
 }
 
@@ -301,11 +303,11 @@ fn side_chains_are_conversations_of_their_own() {
     let conversations = read(&file(&records), &ReadOptions::default()).conversations;
     let shown: Vec<_> = conversations.iter().map(|c| (c.name.as_str(), show(c, &c.messages).join("; "))).collect();
     let expected = [
-        ("main", "user = go (Typed); assistant: ok"),
-        ("sidechain-1", "user = look (Typed); assistant: seen"),
-        ("sidechain-2", "user = listen (Typed); assistant: heard"),
-        ("agent-a7", "user = smell (Typed); assistant: smelt"),
-        ("s2", "user = hello (Typed); assistant: hi"),
+        ("main", "user = go (User); assistant: ok"),
+        ("sidechain-1", "user = look (User); assistant: seen"),
+        ("sidechain-2", "user = listen (User); assistant: heard"),
+        ("agent-a7", "user = smell (User); assistant: smelt"),
+        ("s2", "user = hello (User); assistant: hi"),
     ];
     assert_eq!(shown, expected.map(|(name, messages)| (name, messages.to_owned())));
 }
@@ -322,7 +324,7 @@ fn a_compaction_is_recorded_and_unrolled() {
         says("b", "x", "ok"),
     ];
     let (conversation, _) = read_one(&records);
-    let unrolled = ["user = go (Typed)", "assistant: use t", "user: result t", "assistant: ok"];
+    let unrolled = ["user = go (User)", "assistant: use t", "user: result t", "assistant: ok"];
     assert_eq!(show(&conversation, &conversation.messages), unrolled);
     let compaction = &conversation.compactions[0];
     let RecordedEdit::Fold { into } = &compaction.edit else { panic!("a fold, not {:?}", compaction.edit) };
@@ -340,10 +342,10 @@ fn messages_on_both_sides_of_a_compaction_are_not_merged() {
         user("u2", Some("s"), "on"),
         says("b", "u2", "ok"),
     ];
-    check(&records, &["user = go (Typed)", "user = on (Typed)", "assistant: ok"]);
+    check(&records, &["user = go (User)", "user = on (User)", "assistant: ok"]);
 }
 
-/// The kept tail stands before the boundary; what follows hangs on the summary, or on the tail itself.
+/// The kept tail is before the boundary. The parent of the next record is the summary, or a record of the tail.
 #[test]
 fn a_kept_tail_is_not_doubled() {
     let listed = json!({"preservedMessages": {"anchorUuid": "s", "uuids": ["r", "b"], "allUuids": ["r", "b"]}});
@@ -363,7 +365,7 @@ fn a_kept_tail_is_not_doubled() {
         let (conversation, notes) = read_one(&records);
         assert_eq!(notes, [""; 0]);
         let unrolled =
-            ["user = go (Typed)", "assistant: use t", "user: result t", "assistant: half", "user = on (Typed)", "assistant: ok"];
+            ["user = go (User)", "assistant: use t", "user: result t", "assistant: half", "user = on (User)", "assistant: ok"];
         assert_eq!(show(&conversation, &conversation.messages), unrolled);
         let RecordedEdit::Fold { into } = &conversation.compactions[0].edit else { panic!("a fold") };
         let folded = ["user = so far (Compaction)", "user: result t", "assistant: half", "user: 7 left (Compaction)"];
@@ -387,7 +389,7 @@ fn what_was_kept_before_the_summary_leads() {
     let (conversation, _) = read_one(&records);
     assert_eq!(conversation.messages.len(), 5);
     let RecordedEdit::Fold { into } = &conversation.compactions[0].edit else { panic!("a fold") };
-    assert_eq!(show(&conversation, into), ["user = go (Typed)", "assistant: ok", "user = more was fine (Compaction)"]);
+    assert_eq!(show(&conversation, into), ["user = go (User)", "assistant: ok", "user = more was fine (Compaction)"]);
 }
 
 #[test]
@@ -405,7 +407,7 @@ fn a_summary_whose_boundary_is_lost_is_a_compaction_all_the_same() {
     let mut records = [user("u", None, "go"), says("a", "u", "ok"), summary("s", "", "so far"), says("b", "s", "on")];
     records[2]["parentUuid"] = Value::Null;
     let (conversation, _) = read_one(&records);
-    assert_eq!(show(&conversation, &conversation.messages), ["user = go (Typed)", "assistant: ok", "assistant: on"]);
+    assert_eq!(show(&conversation, &conversation.messages), ["user = go (User)", "assistant: ok", "assistant: on"]);
     assert_eq!((conversation.compactions[0].at, conversation.compactions[0].line), (2, 3));
 }
 
@@ -431,16 +433,16 @@ fn a_single_record_is_a_conversation() {
     check(&[says("a", "gone", "ok")], &["assistant: ok"]);
     check(&[result("r", "gone", "t")], &["user: result t"]);
     let command = record("system", "l", None, json!({"subtype": "local_command", "content": "<local-command-stdout>x"}));
-    check(&[command, user("u", Some("l"), "go")], &["user: <local-command-stdout>x (Injected), go (Typed)"]);
+    check(&[command, user("u", Some("l"), "go")], &["user: <local-command-stdout>x (Injected), go (User)"]);
     assert_eq!(read(b"\n[]\n7", &ReadOptions::default()).conversations, []);
 }
 
 #[test]
 fn content_of_other_shapes_is_noted() {
     let odd = |content: Value| record("user", "u", None, json!({"message": {"content": content}}));
-    check(&[odd(json!(["go", {"type": "text", "text": ""}, 5]))], &["user: go (Typed)"]);
+    check(&[odd(json!(["go", {"type": "text", "text": ""}, 5]))], &["user: go (User)"]);
     let notes = |record: Value| read(&file(&[record]), &ReadOptions::default()).notes;
-    assert_eq!(notes(odd(json!([5]))), [Note::skipped(1, "a content block that is no object was skipped")]);
+    assert_eq!(notes(odd(json!([5]))), [Note::skipped(1, "a content block that is not an object was skipped")]);
     assert_eq!(notes(odd(json!(5))), [Note::skipped(1, "the message has no content; it was skipped")]);
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A field that is a string wherever it matters. Other records use the same names for other things: those are `Missing`.
+/// A field that this reader needs only as a string. Other records use the same names for other types; these values become `Missing`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum Text {
     #[default]
@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text::Missing)
     }
 
-    // Also where serde_json hands over numbers it keeps digit by digit.
+    // serde_json also calls this for numbers with arbitrary precision.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Text::Missing)

@@ -1,15 +1,16 @@
-//! Which agent a record belongs to: the main thread, a side chain (sub-agent), or another session in the same file.
+//! Assigns each record to a thread: the main agent, a side chain (sub-agent), or another session in the same file.
 
 use std::collections::{HashMap, HashSet};
 
 use super::record::Record;
 use super::text::Text;
 
-/// The records of a file sorted by agent, and who is whose parent within each.
+/// The threads of a file. A thread is the conversation of one agent, with all its branches.
 pub struct Threads<'a> {
+    /// Names of the threads.
     pub names: Vec<String>,
-    /// The thread of each record; bookkeeping outside the tree has none.
-    pub of: Vec<Option<usize>>,
+    /// Thread of each record; `None` for bookkeeping outside the tree.
+    pub thread_of: Vec<Option<usize>>,
     by_uuid: HashMap<&'a str, usize>,
 }
 
@@ -21,64 +22,65 @@ impl<'a> Threads<'a> {
                 by_uuid.entry(uuid).or_insert(i);
             }
         }
-        let mut sorter = Sorter::default();
-        let mut of = Vec::with_capacity(records.len());
+        let mut assigner = ThreadAssigner::default();
+        let mut thread_of = Vec::with_capacity(records.len());
         for record in records {
-            let in_tree = record.uuid.get().is_some() || record.is_said();
+            let in_tree = record.uuid.get().is_some() || record.is_conversation();
             let parents = [&record.parent_uuid, &record.logical_parent_uuid];
             let parent = parents.into_iter().find_map(|text| text.get().and_then(|uuid| by_uuid.get(uuid)));
-            let parent = parent.and_then(|parent| of.get(*parent).copied().flatten());
-            of.push(in_tree.then(|| sorter.thread(record, parent)));
+            let parent = parent.and_then(|parent| thread_of.get(*parent).copied().flatten());
+            thread_of.push(in_tree.then(|| assigner.assign(record, parent)));
         }
-        Self { names: sorter.names, of, by_uuid }
+        Self { names: assigner.names, thread_of, by_uuid }
     }
 
-    /// The record with this id, if it is in this thread.
+    /// Returns the record with this id if it is in this thread.
     pub fn find(&self, uuid: &str, thread: usize) -> Option<usize> {
-        self.by_uuid.get(uuid).copied().filter(|i| self.of[*i] == Some(thread))
+        self.by_uuid.get(uuid).copied().filter(|i| self.thread_of[*i] == Some(thread))
     }
 }
 
 #[derive(Default)]
-struct Sorter<'a> {
+struct ThreadAssigner<'a> {
     names: Vec<String>,
     taken: HashSet<String>,
     is_side: Vec<bool>,
     sessions: HashMap<&'a str, usize>,
     agents: HashMap<&'a str, usize>,
     main: Option<usize>,
-    /// The side chain without an agent id that spoke last, and how many there are.
-    nameless: Option<usize>,
-    nameless_count: usize,
+    /// The last active side chain without an agent id.
+    unnamed: Option<usize>,
+    /// Number of side chains without an agent id.
+    unnamed_count: usize,
 }
 
-impl<'a> Sorter<'a> {
-    /// The thread of a record whose parent, if it stands before it in the file, is in the thread `parent`.
-    fn thread(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
+impl<'a> ThreadAssigner<'a> {
+    /// Returns the thread of a record. `parent` is the thread of its parent, if the parent comes before it in the file.
+    fn assign(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
         if !record.is_side() {
-            return self.session(record, parent.filter(|thread| !self.is_side[*thread]));
+            return self.session_thread(record, parent.filter(|thread| !self.is_side[*thread]));
         }
         match record.agent_id.get() {
             Some(agent) => match self.agents.get(agent) {
-                Some(known) => *known,
+                Some(existing) => *existing,
                 None => {
                     let thread = self.add(format!("agent-{agent}"), true);
                     self.agents.insert(agent, thread);
                     thread
                 }
             },
-            None => self.nameless(record, parent.filter(|thread| self.is_side[*thread])),
+            None => self.side_chain_thread(record, parent.filter(|thread| self.is_side[*thread])),
         }
     }
 
-    /// A resumed session may go on under a new id: the tree of parents holds it together.
-    fn session(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
+    /// Returns the thread of a session. A resumed session may continue with a new id, so the parent counts more than the session id.
+    fn session_thread(&mut self, record: &'a Record, parent: Option<usize>) -> usize {
         let session = record.session_id.get();
-        let known = match session {
+        let existing = match session {
             Some(id) => self.sessions.get(id).copied(),
             None => self.main,
         };
-        let thread = parent.or(known).unwrap_or_else(|| match (self.main, session) {
+        let thread = parent.or(existing).unwrap_or_else(|| match (self.main, session) {
             (None, _) => self.add("main".to_owned(), false),
             (Some(_), id) => self.add(id.unwrap_or("main").to_owned(), false),
         });
@@ -89,20 +91,21 @@ impl<'a> Sorter<'a> {
         thread
     }
 
-    /// Old versions name no agent: a root begins a side chain, everything else follows its parent, or the one that spoke last.
-    fn nameless(&mut self, record: &Record, parent: Option<usize>) -> usize {
+    /// Returns the thread of a side chain without an agent id, as old versions write it: a root begins a new side chain; other records
+    /// belong to the thread of their parent, or to the last active side chain.
+    fn side_chain_thread(&mut self, record: &Record, parent: Option<usize>) -> usize {
         let is_root = record.parent_uuid == Text::Null;
-        let known = parent.or(if is_root { None } else { self.nameless });
-        let thread = known.unwrap_or_else(|| {
-            self.nameless_count += 1;
-            self.add(format!("sidechain-{}", self.nameless_count), true)
+        let existing = parent.or(if is_root { None } else { self.unnamed });
+        let thread = existing.unwrap_or_else(|| {
+            self.unnamed_count += 1;
+            self.add(format!("sidechain-{}", self.unnamed_count), true)
         });
-        self.nameless = Some(thread);
+        self.unnamed = Some(thread);
         thread
     }
 
     fn add(&mut self, name: String, is_side: bool) -> usize {
-        // A tilde and a number name another branch of a thread.
+        // `~2` marks another branch of a thread, so names must not contain a tilde.
         let name = name.replace('~', "-");
         let mut unique = name.clone();
         let mut count = 1;

@@ -1,6 +1,7 @@
-//! Which records form the conversation. Records name their parent, and the parents form a tree: an edited prompt or a rewind
-//! makes a second branch. Parallel tool calls look like branches and are none, so a branch is a path back from its last record
-//! together with the other lines of each response on it, the results of all their tool calls, and what hangs on them.
+//! Finds the branches of a session. Records name their parent, and so form a tree: an edited prompt or a rewind makes a new branch.
+//!
+//! Parallel tool calls look like branches but are not. So a branch is the path from its last record to the root, plus the other lines of
+//! each response on the path, the results of all their tool calls, and records attached to these.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -12,21 +13,23 @@ use super::threads::Threads;
 
 /// One path through the tree, from its root.
 pub struct Branch {
-    /// Its records, in the order of the file.
+    /// The records of the branch, in the order of the file.
     pub records: Vec<usize>,
-    /// Those that no branch ending later holds.
+    /// The records that are not in a branch that ends later.
     pub own: Vec<usize>,
 }
 
+/// The records of a file as a tree.
 pub struct Tree<'a> {
     records: &'a [Record],
     threads: &'a Threads<'a>,
     parents: Vec<Option<usize>>,
-    /// Attachments and system records that nothing said hangs on, by what they hang on.
-    hanging: HashMap<usize, Vec<usize>>,
-    /// Lines of one response, and answers to one tool call, by thread and id.
-    lines: HashMap<(usize, &'a str), Vec<usize>>,
-    answers: HashMap<(usize, &'a str), Vec<usize>>,
+    /// Attachments and system records without a message below them, by parent.
+    attached: HashMap<usize, Vec<usize>>,
+    /// Lines of one response, by thread and response id.
+    response_records: HashMap<(usize, &'a str), Vec<usize>>,
+    /// Results of one tool call, by thread and call id.
+    result_records: HashMap<(usize, &'a str), Vec<usize>>,
 }
 
 impl<'a> Tree<'a> {
@@ -35,30 +38,30 @@ impl<'a> Tree<'a> {
         let mut tree = Self {
             records,
             threads,
-            hanging: hanging(records, &parents),
+            attached: attached(records, &parents),
             parents,
-            lines: HashMap::new(),
-            answers: HashMap::new(),
+            response_records: HashMap::new(),
+            result_records: HashMap::new(),
         };
         for (i, record) in records.iter().enumerate() {
-            let Some(thread) = threads.of[i].filter(|_| record.is_said()) else { continue };
+            let Some(thread) = threads.thread_of[i].filter(|_| record.is_conversation()) else { continue };
             if let Some(id) = record.response_id() {
-                tree.lines.entry((thread, id)).or_default().push(i);
+                tree.response_records.entry((thread, id)).or_default().push(i);
             }
             for id in &record.answers {
-                tree.answers.entry((thread, id)).or_default().push(i);
+                tree.result_records.entry((thread, id)).or_default().push(i);
             }
         }
         tree
     }
 
-    /// The branches of every thread, the one that ends last first, the others by the line of their first own record.
-    /// `records` of the others is their whole path only if `whole`: else it is what they have of their own.
+    /// Returns the branches of each thread: first the one that ends last, then the others in the order of their first own record.
+    /// [`Branch::records`] of these others is the whole path with `whole`; otherwise only their own records.
     pub fn branches(&self, whole: bool) -> Vec<Vec<Branch>> {
         let mut threads: Vec<Vec<Branch>> = self.threads.names.iter().map(|_| Vec::new()).collect();
         let mut claimed = vec![false; self.records.len()];
         for (i, record) in self.records.iter().enumerate().rev() {
-            let Some(thread) = self.threads.of[i].filter(|_| record.is_said() && !claimed[i]) else { continue };
+            let Some(thread) = self.threads.thread_of[i].filter(|_| record.is_conversation() && !claimed[i]) else { continue };
             let own = self.path(i, |i| !mem::replace(&mut claimed[i], true));
             let first = threads[thread].is_empty();
             let records = if whole && !first {
@@ -77,8 +80,8 @@ impl<'a> Tree<'a> {
         threads
     }
 
-    /// What is on the path from `leaf` to its root, in the order of the file. `enter` says whether a record is seen for the
-    /// first time; the path does not go on behind the others.
+    /// Returns the records on the path from `leaf` to its root, in the order of the file. `enter` returns whether a record is visited
+    /// for the first time; the path stops at records visited before.
     fn path(&self, leaf: usize, mut enter: impl FnMut(usize) -> bool) -> Vec<usize> {
         let mut path = Vec::new();
         let mut open = vec![leaf];
@@ -88,12 +91,12 @@ impl<'a> Tree<'a> {
             }
             path.push(i);
             open.extend(self.parents[i]);
-            open.extend(self.hanging.get(&i).into_iter().flatten());
-            let (record, Some(thread)) = (&self.records[i], self.threads.of[i]) else { continue };
-            if record.is_said() {
-                let lines = record.response_id().and_then(|id| self.lines.get(&(thread, id)));
+            open.extend(self.attached.get(&i).into_iter().flatten());
+            let (record, Some(thread)) = (&self.records[i], self.threads.thread_of[i]) else { continue };
+            if record.is_conversation() {
+                let lines = record.response_id().and_then(|id| self.response_records.get(&(thread, id)));
                 open.extend(lines.into_iter().flatten());
-                open.extend(record.calls.iter().filter_map(|id| self.answers.get(&(thread, id.as_str()))).flatten());
+                open.extend(record.calls.iter().filter_map(|id| self.result_records.get(&(thread, id.as_str()))).flatten());
             }
         }
         path.sort_unstable();
@@ -101,69 +104,70 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The parent of each record within its thread. Where the record names none that is in the file, what was said before it is its
-/// parent, so that nothing is lost behind a record that was skipped.
+/// Returns the parent of each record within its thread. If the named parent is not in the file, the parent is the previous message of
+/// the thread, so that a skipped record does not cut off the history.
 fn parents(records: &[Record], threads: &Threads) -> Vec<Option<usize>> {
-    let mut latest: Vec<Latest> = threads.names.iter().map(|_| Latest::default()).collect();
+    let mut states: Vec<ThreadState> = threads.names.iter().map(|_| ThreadState::default()).collect();
     let mut parents = Vec::with_capacity(records.len());
     for (i, record) in records.iter().enumerate() {
-        let Some(thread) = threads.of[i] else {
+        let Some(thread) = threads.thread_of[i] else {
             parents.push(None);
             continue;
         };
-        let latest = &mut latest[thread];
+        let state = &mut states[thread];
         let known = |text: &Text| text.get().and_then(|uuid| threads.find(uuid, thread)).filter(|parent| *parent != i);
         parents.push(if record.is_compact_boundary() {
-            let kept = Kept::of(record, thread, threads, latest.boundary.as_ref().map_or(0, |b| b.at));
+            let kept = Kept::from_boundary(record, thread, threads, state.boundary.as_ref().map_or(0, |b| b.at));
             let before = [known(&record.parent_uuid), known(&record.logical_parent_uuid), kept.last()];
             let before = before.into_iter().flatten().filter(|parent| *parent < i).max();
-            let parent = if kept.leads() { latest.said } else { before.or(latest.said) };
-            latest.boundary = Some(Boundary { at: i, end: i, open: true, kept });
+            let parent = if kept.precedes_summary() { state.last_message } else { before.or(state.last_message) };
+            state.boundary = Some(Boundary { at: i, end: i, open: true, kept });
             parent
         } else {
             match known(&record.parent_uuid) {
-                Some(parent) => Some(latest.relinked(i, parent)),
-                // A summary whose boundary is not in the file continues what is.
+                Some(parent) => Some(state.effective_parent(i, parent)),
+                // A summary without a boundary in the file continues the thread.
                 None if record.parent_uuid == Text::Null && !record.is_summary() => None,
-                None => latest.said,
+                None => state.last_message,
             }
         });
-        latest.enter(i, record);
+        state.update(i, record);
     }
     parents
 }
 
-/// What a thread has come to.
+/// The state of a thread while its records are read.
 #[derive(Default)]
-struct Latest {
-    said: Option<usize>,
+struct ThreadState {
+    last_message: Option<usize>,
     boundary: Option<Boundary>,
 }
 
 struct Boundary {
     at: usize,
-    /// The last record of what the compaction wrote: boundary, summary, restored attachments.
+    /// The last record that the compaction wrote: boundary, summary or restored attachment.
     end: usize,
+    /// More records of the compaction may follow.
     open: bool,
     kept: Kept,
 }
 
-impl Latest {
-    /// What follows a compaction may hang on the kept tail, whose records stand before the boundary: then it hangs on what the
-    /// compaction wrote.
-    fn relinked(&self, i: usize, parent: usize) -> usize {
+impl ThreadState {
+    /// Returns the parent to use. A record after a compaction may name a record of the kept tail, which is before the boundary; its
+    /// parent is then the last record that the compaction wrote.
+    fn effective_parent(&self, i: usize, parent: usize) -> usize {
         match &self.boundary {
             Some(boundary) if parent < boundary.at && boundary.kept.contains(parent) => boundary.end.min(i),
             _ => parent,
         }
     }
 
-    fn enter(&mut self, i: usize, record: &Record) {
-        if record.is_said() {
-            self.said = Some(i);
+    fn update(&mut self, i: usize, record: &Record) {
+        if record.is_conversation() {
+            self.last_message = Some(i);
         }
         if let Some(boundary) = self.boundary.as_mut().filter(|boundary| boundary.open) {
-            boundary.open = !record.is_said() || record.is_summary();
+            boundary.open = !record.is_conversation() || record.is_summary();
             if boundary.open {
                 boundary.end = i;
             }
@@ -171,21 +175,21 @@ impl Latest {
     }
 }
 
-/// Records that are not said and that nothing said hangs on, by their parent.
-fn hanging(records: &[Record], parents: &[Option<usize>]) -> HashMap<usize, Vec<usize>> {
-    let mut carries = vec![false; records.len()];
+/// Returns the records that are not messages and have no message below them, by parent.
+fn attached(records: &[Record], parents: &[Option<usize>]) -> HashMap<usize, Vec<usize>> {
+    let mut has_message_below = vec![false; records.len()];
     for (i, record) in records.iter().enumerate() {
-        let mut next = if record.is_said() { parents[i] } else { None };
-        while let Some(parent) = next.filter(|parent| !carries[*parent] && !records[*parent].is_said()) {
-            carries[parent] = true;
+        let mut next = if record.is_conversation() { parents[i] } else { None };
+        while let Some(parent) = next.filter(|parent| !has_message_below[*parent] && !records[*parent].is_conversation()) {
+            has_message_below[parent] = true;
             next = parents[parent];
         }
     }
-    let mut hanging: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut attached: HashMap<usize, Vec<usize>> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
-        if let Some(parent) = parents[i].filter(|_| !carries[i] && !record.is_said()) {
-            hanging.entry(parent).or_default().push(i);
+        if let Some(parent) = parents[i].filter(|_| !has_message_below[i] && !record.is_conversation()) {
+            attached.entry(parent).or_default().push(i);
         }
     }
-    hanging
+    attached
 }

@@ -1,18 +1,18 @@
-//! The records of a branch, sorted into responses and what stands between them.
+//! Groups the records of a branch into turns: a response and the records after it.
 
 use std::collections::HashMap;
 
 use super::record::Record;
 
-/// A response and everything from the user's side up to the next one.
+/// A response, and all records of the user's side up to the next response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// The lines of one API message, even where results stand between them. Empty only in the first turn.
+    /// The lines of one response, even if results are between them. Empty only in the first turn.
     pub response: Vec<usize>,
     pub after: Vec<usize>,
 }
 
-/// The turns of a branch. A result goes to the turn of its call, wherever its line stands.
+/// Returns the turns of a branch. A result belongs to the turn of its call, wherever its line is.
 pub fn turns(records: &[Record], branch: &[usize]) -> Vec<Turn> {
     let mut turns = vec![Turn::default()];
     let mut by_response: HashMap<&str, usize> = HashMap::new();
@@ -21,12 +21,12 @@ pub fn turns(records: &[Record], branch: &[usize]) -> Vec<Turn> {
         let record = &records[i];
         let latest = turns.len() - 1;
         if record.is_assistant() {
-            if !record.is_said() {
+            if !record.is_conversation() {
                 continue;
             }
             let known = match record.response_id() {
                 Some(id) => by_response.get(id).copied(),
-                // Lines without any id are taken for one response as long as nothing stands between them.
+                // Lines without an id are one response as long as nothing is between them.
                 None => Some(latest).filter(|turn| {
                     let turn = &turns[*turn];
                     turn.after.is_empty() && turn.response.last().is_some_and(|i| records[*i].response_id().is_none())

@@ -1,4 +1,4 @@
-//! A `compacted` record → the messages that took the place of everything before it.
+//! Reads a `compacted` record: the messages that replaced the whole context.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use super::record::{self, Compacted, Item, ItemMessage};
 use super::wire;
 use crate::transcript::conversation::{BlockId, Builder, Compaction, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role};
 
-/// Bytes of JSON that Codex takes for one token where it has no count of the provider (`approx_token_count` in its source).
+/// Bytes of JSON that Codex counts as one token if it has no count of the provider (`approx_token_count` in its source).
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Blocks of the user's side by their wire form, in the order they entered.
+/// Blocks sent to the model, by their wire form, in the order of the record.
 #[derive(Debug, Default)]
 pub struct History {
     blocks: HashMap<String, Vec<BlockId>>,
@@ -26,18 +26,18 @@ impl History {
     }
 }
 
-/// A compaction whose size afterwards is not known yet.
+/// A compaction whose new context size is not known yet.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingCompaction {
     pub compaction: Compaction,
     summary: Option<BlockId>,
-    /// Length of the JSON of everything but the summary.
+    /// Length in bytes of the JSON of everything except the summary.
     readable_bytes: usize,
 }
 
-impl Pending {
-    /// Codex's own estimate of the new context holds the summary's size: what is left of it without the system prompt and
-    /// the readable items. (Within a quarter of what the provider's counts before and after imply, in the sessions looked at.)
+impl PendingCompaction {
+    /// Sets the size of the encrypted summary: Codex's estimate of the new context, minus the system prompt and the readable items. In
+    /// the sessions examined, this is within a quarter of the size that the provider's counts before and after imply.
     pub fn set_summary_size(&mut self, estimated_context: u64, system_bytes: usize, builder: &mut Builder) {
         let readable = (self.readable_bytes + system_bytes) as u64 / BYTES_PER_TOKEN;
         if let (Some(block), Some(tokens)) = (self.summary.take(), estimated_context.checked_sub(readable)) {
@@ -46,33 +46,35 @@ impl Pending {
     }
 }
 
-pub fn fold(
+/// Reads a compaction.
+pub fn read_compaction(
     compacted: Compacted,
     at: Stamp,
     tokens_before: Option<u64>,
     history: &History,
     builder: &mut Builder,
     notes: &mut Vec<Note>,
-) -> Pending {
-    let mut fold = Fold { history, reused: HashMap::new(), into: Vec::new(), summary: None, readable_bytes: 0, at };
+) -> PendingCompaction {
+    let mut reader = HistoryReader { history, reused: HashMap::new(), into: Vec::new(), summary: None, readable_bytes: 0, at };
     match compacted.replacement_history {
-        Some(items) => items.iter().for_each(|item| fold.item(item, builder, notes)),
-        None => fold.push(Role::User, builder.text(compacted.message, Origin::Compaction, at.line)),
+        Some(items) => items.iter().for_each(|item| reader.item(item, builder, notes)),
+        None => reader.push(Role::User, builder.text(compacted.message, Origin::Compaction, at.line)),
     }
     let compaction = Compaction {
         at: builder.so_far().messages.len(),
-        edit: RecordedEdit::Fold { into: fold.into },
+        edit: RecordedEdit::Fold { into: reader.into },
         trigger: None,
         tokens_before,
         tokens_after: None,
         line: at.line,
     };
-    Pending { compaction, summary: fold.summary, readable_bytes: fold.readable_bytes }
+    PendingCompaction { compaction, summary: reader.summary, readable_bytes: reader.readable_bytes }
 }
 
-struct Fold<'h> {
+/// Reads the items of a replacement history into messages.
+struct HistoryReader<'h> {
     history: &'h History,
-    /// How many blocks of each wire form were kept: the same words said twice are two blocks.
+    /// Number of reused blocks by wire form. The same text sent twice is two blocks.
     reused: HashMap<String, usize>,
     into: Vec<Message>,
     summary: Option<BlockId>,
@@ -80,7 +82,7 @@ struct Fold<'h> {
     at: Stamp,
 }
 
-impl Fold<'_> {
+impl HistoryReader<'_> {
     fn item(&mut self, json: &RawValue, builder: &mut Builder, notes: &mut Vec<Note>) {
         match record::item(json) {
             Ok(Item::Compaction) => {
@@ -90,7 +92,7 @@ impl Fold<'_> {
                 return;
             }
             Ok(Item::Message(message) | Item::AgentMessage(message)) => self.message(message, builder),
-            Ok(_) => notes.push(Note::info(self.at.line, "an item of the compacted history is no message; it was left out")),
+            Ok(_) => notes.push(Note::info(self.at.line, "an item of the compacted history is not a message; it was left out")),
             Err(error) => {
                 notes.push(Note::skipped(self.at.line, format!("an item of the compacted history was skipped: {error}")));
             }
@@ -101,13 +103,13 @@ impl Fold<'_> {
     fn message(&mut self, message: ItemMessage, builder: &mut Builder) {
         let role = if message.role == "assistant" { Role::Assistant } else { Role::User };
         for wire in message.content.into_iter().filter_map(wire::part) {
-            let block = self.kept(&wire).unwrap_or_else(|| builder.block(wire, Origin::Compaction, self.at.line));
+            let block = self.find_original(&wire).unwrap_or_else(|| builder.block(wire, Origin::Compaction, self.at.line));
             self.push(role, block);
         }
     }
 
-    /// The conversation's own block, if this is one it has.
-    fn kept(&mut self, wire: &Value) -> Option<BlockId> {
+    /// Returns the conversation's own block with this wire form, if it has one that is not reused yet.
+    fn find_original(&mut self, wire: &Value) -> Option<BlockId> {
         let key = wire.to_string();
         let blocks = self.history.blocks.get(&key)?;
         let reused = self.reused.entry(key).or_default();

@@ -1,16 +1,17 @@
-//! What `token_count` events say: mostly usage, sometimes a repetition, once an estimate.
+//! Interprets `token_count` events: usage, a repetition of it, or an estimate.
 
 use serde::Deserialize;
 
 use crate::transcript::conversation::Usage;
 
-/// `info` is null before the first response of a session.
+/// A `token_count` event.
 #[derive(Debug, Deserialize)]
 pub struct TokenCount {
+    /// Null before the first response of a session.
     pub info: Option<TokenInfo>,
 }
 
-/// What `event_msg/token_count` says.
+/// The content of a `token_count` event.
 #[derive(Debug, Deserialize)]
 pub struct TokenInfo {
     pub total_token_usage: Option<TokenUsage>,
@@ -18,8 +19,7 @@ pub struct TokenInfo {
     pub model_context_window: Option<u64>,
 }
 
-/// Tokens of one request and its response. What was read from or written to the cache is part of `input_tokens`; reasoning
-/// is part of `output_tokens`.
+/// Tokens of one request and its response. `input_tokens` includes cache reads and writes; `output_tokens` includes reasoning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
@@ -31,51 +31,53 @@ pub struct TokenUsage {
     pub total_tokens: u64,
 }
 
-/// The state of the running totals.
+/// Follows the running total of a session.
 #[derive(Debug, Default)]
-pub struct Meter {
-    total: Option<u64>,
+pub struct UsageMeter {
+    /// Running total of the latest usage.
+    last_total: Option<u64>,
     /// Tokens of the latest request.
     pub last_request: Option<u64>,
-    /// Usage comes ahead of the items it belongs to, as versions up to about 0.50 wrote it.
-    pub ahead: bool,
+    /// Usage comes before the items of its response, as versions up to about 0.50 wrote it.
+    pub usage_first: bool,
 }
 
-/// What one event says.
+/// The meaning of one event.
 #[derive(Debug)]
-pub enum Reading {
+pub enum TokenEvent {
+    /// Usage of a response.
     Used(Usage),
-    /// Tokens of the context, estimated by Codex: what it writes after a compaction, when there is no usage yet.
+    /// Codex's estimate of the context in tokens. It writes one after a compaction, when there is no usage yet.
     Estimate(u64),
-    /// The running total stands still: Codex repeats the event when rate limits change or a request failed.
+    /// The running total did not change: Codex repeats the event when rate limits change or a request failed.
     Repeated,
 }
 
-impl Meter {
-    /// `began`: an item of the model came before this event.
-    pub fn read(&mut self, info: &TokenInfo, began: bool) -> Reading {
+impl UsageMeter {
+    /// Interprets an event. `response_began`: an item of the model came before it.
+    pub fn read(&mut self, info: &TokenInfo, response_began: bool) -> TokenEvent {
         if !info.last_token_usage.is_usage() {
-            return Reading::Estimate(info.last_token_usage.total_tokens);
+            return TokenEvent::Estimate(info.last_token_usage.total_tokens);
         }
         let total = info.total_token_usage.map(|usage| usage.total_tokens);
-        if total.is_some() && total == self.total {
-            return Reading::Repeated;
+        if total.is_some() && total == self.last_total {
+            return TokenEvent::Repeated;
         }
-        self.ahead |= self.last_request.is_none() && !began;
-        self.total = total;
+        self.usage_first |= self.last_request.is_none() && !response_began;
+        self.last_total = total;
         let usage = info.last_token_usage.usage();
         self.last_request = Some(usage.request());
-        Reading::Used(usage)
+        TokenEvent::Used(usage)
     }
 }
 
 impl TokenUsage {
-    /// An estimate is a total without parts.
+    /// Returns whether this is usage; an estimate has only a total.
     pub fn is_usage(&self) -> bool {
         self.input_tokens > 0 || self.output_tokens > 0
     }
 
-    /// Codex counts what it read from the cache, or wrote to it, as input; here they are apart.
+    /// Converts to [`Usage`], which keeps cache reads and writes apart from input.
     fn usage(&self) -> Usage {
         let cache_read = self.cached_input_tokens.min(self.input_tokens);
         let cache_write_5m = self.cache_write_input_tokens.min(self.input_tokens - cache_read);

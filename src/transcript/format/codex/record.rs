@@ -1,4 +1,4 @@
-//! One line of a rollout, as Codex writes it.
+//! Records of a rollout as Codex writes them.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,22 @@ use super::super::batch::Stamp;
 use super::super::{Note, jsonl};
 use super::meter::{TokenCount, TokenInfo};
 
-/// A line that matters to the conversation.
+/// A line of a rollout that is relevant for the conversation.
 #[derive(Debug)]
 pub struct Record {
     pub at: Stamp,
-    pub what: What,
+    pub kind: RecordKind,
 }
 
+/// The content of a record.
 #[derive(Debug)]
-pub enum What {
+pub enum RecordKind {
     Session(SessionMeta),
     Turn(TurnContext),
     Item(Item),
     Tokens(TokenInfo),
     Compacted(Compacted),
-    /// The user went back this many turns.
+    /// The user went back by this number of turns.
     RolledBack(u64),
 }
 
@@ -41,7 +42,7 @@ enum Instructions {
 }
 
 impl SessionMeta {
-    /// The system prompt.
+    /// Returns the system prompt.
     pub fn instructions(self) -> Option<String> {
         self.base_instructions.map(|instructions| match instructions {
             Instructions::Plain(text) | Instructions::Wrapped { text } => text,
@@ -58,7 +59,7 @@ pub struct TurnContext {
 #[derive(Debug)]
 pub enum Item {
     Message(ItemMessage),
-    /// A message of another agent of the team.
+    /// A message from another agent of the team.
     AgentMessage(ItemMessage),
     Reasoning(Reasoning),
     FunctionCall(FunctionCall),
@@ -66,7 +67,7 @@ pub enum Item {
     LocalShell(LocalShell),
     Output(Output),
     WebSearch(WebSearch),
-    /// The provider's compaction of everything before it, readable to nobody else.
+    /// The provider's compaction of everything before it. Only the provider can read it.
     Compaction,
     Unknown(String),
 }
@@ -78,7 +79,7 @@ pub struct ItemMessage {
     pub content: Vec<Part>,
 }
 
-/// `input_text`, `output_text`, `summary_text`, `input_image`, …: told apart by what they hold.
+/// A part of a message: `input_text`, `output_text`, `summary_text`, `input_image` and others. Its fields decide, not its type.
 #[derive(Debug, Deserialize)]
 pub struct Part {
     pub text: Option<String>,
@@ -129,7 +130,7 @@ pub struct WebSearch {
 pub struct Compacted {
     #[serde(default)]
     pub message: String,
-    /// The history that took the place of everything before.
+    /// The messages that replaced the whole context.
     pub replacement_history: Option<Vec<Box<RawValue>>>,
 }
 
@@ -152,7 +153,7 @@ struct RolledBack {
     num_turns: u64,
 }
 
-/// Every line type that Codex has been seen to write.
+/// The line types of rollouts, as seen in recordings.
 const LINE_TYPES: [&str; 7] = [
     "session_meta",
     "turn_context",
@@ -163,27 +164,28 @@ const LINE_TYPES: [&str; 7] = [
     "inter_agent_communication_metadata",
 ];
 
-/// Whether a line is one of a rollout.
+/// Returns whether a line is a line of a rollout.
 pub fn is_rollout_line(line: &[u8]) -> bool {
     serde_json::from_slice::<Envelope>(line).is_ok_and(|envelope| {
         envelope.timestamp.is_some() && LINE_TYPES.contains(&envelope.kind.as_str()) && envelope.payload.get().starts_with('{')
     })
 }
 
-/// The records of a rollout, in order. Events that repeat the conversation for the user interface are left out.
+/// Returns the records of a rollout, in order. Leaves out events that repeat the conversation for the user interface.
 pub fn records(bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Record> {
     let mut records = Vec::new();
     for (line, text) in jsonl::lines(bytes) {
         for envelope in jsonl::values::<Envelope>(line, text, notes) {
             let time = envelope.timestamp.as_deref().and_then(|t| t.parse::<jiff::Timestamp>().ok()).map(|t| t.as_millisecond());
-            match what(&envelope.kind, &envelope.payload) {
-                Ok(Some(what)) => records.push(Record { at: Stamp { line, time }, what }),
+            match parse_kind(&envelope.kind, &envelope.payload) {
+                Ok(Some(kind)) => records.push(Record { at: Stamp { line, time }, kind }),
                 Ok(None) => {}
                 Err(error) => {
                     let error = error.to_string();
-                    // The position is one within the payload, which no editor shows.
+                    // The position in the message is relative to the payload, so it does not help the user.
                     let cause = error.split(" at line ").next().unwrap_or(&error);
-                    let what = format!("this `{}` is not what Codex writes ({cause}); it was skipped", envelope.kind);
+                    let what =
+                        format!("this `{}` does not have the form that Codex writes ({cause}); it was skipped", envelope.kind);
                     notes.push(Note::skipped(line, what));
                 }
             }
@@ -192,26 +194,27 @@ pub fn records(bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Record> {
     records
 }
 
-fn what(kind: &str, payload: &RawValue) -> serde_json::Result<Option<What>> {
+/// Parses the payload of a line; `None` if it is not relevant.
+fn parse_kind(kind: &str, payload: &RawValue) -> serde_json::Result<Option<RecordKind>> {
     let json = payload.get();
     Ok(Some(match kind {
-        "session_meta" => What::Session(serde_json::from_str(json)?),
-        "turn_context" => What::Turn(serde_json::from_str(json)?),
-        "response_item" => What::Item(item(payload)?),
-        "compacted" => What::Compacted(serde_json::from_str(json)?),
+        "session_meta" => RecordKind::Session(serde_json::from_str(json)?),
+        "turn_context" => RecordKind::Turn(serde_json::from_str(json)?),
+        "response_item" => RecordKind::Item(item(payload)?),
+        "compacted" => RecordKind::Compacted(serde_json::from_str(json)?),
         "event_msg" => match serde_json::from_str::<Tag>(json)?.kind.as_ref() {
             "token_count" => match serde_json::from_str::<TokenCount>(json)?.info {
-                Some(info) => What::Tokens(info),
+                Some(info) => RecordKind::Tokens(info),
                 None => return Ok(None),
             },
-            "thread_rolled_back" => What::RolledBack(serde_json::from_str::<RolledBack>(json)?.num_turns),
+            "thread_rolled_back" => RecordKind::RolledBack(serde_json::from_str::<RolledBack>(json)?.num_turns),
             _ => return Ok(None),
         },
         _ => return Ok(None),
     }))
 }
 
-/// An item of `response_item`, or of a replacement history.
+/// Parses an item of a `response_item` or of a replacement history.
 pub fn item(payload: &RawValue) -> serde_json::Result<Item> {
     let json = payload.get();
     let kind = serde_json::from_str::<Tag>(json)?.kind;

@@ -1,17 +1,18 @@
-//! A response of the model while its items come in.
+//! A response of the model under construction.
 
 use super::super::batch::Stamp;
 use crate::transcript::conversation::{BlockId, Builder, Call, Message, Role, Usage};
 
+/// A response whose items are being read.
 #[derive(Debug)]
 pub struct Response {
     pub at: Stamp,
     pub blocks: Vec<BlockId>,
-    /// Those of the blocks that are encrypted reasoning.
+    /// The blocks that are encrypted reasoning.
     pub reasoning: Vec<BlockId>,
     pub usage: Option<Usage>,
     model: Option<String>,
-    /// The next item of the model begins another response.
+    /// The response is complete: the next item of the model begins another one.
     pub ended: bool,
 }
 
@@ -20,11 +21,11 @@ impl Response {
         Self { at, blocks: Vec::new(), reasoning: Vec::new(), usage, model, ended: false }
     }
 
-    /// Appends the response to the conversation. Gives the number of reasoning blocks whose size nothing tells.
+    /// Appends the response to the conversation. Returns the number of reasoning blocks without a known size.
     pub fn close(self, builder: &mut Builder) -> usize {
-        let reasoned = self.usage.and_then(|usage| usage.reasoning);
-        if let Some(tokens) = reasoned {
-            // The record has one figure for all of them: the first stands for it.
+        let reasoning_tokens = self.usage.and_then(|usage| usage.reasoning);
+        if let Some(tokens) = reasoning_tokens {
+            // The record has one number for all of them; the first block gets it.
             for (index, block) in self.reasoning.iter().enumerate() {
                 builder.set_recorded_tokens(*block, if index == 0 { tokens } else { 0 });
             }
@@ -33,6 +34,6 @@ impl Response {
         let message = Message { role: Role::Assistant, plain: false, blocks: self.blocks, time, line };
         let call = Call { usage: self.usage, model: self.model, time, ..Call::default() };
         builder.response(message, call);
-        if reasoned.is_some() { 0 } else { self.reasoning.len() }
+        if reasoning_tokens.is_some() { 0 } else { self.reasoning.len() }
     }
 }

@@ -1,4 +1,4 @@
-//! The records of a rollout → one conversation. The rules are in the [parent](super).
+//! Turns the records of a rollout into one conversation. The [parent module](super) describes the rules.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +7,52 @@ use serde_json::Value;
 use super::super::Note;
 use super::super::batch::{Batch, Stamp};
 use super::compaction::{self, History};
-use super::meter::{Meter, Reading, TokenInfo};
-use super::record::{Compacted, Item, ItemMessage, Record, What};
+use super::meter::{TokenEvent, TokenInfo, UsageMeter};
+use super::record::{Compacted, Item, ItemMessage, Record, RecordKind};
 use super::response::Response;
 use super::wire;
 use crate::transcript::conversation::{BlockId, Builder, Conversation, Origin, Thinking, Usage};
 
-/// What Codex itself sends as the output of a call that was interrupted.
+/// The output that Codex itself sends for an interrupted call.
 const ABORTED: &str = "aborted";
 
+/// Builds the conversation of a rollout.
 pub struct Rollout<'n> {
     builder: Builder,
     notes: &'n mut Vec<Note>,
     batch: Batch,
     response: Option<Response>,
-    /// What the user's side said so far, to know it again in a compacted history.
+    /// Blocks sent to the model so far, to find them again in a compacted history.
     history: History,
-    fold: Option<compaction::Pending>,
+    pending_compaction: Option<compaction::PendingCompaction>,
     model: Option<String>,
-    /// Whether the record says anywhere what a request used.
-    metered: bool,
-    meter: Meter,
-    /// Usage that came ahead of its response.
+    /// Whether any record contains usage.
+    has_usage: bool,
+    meter: UsageMeter,
+    /// Usage that came before its response.
     next_usage: Option<Usage>,
     /// Length in bytes of the system prompt.
     system_bytes: usize,
-    /// Encrypted reasoning whose size nothing tells: how many items, and the line of the first response with some.
+    /// Encrypted reasoning without a known size: the number of items, and the line of the first response that has some.
     unsized_reasoning: Option<(usize, u32)>,
-    /// Items of unknown types: how many, and the line of the first.
+    /// Items of unknown types, by type: their number, and the line of the first.
     unknown: BTreeMap<String, (usize, u32)>,
 }
 
+/// Reads the conversation of a rollout.
 pub fn conversation(records: Vec<Record>, notes: &mut Vec<Note>) -> Conversation {
-    let metered = records.iter().any(|record| matches!(&record.what, What::Tokens(info) if info.last_token_usage.is_usage()));
+    let has_usage =
+        records.iter().any(|record| matches!(&record.kind, RecordKind::Tokens(info) if info.last_token_usage.is_usage()));
     let mut rollout = Rollout {
         builder: Builder::new("main", super::NAME, Thinking::Turn),
         notes,
         batch: Batch::new(ABORTED),
         response: None,
         history: History::default(),
-        fold: None,
+        pending_compaction: None,
         model: None,
-        metered,
-        meter: Meter::default(),
+        has_usage,
+        meter: UsageMeter::default(),
         next_usage: None,
         system_bytes: 0,
         unsized_reasoning: None,
@@ -64,8 +67,8 @@ pub fn conversation(records: Vec<Record>, notes: &mut Vec<Note>) -> Conversation
 impl Rollout<'_> {
     fn read(&mut self, record: Record) {
         let at = record.at;
-        match record.what {
-            What::Session(meta) => {
+        match record.kind {
+            RecordKind::Session(meta) => {
                 if self.builder.so_far().system.is_none()
                     && let Some(text) = meta.instructions()
                 {
@@ -73,14 +76,14 @@ impl Rollout<'_> {
                     self.builder.set_system(text);
                 }
             }
-            What::Turn(turn) => self.model = turn.model.or(self.model.take()),
-            What::Tokens(info) => self.tokens(info),
-            What::Compacted(compacted) => self.compacted(compacted, at),
-            What::RolledBack(turns) => {
-                let what = format!("the user went back {turns} turn(s) here; they are read as if they had stayed");
+            RecordKind::Turn(turn) => self.model = turn.model.or(self.model.take()),
+            RecordKind::Tokens(info) => self.token_count(info),
+            RecordKind::Compacted(compacted) => self.start_compaction(compacted, at),
+            RecordKind::RolledBack(turns) => {
+                let what = format!("the user went back {turns} turn(s) here; these turns are still read");
                 self.notes.push(Note::info(at.line, what));
             }
-            What::Item(item) => self.item(item, at),
+            RecordKind::Item(item) => self.item(item, at),
         }
     }
 
@@ -89,32 +92,32 @@ impl Rollout<'_> {
         match item {
             Item::Message(message) if message.role == "assistant" => {
                 for wire in message.content.into_iter().filter_map(wire::part) {
-                    self.said(wire, at);
+                    self.push_model_block(wire, at);
                 }
             }
-            Item::Message(message) => self.heard(message, at),
-            Item::AgentMessage(message) => self.heard(ItemMessage { role: "agent".into(), ..message }, at),
+            Item::Message(message) => self.push_message(message, at),
+            Item::AgentMessage(message) => self.push_message(ItemMessage { role: "agent".into(), ..message }, at),
             Item::Reasoning(reasoning) => {
                 let encrypted = reasoning.content.as_ref().is_none_or(Vec::is_empty);
-                let block = self.said(wire::thinking(reasoning), at);
+                let block = self.push_model_block(wire::thinking(reasoning), at);
                 if encrypted && let Some(response) = &mut self.response {
                     response.reasoning.push(block);
                 }
             }
-            Item::FunctionCall(call) => self.called(wire::function_call(call), at),
-            Item::CustomCall(call) => self.called(wire::custom_call(call), at),
+            Item::FunctionCall(call) => self.push_call(wire::function_call(call), at),
+            Item::CustomCall(call) => self.push_call(wire::custom_call(call), at),
             Item::LocalShell(call) => match wire::local_shell(call) {
-                Some(wire) => self.called(wire, at),
+                Some(wire) => self.push_call(wire, at),
                 None => self.notes.push(Note::skipped(at.line, "a local_shell_call without an id was skipped")),
             },
             Item::WebSearch(search) => {
-                self.said(wire::web_search(search), at);
+                self.push_model_block(wire::web_search(search), at);
             }
             Item::Output(output) => {
                 let content = wire::result_content(output.output);
                 self.batch.answer(&output.call_id, content, at, &mut self.builder, self.notes);
-                // Where nothing says what was used, only the order tells one response from the next.
-                if !self.metered {
+                // Without usage, only the order of items separates responses.
+                if !self.has_usage {
                     self.end_response();
                 }
             }
@@ -123,8 +126,8 @@ impl Rollout<'_> {
         }
     }
 
-    /// A block by the model. It belongs to the response at hand, if that has not ended.
-    fn said(&mut self, wire: Value, at: Stamp) -> BlockId {
+    /// Adds a block of the model. It belongs to the current response, unless that has ended.
+    fn push_model_block(&mut self, wire: Value, at: Stamp) -> BlockId {
         if self.response.as_ref().is_none_or(|response| response.ended) {
             self.close_response();
             self.batch.close(true, &mut self.builder, self.notes);
@@ -136,18 +139,18 @@ impl Rollout<'_> {
         block
     }
 
-    fn called(&mut self, wire: Value, at: Stamp) {
+    fn push_call(&mut self, wire: Value, at: Stamp) {
         let id = wire.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        self.said(wire, at);
+        self.push_model_block(wire, at);
         self.batch.expect(&id, at.line);
     }
 
-    /// A message to the model.
-    fn heard(&mut self, message: ItemMessage, at: Stamp) {
+    /// Adds a message to the model.
+    fn push_message(&mut self, message: ItemMessage, at: Stamp) {
         let parts = message.content.len();
         let wires: Vec<Value> = message.content.into_iter().filter_map(wire::part).collect();
         if wires.len() < parts {
-            let what = format!("{} part(s) of this message hold nothing readable; they were left out", parts - wires.len());
+            let what = format!("{} part(s) of this message have no readable content; they were left out", parts - wires.len());
             self.notes.push(Note::info(at.line, what));
         }
         for wire in wires {
@@ -166,24 +169,24 @@ impl Rollout<'_> {
         }
     }
 
-    fn tokens(&mut self, info: TokenInfo) {
+    fn token_count(&mut self, info: TokenInfo) {
         if let Some(window) = info.model_context_window {
             self.builder.set_window(window);
         }
-        let began = self.response.is_some() || !self.builder.so_far().calls.is_empty();
-        match self.meter.read(&info, began) {
-            Reading::Estimate(tokens) => {
-                if let Some(fold) = &mut self.fold {
-                    fold.set_summary_size(tokens, self.system_bytes, &mut self.builder);
+        let response_began = self.response.is_some() || !self.builder.so_far().calls.is_empty();
+        match self.meter.read(&info, response_began) {
+            TokenEvent::Estimate(tokens) => {
+                if let Some(pending) = &mut self.pending_compaction {
+                    pending.set_summary_size(tokens, self.system_bytes, &mut self.builder);
                 }
             }
-            Reading::Repeated => {}
-            Reading::Used(usage) => {
-                if let Some(fold) = &mut self.fold {
-                    fold.compaction.tokens_after.get_or_insert(usage.request());
+            TokenEvent::Repeated => {}
+            TokenEvent::Used(usage) => {
+                if let Some(pending) = &mut self.pending_compaction {
+                    pending.compaction.tokens_after.get_or_insert(usage.request());
                 }
                 match &mut self.response {
-                    _ if self.meter.ahead => self.next_usage = Some(usage),
+                    _ if self.meter.usage_first => self.next_usage = Some(usage),
                     Some(response) => _ = response.usage.get_or_insert(usage),
                     None => {}
                 }
@@ -201,18 +204,19 @@ impl Rollout<'_> {
         }
     }
 
-    fn compacted(&mut self, compacted: Compacted, at: Stamp) {
+    fn start_compaction(&mut self, compacted: Compacted, at: Stamp) {
         self.close_response();
         self.batch.close(true, &mut self.builder, self.notes);
-        self.close_fold();
+        self.finish_compaction();
         self.builder.add_record();
         let before = self.meter.last_request;
-        self.fold = Some(compaction::fold(compacted, at, before, &self.history, &mut self.builder, self.notes));
+        self.pending_compaction =
+            Some(compaction::read_compaction(compacted, at, before, &self.history, &mut self.builder, self.notes));
     }
 
-    fn close_fold(&mut self) {
-        if let Some(fold) = self.fold.take() {
-            self.builder.compaction(fold.compaction);
+    fn finish_compaction(&mut self) {
+        if let Some(pending) = self.pending_compaction.take() {
+            self.builder.compaction(pending.compaction);
         }
     }
 
@@ -224,13 +228,15 @@ impl Rollout<'_> {
     fn finish(mut self) -> Conversation {
         self.close_response();
         self.batch.close(false, &mut self.builder, self.notes);
-        self.close_fold();
+        self.finish_compaction();
         if let Some((count, line)) = self.unsized_reasoning {
-            let what = format!("{count} encrypted reasoning item(s), from here on, have no recorded size: only summaries count");
+            let what = format!(
+                "from here on, {count} encrypted reasoning item(s) have no recorded size; only their summaries are counted"
+            );
             self.notes.push(Note::info(line, what));
         }
         for (kind, (count, line)) in self.unknown {
-            self.notes.push(Note::info(line, format!("{count} item(s) of type `{kind}`, from here on, were left out")));
+            self.notes.push(Note::info(line, format!("from here on, {count} item(s) of type `{kind}` were left out")));
         }
         self.builder.finish()
     }

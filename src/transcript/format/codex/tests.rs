@@ -1,4 +1,4 @@
-//! One test for each thing that real rollouts do; all lines are invented.
+//! One test for each peculiarity of real rollouts; all lines are invented.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn reasoning(summary: &[&str]) -> String {
     item(json!({"type": "reasoning", "summary": summary, "content": null, "encrypted_content": "c2VjcmV0"}))
 }
 
-/// The usage of a request of `input` tokens, 10 of them cached, answered by 5 tokens; `total` is the running total.
+/// Returns the usage of a request with `input` tokens, 10 of them cached, and a response of 5 tokens; `total` is the running total.
 fn tokens(input: u64, total: u64) -> String {
     let last = json!({"input_tokens": input, "cached_input_tokens": 10, "output_tokens": 5, "reasoning_output_tokens": 3});
     let info = json!({"total_token_usage": {"total_tokens": total}, "last_token_usage": last, "model_context_window": 9000});
@@ -53,7 +53,7 @@ fn read_lines(lines: &[String]) -> (Conversation, Vec<String>) {
     (reading.conversations.pop().expect("a conversation"), notes)
 }
 
-/// The conversation as text: a message a line, `u:` or `a:` and its blocks.
+/// Formats each message as one line: `u:` or `a:`, then its blocks.
 fn shape(conversation: &Conversation) -> Vec<String> {
     let message = |m: &crate::transcript::conversation::Message| {
         let blocks = m.blocks.iter().map(|id| {
@@ -162,8 +162,8 @@ fn a_message_ends_a_response_that_was_cut_short() {
     assert_eq!(
         notes,
         [
-            "1 encrypted reasoning item(s), from here on, have no recorded size: only summaries count",
-            "1 part(s) of this message hold nothing readable; they were left out"
+            "from here on, 1 encrypted reasoning item(s) have no recorded size; only their summaries are counted",
+            "1 part(s) of this message have no readable content; they were left out"
         ]
     );
 }
@@ -230,7 +230,7 @@ fn an_interrupted_call_is_aborted_if_the_conversation_went_on() {
     assert_eq!(shape(&conversation), ["u: go", "a: [use a]", "u: [result a: aborted] no", "a: ok [use b]"]);
     let stand_in = conversation.block(conversation.messages[2].blocks[0]);
     assert_eq!((stand_in.origin, conversation.tool_results()), (Origin::Placeholder, 0));
-    assert_eq!(notes, ["call `a` has no result; `aborted` stands in for it"]);
+    assert_eq!(notes, ["call `a` has no result; `aborted` was inserted"]);
 }
 
 #[test]
@@ -296,8 +296,8 @@ fn a_compaction_keeps_the_users_own_blocks() {
     assert_eq!(shape(&conversation), ["u: go", "a: [use a]", "u: [result a: one]", "a: on"]);
     let (compaction, blocks) = only_compaction(&conversation);
     assert_eq!((compaction.at, compaction.tokens_before, compaction.tokens_after), (3, Some(100), Some(40)));
-    // The words stand twice in the new history but were typed once: the second is not the conversation's own block.
-    assert_eq!(blocks, ["Typed go", "Compaction new rules", "Compaction go", "Compaction [summary, encrypted by the provider]"]);
+    // The text is twice in the new history but only once in the conversation, so the second one is a new block.
+    assert_eq!(blocks, ["User go", "Compaction new rules", "Compaction go", "Compaction [summary, encrypted by the provider]"]);
     let readable: usize = [message("user", "go"), message("developer", "new rules"), message("user", "go")]
         .iter()
         .map(|message| message.to_string().len())
@@ -338,10 +338,10 @@ fn what_is_not_known_is_counted_and_what_is_broken_is_skipped() {
     assert_eq!(
         notes,
         [
-            "1 item(s) of type `hologram`, from here on, were left out",
-            "this `response_item` is not what Codex writes (missing field `call_id`); it was skipped",
+            "from here on, 1 item(s) of type `hologram` were left out",
+            "this `response_item` does not have the form that Codex writes (missing field `call_id`); it was skipped",
             "the line ends in the middle of a JSON value (cut off?); the line was skipped",
-            "the user went back 2 turn(s) here; they are read as if they had stayed",
+            "the user went back 2 turn(s) here; these turns are still read",
         ]
     );
 }

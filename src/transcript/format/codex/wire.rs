@@ -1,4 +1,4 @@
-//! Codex's items as blocks of Anthropic's API.
+//! Converts items of Codex to blocks of Anthropic's API.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::super::openai_wire;
 use super::record::{CustomCall, FunctionCall, LocalShell, Part, Reasoning, WebSearch};
 use crate::transcript::conversation::{Origin, text_wire};
 
-/// What the text of a `user` message begins with when Codex or its host application wrote it, as seen in 0.142–0.147 and
-/// earlier: the surroundings, instruction files, and what the person did outside of the conversation.
+/// Beginnings of `user` messages that Codex or its host application wrote, as seen in 0.142–0.147 and earlier: the environment,
+/// instruction files, and actions of the user outside of the conversation.
 const INJECTED: [&str; 9] = [
     "<environment_context>",
     "<user_instructions>",
@@ -20,7 +20,7 @@ const INJECTED: [&str; 9] = [
     "<turn_aborted>",
 ];
 
-/// Who wrote a text block of a message with this role.
+/// Returns who wrote a text block of a message with this role.
 pub fn origin(role: &str, wire: &Value) -> Origin {
     let text = wire.get("text").and_then(Value::as_str).unwrap_or_default().trim_start();
     match role {
@@ -30,7 +30,7 @@ pub fn origin(role: &str, wire: &Value) -> Origin {
     }
 }
 
-/// A part of a message or of a tool's output. `None` for empty text and for what holds nothing readable (encrypted parts).
+/// Converts a part of a message or of a tool output. `None` for empty text and for unreadable parts (encrypted parts).
 pub fn part(part: Part) -> Option<Value> {
     match (part.text, part.image_url) {
         (Some(text), _) if !text.is_empty() => Some(text_wire(text)),
@@ -39,7 +39,7 @@ pub fn part(part: Part) -> Option<Value> {
     }
 }
 
-/// The text the model thought, if Codex was allowed to see it, else the summary of it.
+/// Converts reasoning: the full text if Codex may see it, or else the summary.
 pub fn thinking(reasoning: Reasoning) -> Value {
     let parts = match reasoning.content {
         Some(content) if !content.is_empty() => content,
@@ -53,19 +53,19 @@ pub fn function_call(call: FunctionCall) -> Value {
     openai_wire::tool_use(&call.call_id, &call.name, call.arguments)
 }
 
-/// A call whose input is free text: a patch, a script.
+/// Converts a call whose input is free text: a patch, a script.
 pub fn custom_call(call: CustomCall) -> Value {
     json!({"type": "tool_use", "id": call.call_id, "name": call.name, "input": {"input": call.input}})
 }
 
-/// The provider's own shell tool. `None` where it has no id to be answered by.
+/// Converts a call of the provider's own shell tool; `None` if it has no id.
 pub fn local_shell(call: LocalShell) -> Option<Value> {
     let id = call.call_id.or(call.id)?;
     let input = if call.action.is_object() { call.action } else { json!({"action": call.action}) };
     Some(json!({"type": "tool_use", "id": id, "name": "local_shell", "input": input}))
 }
 
-/// A search the provider ran itself: no result of it is in the record, and none is missing.
+/// Converts a search that the provider ran itself. Its result is not in the record and is not expected.
 pub fn web_search(search: WebSearch) -> Value {
     json!({
         "type": "server_tool_use",
@@ -75,7 +75,7 @@ pub fn web_search(search: WebSearch) -> Value {
     })
 }
 
-/// The content of a tool_result: a string as it is, a list as text and image blocks.
+/// Converts the content of a tool_result: a string stays unchanged, a list becomes text and image blocks.
 pub fn result_content(output: Value) -> Value {
     match output {
         Value::String(_) => output,

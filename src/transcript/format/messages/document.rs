@@ -1,37 +1,41 @@
-//! One JSON document that holds all messages: an array of them, or an object with `messages` as a request has them.
+//! Reads one JSON document with all messages: an array, or an object with `messages` such as a request body.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The messages of a document, as they are written there.
+/// The messages of a document, not parsed yet.
 #[derive(Debug, Default)]
 pub struct Document<'a> {
-    /// Each message with the line it begins on.
+    /// Each message with its first line.
     pub messages: Vec<(u32, &'a RawValue)>,
     pub system: Option<&'a RawValue>,
-    /// Where the document ends too early or goes wrong, and why; the messages before it were read.
+    /// The syntax error, if the document is cut off or invalid. The messages before it were read.
     pub broken: Option<serde_json::Error>,
 }
 
-/// Reads a document up to `limit` messages. `None` where the file is none, but lines of messages or something else.
+/// Reads at most `limit` messages of a document. `None` if the file is not one document of messages.
 pub fn read(bytes: &[u8], limit: usize) -> Option<Document<'_>> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut collector = Collector { limit, ..Collector::default() };
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let outcome = Whole(&mut collector).deserialize(&mut json).and_then(|()| json.end());
-    let Collector { found, system, in_messages, full, .. } = collector;
-    // A file that only begins with a bracket, such as a log, is no document: an object must have been found in it.
-    let is_document = in_messages && (outcome.is_ok() || found.iter().any(|raw| raw.get().starts_with('{')));
-    is_document.then(|| Document { messages: numbered(bytes, found), system, broken: outcome.err().filter(|_| !full) })
+    let outcome = DocumentVisitor(&mut collector).deserialize(&mut json).and_then(|()| json.end());
+    let Collector { messages, system, in_messages, limit_reached, .. } = collector;
+    // A file that only begins with a bracket, such as a log, is not a document: it must contain an object.
+    let is_document = in_messages && (outcome.is_ok() || messages.iter().any(|raw| raw.get().starts_with('{')));
+    is_document.then(|| Document {
+        messages: with_lines(bytes, messages),
+        system,
+        broken: outcome.err().filter(|_| !limit_reached),
+    })
 }
 
-/// Each value with its line, from 1. The values are slices of `bytes`, in their order.
-fn numbered<'a>(bytes: &[u8], found: Vec<&'a RawValue>) -> Vec<(u32, &'a RawValue)> {
+/// Returns each message with its line, from 1. The messages must be slices of `bytes`, in order.
+fn with_lines<'a>(bytes: &[u8], messages: Vec<&'a RawValue>) -> Vec<(u32, &'a RawValue)> {
     let (mut line, mut counted) = (1u32, 0);
-    let mut numbered = Vec::with_capacity(found.len());
-    for raw in found {
+    let mut numbered = Vec::with_capacity(messages.len());
+    for raw in messages {
         let start = (raw.get().as_ptr().addr()).saturating_sub(bytes.as_ptr().addr()).min(bytes.len());
         let newlines = memchr::memchr_iter(b'\n', bytes.get(counted..start).unwrap_or_default()).count();
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
@@ -41,24 +45,25 @@ fn numbered<'a>(bytes: &[u8], found: Vec<&'a RawValue>) -> Vec<(u32, &'a RawValu
     numbered
 }
 
+/// Collects messages while the document is parsed.
 #[derive(Default)]
 struct Collector<'a> {
-    found: Vec<&'a RawValue>,
+    messages: Vec<&'a RawValue>,
     system: Option<&'a RawValue>,
     limit: usize,
-    /// An array of messages was begun.
+    /// The parser reached an array of messages.
     in_messages: bool,
-    /// The limit was reached.
-    full: bool,
+    /// The parser stopped because it read `limit` messages.
+    limit_reached: bool,
 }
 
-/// The document: an array of messages or an object around it.
-struct Whole<'c, 'a>(&'c mut Collector<'a>);
+/// Visits the document: an array of messages, or an object that contains one.
+struct DocumentVisitor<'c, 'a>(&'c mut Collector<'a>);
 
-/// The array of messages itself.
-struct List<'c, 'a>(&'c mut Collector<'a>);
+/// Visits the array of messages.
+struct MessagesVisitor<'c, 'a>(&'c mut Collector<'a>);
 
-impl<'a> DeserializeSeed<'a> for Whole<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for DocumentVisitor<'_, 'a> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -66,7 +71,7 @@ impl<'a> DeserializeSeed<'a> for Whole<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Whole<'_, 'a> {
+impl<'a> Visitor<'a> for DocumentVisitor<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -74,13 +79,13 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, list: A) -> Result<(), A::Error> {
-        List(self.0).visit_seq(list)
+        MessagesVisitor(self.0).visit_seq(list)
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "messages" => map.next_value_seed(List(self.0))?,
+                "messages" => map.next_value_seed(MessagesVisitor(self.0))?,
                 "system" => self.0.system = Some(map.next_value()?),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -89,7 +94,7 @@ impl<'a> Visitor<'a> for Whole<'_, 'a> {
     }
 }
 
-impl<'a> DeserializeSeed<'a> for List<'_, 'a> {
+impl<'a> DeserializeSeed<'a> for MessagesVisitor<'_, 'a> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -97,7 +102,7 @@ impl<'a> DeserializeSeed<'a> for List<'_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for List<'_, 'a> {
+impl<'a> Visitor<'a> for MessagesVisitor<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -107,9 +112,9 @@ impl<'a> Visitor<'a> for List<'_, 'a> {
     fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
         self.0.in_messages = true;
         while let Some(raw) = list.next_element()? {
-            self.0.found.push(raw);
-            if self.0.found.len() >= self.0.limit {
-                self.0.full = true;
+            self.0.messages.push(raw);
+            if self.0.messages.len() >= self.0.limit {
+                self.0.limit_reached = true;
                 return Err(A::Error::custom("enough messages were read"));
             }
         }

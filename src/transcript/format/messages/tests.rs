@@ -5,7 +5,7 @@ use super::*;
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::Level;
 
-/// A conversation as `json.dumps(message, default=str)` writes it.
+/// A conversation as written by `json.dumps(message, default=str)`.
 const PRINTED: &str = r#"{"role": "user", "content": "Which tests fail?"}
 {"role": "assistant", "content": ["ThinkingBlock(signature='c2ln', thinking='I run them.', type='thinking')", "TextBlock(citations=None, text=\"Let's see.\", type='text')", "ToolUseBlock(id='t1', caller=None, input={'command': 'make test', 'timeout': 2.50}, name='bash', type='tool_use')"]}
 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "1 failed"}]}
@@ -18,18 +18,18 @@ fn read_str(text: &str) -> (Conversation, Vec<Note>) {
     (conversations.remove(0), notes)
 }
 
-/// The origins of a conversation's blocks, message by message.
+/// Returns the origins of a conversation's blocks, message by message.
 fn origins(text: &str) -> Vec<Vec<Origin>> {
     let (conversation, _) = read_str(text);
-    let of = |message: &Message| message.blocks.iter().map(|id| conversation.block(*id).origin).collect();
-    conversation.messages.iter().map(of).collect()
+    let message_origins = |message: &Message| message.blocks.iter().map(|id| conversation.block(*id).origin).collect();
+    conversation.messages.iter().map(message_origins).collect()
 }
 
 fn lines(messages: &[Value]) -> String {
     messages.iter().map(|message| format!("{message}\n")).collect()
 }
 
-fn whats(notes: &[Note]) -> Vec<(Option<u32>, Level, &str)> {
+fn note_tuples(notes: &[Note]) -> Vec<(Option<u32>, Level, &str)> {
     notes.iter().map(|note| (note.line, note.level, note.what.as_str())).collect()
 }
 
@@ -114,8 +114,8 @@ fn the_first_system_message_is_the_prompt_and_later_ones_are_injected() {
         read_str(&lines(&[system("Be brief."), json!({"role": "user", "content": "a"}), system("Hurry.")]));
     assert_eq!(conversation.system.as_deref(), Some("Be brief."));
     assert_eq!(conversation.block(conversation.messages[1].blocks[0]).origin, Origin::Injected);
-    let what = "a message with role \"system\" is read as text the harness put in";
-    assert_eq!(whats(&notes), [(Some(3), Level::Info, what)]);
+    let what = "a message with role \"system\" was read as text of the harness";
+    assert_eq!(note_tuples(&notes), [(Some(3), Level::Info, what)]);
     assert_eq!(conversation.records, 3);
 }
 
@@ -126,11 +126,11 @@ fn what_cannot_be_read_is_a_note_with_its_line() {
                 {\"role\": \"assistant\", \"content\": [null, \"TextBlock(text='\"]}\n{\"role\": \"user\", \"con";
     let (conversation, notes) = read_str(text);
     assert_eq!(
-        whats(&notes),
+        note_tuples(&notes),
         [
             (Some(3), Level::Skipped, "not valid JSON at column 2: expected ident; the line was skipped"),
             (Some(4), Level::Skipped, "expected a message: an object with \"role\" and \"content\"; it was skipped"),
-            (Some(5), Level::Skipped, "the object has no \"role\", so it is no message; it was skipped"),
+            (Some(5), Level::Skipped, "the object has no \"role\", so it is not a message; it was skipped"),
             (Some(6), Level::Skipped, "the message has no \"content\"; it was skipped"),
             (Some(7), Level::Skipped, "\"content\" is neither a string nor a list of blocks; the message was skipped"),
             (Some(8), Level::Info, "the message has no blocks and was left out"),
@@ -138,7 +138,7 @@ fn what_cannot_be_read_is_a_note_with_its_line() {
             (
                 Some(9),
                 Level::Info,
-                "a string in a list of blocks is no printed SDK object (the string that begins here does not end at character 16); \
+                "a string in a list of blocks is not a printed SDK object (the string that begins here does not end at character 16); \
                  it was read as text"
             ),
             (Some(10), Level::Skipped, "the line ends in the middle of a JSON value (cut off?); the line was skipped"),
@@ -153,7 +153,7 @@ fn one_document_is_read_like_lines() {
     let (from_lines, _) = read_str(PRINTED);
     let list = format!("[{}]", PRINTED.trim_end().replace('\n', ",\n"));
     let (from_list, _) = read_str(&list);
-    assert_eq!(from_list, from_lines, "an array whose messages stand on the same lines");
+    assert_eq!(from_list, from_lines, "an array whose messages are on the same lines");
     let (request, notes) = read_str(&format!(r#"{{"model": "m", "system": "Be brief.", "messages": {list}, "max_tokens": 9}}"#));
     assert_eq!((request.messages, request.blocks, request.calls), (from_lines.messages, from_lines.blocks, from_lines.calls));
     assert_eq!((request.system.as_deref(), notes), (Some("Be brief."), vec![]));
@@ -164,7 +164,7 @@ fn a_document_cut_off_keeps_the_messages_before_the_cut() {
     let (conversation, notes) = read_str("[\n{\"role\": \"user\", \"content\": \"a\"},\n{\"role\": \"assis");
     assert_eq!((conversation.messages.len(), conversation.messages[0].line), (1, 2));
     let what = "the document is broken here (EOF while parsing a string at line 3 column 15); the messages before it were kept";
-    assert_eq!(whats(&notes), [(Some(3), Level::Skipped, what)]);
+    assert_eq!(note_tuples(&notes), [(Some(3), Level::Skipped, what)]);
 }
 
 #[test]
@@ -230,7 +230,7 @@ proptest! {
         }
     }
 
-    /// A file cut off anywhere, as lines or as one document, keeps every message before the cut as it was.
+    /// A file that is cut off anywhere keeps every message before the cut, as lines and as one document.
     #[test]
     fn a_file_cut_off_keeps_what_came_before(cut in 1..PRINTED.len(), document: bool) {
         let (open, between) = if document { ("[", ",\n") } else { ("", "\n") };

@@ -1,4 +1,4 @@
-//! One message of the chat API, and its parts in Anthropic's form.
+//! A message of the chat API, and its conversion to blocks of Anthropic's API.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,13 +11,13 @@ pub struct ChatMessage {
     pub role: String,
     #[serde(default)]
     pub content: Value,
-    /// What reasoning models of some providers thought.
+    /// Reasoning text, from some providers.
     pub reasoning_content: Option<String>,
     pub tool_calls: Option<Vec<ToolCall>>,
-    /// Before there were `tool_calls`: one call, without an id.
+    /// One call without an id: the predecessor of `tool_calls`.
     pub function_call: Option<Function>,
     pub tool_call_id: Option<String>,
-    /// As SWE-agent writes it.
+    /// Written by SWE-agent.
     pub tool_call_ids: Option<Vec<String>>,
     pub model: Option<String>,
     #[serde(default)]
@@ -42,7 +42,7 @@ impl Function {
         let arguments = match self.arguments {
             Value::String(text) => text,
             Value::Null => "{}".to_owned(),
-            // Some recorders save the arguments as they were after parsing.
+            // Some recorders save parsed arguments.
             parsed => parsed.to_string(),
         };
         openai_wire::tool_use(id, &self.name, arguments)
@@ -64,7 +64,7 @@ struct Part {
     image_url: Option<ImageUrl>,
 }
 
-/// The blocks of a message's content: none where it is null or empty. The number of parts that were left out comes second.
+/// Returns the blocks of a message's content, and the number of parts that were left out. There are none if it is null or empty.
 pub fn blocks(content: Value) -> (Vec<Value>, usize) {
     match content {
         Value::String(text) if text.is_empty() => (Vec::new(), 0),
@@ -91,7 +91,7 @@ fn block(part: Value) -> Option<Value> {
     }
 }
 
-/// The content of a tool's message as that of a tool_result.
+/// Converts the content of a tool message to the content of a tool_result.
 pub fn result_content(content: Value) -> Value {
     match content {
         Value::String(_) => content,
@@ -120,7 +120,7 @@ struct CompletionDetails {
     reasoning_tokens: Option<u64>,
 }
 
-/// `prompt_tokens` includes what was read from the cache; here they are apart.
+/// Converts recorded usage. `prompt_tokens` includes cache reads; [`Usage`] keeps them apart.
 pub fn usage(recorded: Value) -> Option<Usage> {
     if !recorded.is_object() {
         return None;

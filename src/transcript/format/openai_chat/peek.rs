@@ -1,4 +1,4 @@
-//! Whether bytes are chat messages: looks at the first few messages, however large the file is.
+//! Detects chat messages by the first few messages of a file.
 
 use std::fmt;
 
@@ -6,26 +6,28 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::Value;
 
 use super::super::jsonl;
-use super::MESSAGES;
+use super::MESSAGE_KEYS;
 
-/// How many messages, or conversations, are looked at.
-const FEW: usize = 8;
+/// Number of messages or conversations to look at.
+const SNIFFED: usize = 8;
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
-/// Block types that only Anthropic's API has.
-const ANTHROPIC: [&str; 7] = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
+/// Block types that exist only in Anthropic's API.
+const ANTHROPIC_TYPES: [&str; 7] =
+    ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
 
-/// Keys that only the chat API has, though their value may be null.
-const CHAT: [&str; 4] = ["tool_calls", "function_call", "tool_call_id", "tool_call_ids"];
+/// Keys that exist only in the chat API; their value may be null.
+const CHAT_KEYS: [&str; 4] = ["tool_calls", "function_call", "tool_call_id", "tool_call_ids"];
 
-/// A message a line without anything of the chat API's own could as well be Anthropic's: that is not claimed.
+/// Returns whether the file contains chat messages. Lines of messages without anything specific to the chat API do not count, because
+/// they could also be messages of Anthropic's API.
 pub fn is_chat(bytes: &[u8]) -> bool {
-    let listed = listed(bytes);
+    let listed = first_messages(bytes);
     if !listed.is_empty() {
         return listed.iter().all(is_message);
     }
-    let lines = jsonl::lines(bytes).take(FEW).filter_map(|(_, line)| serde_json::from_slice(line).ok());
+    let lines = jsonl::lines(bytes).take(SNIFFED).filter_map(|(_, line)| serde_json::from_slice(line).ok());
     let lines: Vec<Value> = lines.collect();
     !lines.is_empty() && lines.iter().all(is_message) && lines.iter().any(is_chat_only)
 }
@@ -39,31 +41,31 @@ fn parts(message: &Value) -> &[Value] {
     message.get("content").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A block of Anthropic's, or the Python text of one.
+/// Returns whether a part is a block of Anthropic's API, or a block printed by Python.
 fn is_anthropic(part: &Value) -> bool {
-    part.is_string() || part.get("type").and_then(Value::as_str).is_some_and(|kind| ANTHROPIC.contains(&kind))
+    part.is_string() || part.get("type").and_then(Value::as_str).is_some_and(|kind| ANTHROPIC_TYPES.contains(&kind))
 }
 
 fn is_chat_only(message: &Value) -> bool {
     let role = message.get("role").and_then(Value::as_str);
-    !matches!(role, Some("user" | "assistant")) || CHAT.iter().any(|key| message.get(*key).is_some())
+    !matches!(role, Some("user" | "assistant")) || CHAT_KEYS.iter().any(|key| message.get(*key).is_some())
 }
 
-/// The first messages of the first list of messages: of the file itself, of its first line or of its first elements.
-fn listed(bytes: &[u8]) -> Vec<Value> {
+/// Returns the first messages of the first list of messages: of the file itself, of its first line, or of its first elements.
+fn first_messages(bytes: &[u8]) -> Vec<Value> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut first = Vec::new();
-    // It ends in an error as soon as enough was seen; what was seen is what counts.
-    let _ = First(&mut first).deserialize(&mut serde_json::Deserializer::from_slice(bytes));
-    let inner = first.iter().flat_map(|value| MESSAGES.iter().find_map(|key| value.get(*key)?.as_array()));
-    let inner: Vec<Value> = inner.flatten().take(FEW).cloned().collect();
+    // The visitor stops with an error as soon as it has enough elements, so the result does not matter.
+    let _ = FirstElements(&mut first).deserialize(&mut serde_json::Deserializer::from_slice(bytes));
+    let inner = first.iter().flat_map(|value| MESSAGE_KEYS.iter().find_map(|key| value.get(*key)?.as_array()));
+    let inner: Vec<Value> = inner.flatten().take(SNIFFED).cloned().collect();
     if inner.is_empty() { first } else { inner }
 }
 
-/// Reads the first elements of a list, or of the list of messages in an object, and stops.
-struct First<'a>(&'a mut Vec<Value>);
+/// Visitor that reads the first elements of a list, or of the list of messages in an object, and then stops.
+struct FirstElements<'a>(&'a mut Vec<Value>);
 
-impl<'de> DeserializeSeed<'de> for First<'_> {
+impl<'de> DeserializeSeed<'de> for FirstElements<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -71,7 +73,7 @@ impl<'de> DeserializeSeed<'de> for First<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for First<'_> {
+impl<'de> Visitor<'de> for FirstElements<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -79,7 +81,7 @@ impl<'de> Visitor<'de> for First<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while self.0.len() < FEW {
+        while self.0.len() < SNIFFED {
             match seq.next_element()? {
                 Some(element) => self.0.push(element),
                 None => return Ok(()),
@@ -90,8 +92,8 @@ impl<'de> Visitor<'de> for First<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
-            if MESSAGES.contains(&key.as_str()) {
-                map.next_value_seed(First(&mut *self.0))?;
+            if MESSAGE_KEYS.contains(&key.as_str()) {
+                map.next_value_seed(FirstElements(&mut *self.0))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

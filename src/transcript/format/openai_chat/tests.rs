@@ -1,4 +1,4 @@
-//! One test for each shape and each habit of the files seen; all messages are invented.
+//! One test for each form and peculiarity of the known files; all messages are invented.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn tool(id: &str, text: &str) -> Value {
     json!({"role": "tool", "tool_call_id": id, "name": "search", "content": text})
 }
 
-/// A message a string: its role and what its blocks say.
+/// Formats each message as one string: its role and the text of its blocks.
 fn shape(conversation: &Conversation) -> Vec<String> {
     let message = |m: &crate::transcript::conversation::Message| {
         let blocks = m.blocks.iter().map(|id| {

@@ -1,4 +1,4 @@
-//! Strings and their escapes.
+//! Parses Python strings and their escapes.
 
 use memchr::memchr2;
 
@@ -6,7 +6,7 @@ use super::{Parser, SyntaxError};
 use crate::util::text::stand_in;
 
 impl Parser<'_> {
-    /// A string in either kind of quotes. In `bytes`, `\u`, `\U` and `\N` are no escapes.
+    /// Reads a string in single or double quotes. In a bytes literal (`bytes`), `\u`, `\U` and `\N` are not escapes.
     pub(super) fn string(&mut self, bytes: bool) -> Result<String, SyntaxError> {
         let start = self.at;
         let quote = self.text.as_bytes()[start];
@@ -26,7 +26,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One escape whose backslash has been read.
+    /// Reads one escape after its backslash.
     fn escape(&mut self, bytes: bool, out: &mut String) -> Result<(), SyntaxError> {
         let Some(letter) = self.text[self.at..].chars().next() else {
             return Err(self.error(self.at - 1, "the text ends in the middle of an escape"));
@@ -51,14 +51,16 @@ impl Parser<'_> {
             'x' => out.push(self.code(start, 2, 16)?),
             'u' if !bytes => out.push(self.code(start, 4, 16)?),
             'U' if !bytes => out.push(self.code(start, 8, 16)?),
-            'N' if !bytes => return Err(self.error(start, "characters by name (\\N{…}) are not read, as repr never prints them")),
-            // Python keeps a backslash that escapes nothing.
+            'N' if !bytes => {
+                return Err(self.error(start, "character names (\\N{…}) are not supported, because repr never prints them"));
+            }
+            // Python keeps a backslash before any other character.
             _ => out.extend(['\\', letter]),
         }
         Ok(())
     }
 
-    /// The character whose number stands here in so many digits; `start` is where its escape begins.
+    /// Reads a character code with this number of digits. `start` is the position of the escape, for errors.
     fn code(&mut self, start: usize, digits: usize, radix: u32) -> Result<char, SyntaxError> {
         let number = self.text.get(self.at..self.at + digits).filter(|text| text.chars().all(|c| c.is_digit(radix)));
         let Some(code) = number.and_then(|text| u32::from_str_radix(text, radix).ok()) else {

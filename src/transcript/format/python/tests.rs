@@ -28,7 +28,7 @@ fn class_names_may_have_dots_and_a_parameter() {
     assert_eq!(class("ParsedTextBlock[Union[str, NoneType]](text='a')").as_deref(), Ok("ParsedTextBlock[Union[str, NoneType]]"));
 }
 
-/// The right column is what `json.dumps(ast.literal_eval(left))` of Python 3.11 prints.
+/// The right column is the output of `json.dumps(ast.literal_eval(left))` in Python 3.11.
 #[test]
 fn escapes_are_read_as_python_reads_them() {
     let cases = [
@@ -87,12 +87,12 @@ fn errors_say_what_and_at_which_character() {
         (r"'é\x4'", "an escape that needs 2 hexadecimal digits at character 3"),
         (r"'\u+123'", "an escape that needs 4 hexadecimal digits at character 2"),
         (r"'\U00110000'", "an escape beyond the last character, U+10FFFF at character 2"),
-        (r"'\N{DASH}'", r"characters by name (\N{…}) are not read, as repr never prints them at character 2"),
+        (r"'\N{DASH}'", r"character names (\N{…}) are not supported, because repr never prints them at character 2"),
         ("[1 2]", "expected ']' at character 4"),
         ("{1, 2}", "expected ':' at character 3"),
         ("0x1f", "`0x1f` is not a number JSON can hold at character 1"),
         ("-", "`-` is not a number JSON can hold at character 1"),
-        ("Hello there", "`Hello` is no value at character 1"),
+        ("Hello there", "`Hello` is not a value at character 1"),
         ("A(1)", "expected '=' at character 4"),
         ("A('x')", "expected a field's name at character 3"),
         ("A[b", "expected '(' after the class at character 2"),
@@ -107,13 +107,13 @@ fn errors_say_what_and_at_which_character() {
 fn deep_text_is_refused_before_it_exhausts_the_stack() {
     let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(value(&nested(MAX_DEPTH)).is_ok());
-    assert_eq!(refused(&nested(MAX_DEPTH + 1)), "more than 128 brackets inside one another at character 129");
+    assert_eq!(refused(&nested(MAX_DEPTH + 1)), "brackets are nested more than 128 deep at character 129");
     for hostile in ["(", "{'a':", "A(a=", "A[", "[{(", "{(1,"] {
         assert!(value(&hostile.repeat(200_000)).is_err(), "{hostile}");
     }
 }
 
-/// Python's `repr` of a JSON value, written the obvious way.
+/// Formats a JSON value like Python's `repr`, in the obvious way.
 fn repr(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -166,7 +166,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Cuts a text on a character.
+/// Returns the beginning of a text: this share of its characters.
 fn cut(text: &str, share: f64) -> &str {
     head(text, (text.chars().count() as f64 * share) as usize)
 }
