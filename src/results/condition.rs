@@ -135,8 +135,11 @@ mod tests {
 
     #[test]
     fn headroom_is_what_is_left() {
-        let of = |written: &str, value: f64| written.parse::<Condition>().expect(written).headroom(value);
-        assert_eq!((of("a <= 5", 3.0), of("a < 5", 6.0), of("a >= 5", 6.0), of("a > 5", 3.0)), (2.0, -1.0, 1.0, -2.0));
-        assert_eq!((of("a == 5", 5.0), of("a == 5", 3.0), of("a == 5", 7.0)), (0.0, -2.0, -2.0));
+        let headroom = |written: &str, value: f64| written.parse::<Condition>().expect(written).headroom(value);
+        assert_eq!(
+            (headroom("a <= 5", 3.0), headroom("a < 5", 6.0), headroom("a >= 5", 6.0), headroom("a > 5", 3.0)),
+            (2.0, -1.0, 1.0, -2.0)
+        );
+        assert_eq!((headroom("a == 5", 5.0), headroom("a == 5", 3.0), headroom("a == 5", 7.0)), (0.0, -2.0, -2.0));
     }
 }

@@ -58,8 +58,8 @@ impl Batch {
             self.calls[call].result = Some(builder.block(wire, Origin::Tool, at.line));
             return;
         }
-        let what = format!("the result of call `{id}` has no open call before it; it was kept as text");
-        notes.push(Note::info(at.line, what));
+        let text = format!("the result of call `{id}` has no open call before it; it was kept as text");
+        notes.push(Note::info(at.line, text));
         match content {
             Value::String(text) if text.is_empty() => {}
             Value::String(text) => self.push(builder.text(text, Origin::Injected, at.line), at),
@@ -92,8 +92,8 @@ impl Batch {
         let mut line = at.line;
         for call in self.calls.drain(..) {
             if response_follows && call.result.is_none() {
-                let what = format!("call `{}` has no result; `{}` was inserted", call.id, self.placeholder);
-                notes.push(Note::info(call.line, what));
+                let text = format!("call `{}` has no result; `{}` was inserted", call.id, self.placeholder);
+                notes.push(Note::info(call.line, text));
                 let wire = json!({"type": "tool_result", "tool_use_id": call.id, "content": self.placeholder});
                 blocks.push(builder.block(wire, Origin::Placeholder, call.line));
                 line = if line == 0 { call.line } else { line };

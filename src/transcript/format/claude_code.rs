@@ -33,7 +33,7 @@ use super::{Branches, Format, Note, ReadOptions, Reading, jsonl};
 const NAME: &str = "claude-code";
 
 pub const FORMAT: Format =
-    Format { name: NAME, about: "Claude Code session (JSONL), with sub-agents and compactions", sniff, read };
+    Format { name: NAME, about: "Claude Code sessions (JSONL), with sub-agents and compactions", sniff, read };
 
 /// Types of bookkeeping records that may have neither `uuid` nor `sessionId`.
 const BOOKKEEPING: &[&str] = &[

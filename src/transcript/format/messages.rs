@@ -14,7 +14,7 @@ use crate::transcript::conversation::{BlockId, Builder, Call, Message, Origin, R
 
 pub const FORMAT: Format = Format {
     name: "messages",
-    about: "Anthropic Messages, one a line or one document: learn-claude-code's .transcripts",
+    about: "Anthropic messages: one per line, or one JSON document (learn-claude-code's .transcripts)",
     sniff,
     read,
 };

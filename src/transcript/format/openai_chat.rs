@@ -33,7 +33,7 @@ const NAME: &str = "openai-chat";
 
 pub const FORMAT: Format = Format {
     name: NAME,
-    about: "OpenAI chat messages: a message a line, a JSON array, {\"messages\": …}, tau-bench results",
+    about: "OpenAI chat messages: one per line, a JSON array, {\"messages\": …}, tau-bench results",
     sniff,
     read,
 };

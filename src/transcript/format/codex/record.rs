@@ -184,9 +184,9 @@ pub fn records(bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Record> {
                     let error = error.to_string();
                     // The position in the message is relative to the payload, so it does not help the user.
                     let cause = error.split(" at line ").next().unwrap_or(&error);
-                    let what =
+                    let text =
                         format!("this `{}` does not have the form that Codex writes ({cause}); it was skipped", envelope.kind);
-                    notes.push(Note::skipped(line, what));
+                    notes.push(Note::skipped(line, text));
                 }
             }
         }

@@ -80,8 +80,8 @@ impl Rollout<'_> {
             RecordKind::Tokens(info) => self.token_count(info),
             RecordKind::Compacted(compacted) => self.start_compaction(compacted, at),
             RecordKind::RolledBack(turns) => {
-                let what = format!("the user went back {turns} turn(s) here; these turns are still read");
-                self.notes.push(Note::info(at.line, what));
+                let text = format!("the user went back {turns} turn(s) here; these turns are still read");
+                self.notes.push(Note::info(at.line, text));
             }
             RecordKind::Item(item) => self.item(item, at),
         }
@@ -150,8 +150,8 @@ impl Rollout<'_> {
         let parts = message.content.len();
         let wires: Vec<Value> = message.content.into_iter().filter_map(wire::part).collect();
         if wires.len() < parts {
-            let what = format!("{} part(s) of this message have no readable content; they were left out", parts - wires.len());
-            self.notes.push(Note::info(at.line, what));
+            let text = format!("{} part(s) of this message have no readable content; they were left out", parts - wires.len());
+            self.notes.push(Note::info(at.line, text));
         }
         for wire in wires {
             let key = wire.to_string();
@@ -230,10 +230,10 @@ impl Rollout<'_> {
         self.batch.close(false, &mut self.builder, self.notes);
         self.finish_compaction();
         if let Some((count, line)) = self.unsized_reasoning {
-            let what = format!(
+            let text = format!(
                 "from here on, {count} encrypted reasoning item(s) have no recorded size; only their summaries are counted"
             );
-            self.notes.push(Note::info(line, what));
+            self.notes.push(Note::info(line, text));
         }
         for (kind, (count, line)) in self.unknown {
             self.notes.push(Note::info(line, format!("from here on, {count} item(s) of type `{kind}` were left out")));

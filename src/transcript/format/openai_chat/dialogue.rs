@@ -137,12 +137,12 @@ impl Dialogue {
     pub fn finish(mut self, notes: &mut Vec<Note>) -> Option<Conversation> {
         self.batch.close(false, &mut self.builder, notes);
         if self.reused > 0 {
-            let what = format!(
+            let text = format!(
                 "{}: from here on, {} call(s) have the id of an earlier call; their results are paired by order",
                 self.builder.so_far().name,
                 self.reused
             );
-            notes.push(Note::info(self.first_reused, what));
+            notes.push(Note::info(self.first_reused, text));
         }
         let conversation = self.builder.finish();
         (!conversation.messages.is_empty()).then_some(conversation)
@@ -153,8 +153,8 @@ impl Dialogue {
 fn readable_blocks(content: Value, at: Stamp, notes: &mut Vec<Note>) -> Vec<Value> {
     let (blocks, left_out) = message::blocks(content);
     if left_out > 0 {
-        let what = format!("{left_out} part(s) of this message are neither text nor image; they were left out");
-        notes.push(Note::info(at.line, what));
+        let text = format!("{left_out} part(s) of this message are neither text nor image; they were left out");
+        notes.push(Note::info(at.line, text));
     }
     blocks
 }

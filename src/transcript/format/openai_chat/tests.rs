@@ -157,7 +157,7 @@ fn an_id_used_again_answers_the_call_before_it() {
         shape(&reading.conversations[0]),
         ["u: go", "a: [use a]", "u: [result a: one]", "a: [use a]", "u: [result a: two]"]
     );
-    let note = "main: 1 call(s), from here on, have the id of an earlier call; their results are paired by order";
+    let note = "main: from here on, 1 call(s) have the id of an earlier call; their results are paired by order";
     assert_eq!((reading.notes[0].line, reading.notes[0].what.as_str()), (Some(4), note));
 }
 
