@@ -7,6 +7,7 @@
 
 mod builder;
 mod pieces;
+mod usage;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 pub use builder::Builder;
 pub use pieces::SourceFile;
+pub use usage::Usage;
 
 /// Index of a block in its conversation. Blocks that layers create during a replay get the numbers after the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -153,36 +155,6 @@ pub struct Message {
     pub time: Option<i64>,
     /// Line of the transcript, from 1.
     pub line: u32,
-}
-
-/// Tokens the provider billed for one call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Input tokens that were neither read from nor written to the prompt cache.
-    pub input: u64,
-    /// Input tokens read from the prompt cache.
-    pub cache_read: u64,
-    /// Input tokens written to the prompt cache with a lifetime of 5 minutes.
-    pub cache_write_5m: u64,
-    /// Input tokens written to the prompt cache with a lifetime of 1 hour.
-    pub cache_write_1h: u64,
-    /// Output tokens, reasoning included.
-    pub output: u64,
-    /// The part of `output` that is reasoning, if recorded.
-    pub reasoning: Option<u64>,
-}
-
-impl Usage {
-    /// Returns whether all numbers are at most 2³² − 1, so that sums of them cannot overflow.
-    pub fn is_possible(&self) -> bool {
-        let Self { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *self;
-        [input, cache_read, cache_write_5m, cache_write_1h, output].iter().all(|tokens| *tokens <= MAX_TOKENS)
-    }
-
-    /// Returns the tokens of the request: everything that the model read.
-    pub fn request(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
-    }
 }
 
 /// One recorded call of the model. Its request is every message before `response`.
@@ -353,9 +325,6 @@ pub const MINUTE: i64 = 60_000;
 
 /// How long a client waits for a response before it sends the request again: the default of the SDKs of Anthropic and OpenAI.
 const MAX_RESPONSE_TIME: i64 = 10 * MINUTE;
-
-/// Maximum tokens of a recorded request or response. Records with more are ignored, so that sums cannot overflow.
-const MAX_TOKENS: u64 = u32::MAX as u64;
 
 /// Text in place of a recorded summary that only the provider can read.
 pub const ENCRYPTED_SUMMARY: &str = "[summary, encrypted by the provider]";

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::usage::MAX_TOKENS;
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, MAX_TOKENS, Message, Origin, PairId, SourceFile, Thinking, ToolPair,
-    Usage, text_wire,
+    Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, SourceFile, Thinking, ToolPair, Usage,
+    text_wire,
 };
 
 /// Builds a conversation message by message. Readers add blocks; the builder derives kinds and tool pairs from the wire form.
