@@ -172,11 +172,12 @@ impl Clear {
 /// Returns the position of the call that a result answers, if the call is in the turn before and its input is not empty yet.
 fn find_call_with_input(context: &Context, candidate: &Candidate) -> Option<BlockPosition> {
     let before = context.messages()[..candidate.position.message].iter().enumerate().rev();
-    let mut turn = before.skip_while(|(_, sent)| sent.role == Role::User).take_while(|(_, sent)| sent.role == Role::Assistant);
-    turn.find_map(|(message, sent)| {
-        let block = sent.blocks.iter().position(|id| context.block(*id).kind == Kind::ToolUse(candidate.pair))?;
-        let input = context.block(sent.blocks[block]).field("input")?;
-        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message, block })
+    let mut turn =
+        before.skip_while(|(_, message)| message.role == Role::User).take_while(|(_, message)| message.role == Role::Assistant);
+    turn.find_map(|(index, message)| {
+        let block = message.blocks.iter().position(|id| context.block(*id).kind == Kind::ToolUse(candidate.pair))?;
+        let input = context.block(message.blocks[block]).field("input")?;
+        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message: index, block })
     })
 }
 

@@ -22,6 +22,8 @@
 //! keep_errors = false             # keep results that are marked as errors; default false
 //! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
+//!
+//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

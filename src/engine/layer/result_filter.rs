@@ -14,7 +14,7 @@ use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResultFilter {
-    /// Number of newest tool results to keep.
+    /// Number of newest tool results to keep (only in `clear`).
     pub keep_recent: usize,
     /// Keep results of at most this many characters.
     pub min_chars: usize,
@@ -22,7 +22,7 @@ pub struct ResultFilter {
     pub tools: Vec<String>,
     /// Keep the results of these tools.
     pub preserve_tools: Vec<String>,
-    /// Keep results that the model has not answered yet; they do not count for `keep_recent`.
+    /// Keep results that the model has not answered yet; they do not count for `keep_recent` (only in `clear`).
     pub protect_unseen: bool,
     /// Keep results that are marked as errors.
     pub keep_errors: bool,

@@ -25,7 +25,7 @@
 //! input_form = "json-ascii"       # the form of the messages in which input_chars counts; this is the default
 //! rides_prefix = false            # the call begins as the conversation does and reads the provider's cache; default false
 //! max_tokens = 2000               # maximum tokens of the summary; default 2,000
-//! on_cap = "fail"                 # a summary that reaches max_tokens: "fail" (default), "clip": cut it off
+//! on_cap = "fail"                 # a summary that does not fit max_tokens: "fail" (default), "clip": cut it off
 //! prompt = "lcc-s06"              # prompt of a model that summarises; default "handover"
 //! focus = false                   # pass the `focus` of the compact tool to the summarizer; default false
 //! # The user message that replaces the span: {summary}, {summary_json}, {request}, {path}, {focus}. This is the default.
@@ -79,7 +79,7 @@ pub struct Summarize {
     pub rides_prefix: bool,
     /// Maximum tokens of the summary; default 2,000.
     pub max_tokens: u64,
-    /// What happens to a summary that exceeds `max_tokens`; default `fail`.
+    /// What happens to a summary that does not fit `max_tokens`; default `fail`.
     pub on_cap: OnCap,
     /// User message that replaces the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
     pub template: String,
@@ -111,7 +111,7 @@ pub enum KeptTail {
     Entered,
 }
 
-/// What happens to a summary that exceeds its maximum length.
+/// What happens to a summary that does not fit its maximum length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCap {

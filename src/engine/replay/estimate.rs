@@ -75,9 +75,9 @@ impl LayerRunner<'_, '_> {
         let last = self.last_sent.as_ref()?;
         let recorded = self.setup.recorded?.0[last.call]?;
         let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
-        let sent = (recorded.usage as f64 + difference).round().max(0.0) as u64;
+        let request_tokens = (recorded.usage as f64 + difference).round().max(0.0) as u64;
         let unit_index = self.setup.sizes.measures().iter().position(|unit| *unit == meter.measure)?;
         let newer = context.appended(meter.measure) - last.appended[unit_index];
-        Some(sent + meter.apply(newer))
+        Some(request_tokens + meter.apply(newer))
     }
 }

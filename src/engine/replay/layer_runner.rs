@@ -75,7 +75,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
     }
 
-    /// Runs the layers whose `when` is wanted.
+    /// Runs the layers whose `when` satisfies `wanted`.
     pub fn run_layers(&mut self, target: &mut ContextState<'a>, call: &CallState<'a>, wanted: impl Fn(&When) -> bool) {
         for (index, layer) in self.setup.policy.layers.iter().enumerate() {
             if layer.enabled && wanted(&layer.when) {
@@ -164,7 +164,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             return Proposal::default();
         }
         let messages = target.context.messages();
-        let last_response = messages.iter().rposition(|sent| sent.role == Role::Assistant);
+        let last_response = messages.iter().rposition(|message| message.role == Role::Assistant);
         let input = LayerInput {
             context: &target.context,
             call: call.index,
@@ -187,7 +187,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     fn apply_proposal(&mut self, target: &mut ContextState<'a>, index: usize, proposal: Proposal, call: &CallState<'a>) -> bool {
         let edits = proposal.edits.len();
         let before = self.message_tokens(&target.context);
-        // Faults of new messages are not caused by this layer.
+        // This layer did not cause the faults of new messages.
         target.context.faults(Cause::Record);
         for edit in proposal.edits {
             target.context.apply(edit, Cause::Layer(index));

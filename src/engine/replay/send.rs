@@ -17,21 +17,21 @@ pub(super) struct PreviousRequest {
 
 impl PreviousRequest {
     /// Encodes the next request as the difference from the previous one, and stores its boundaries.
-    fn delta(&mut self, sent: &Context, changes: &[Change], view: &[Change], view_rebuilt: bool) -> RequestDelta {
+    fn delta(&mut self, context: &Context, changes: &[Change], view: &[Change], view_rebuilt: bool) -> RequestDelta {
         let first_changed = |changes: &[Change]| changes.iter().map(|change| change.at).min();
         let earlier = self.first_edited;
         // A new view discards the earlier edits, so the messages that they changed differ again.
         let discarded = if view_rebuilt { earlier } else { None };
         self.first_edited = [first_changed(view), if view_rebuilt { None } else { earlier }].into_iter().flatten().min();
         let first_different =
-            [first_changed(changes), first_changed(view), discarded, Some(sent.len())].into_iter().flatten().min();
+            [first_changed(changes), first_changed(view), discarded, Some(context.len())].into_iter().flatten().min();
         self.ends.truncate(first_different.unwrap_or_default());
         let shared_prefix = self.ends.last().copied().unwrap_or_default();
         let mut appended = Vec::new();
-        for message in &sent.messages()[self.ends.len()..] {
-            let opens = |place: usize| (place == 0).then_some(message.role);
+        for message in &context.messages()[self.ends.len()..] {
+            let opens = |index: usize| (index == 0).then_some(message.role);
             appended
-                .extend(message.blocks.iter().enumerate().map(|(place, block)| SentBlock { block: *block, opens: opens(place) }));
+                .extend(message.blocks.iter().enumerate().map(|(index, block)| SentBlock { block: *block, opens: opens(index) }));
             self.ends.push(shared_prefix + appended.len());
         }
         RequestDelta { shared_prefix, appended }
@@ -51,24 +51,24 @@ impl<'a> ReplayRun<'a, '_> {
         let changes = self.history.context.take_changes();
         let view = self.view.as_mut().map(|view| view.context.take_changes()).unwrap_or_default();
         self.swap_synthetic_blocks();
-        let sent = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
-        let delta = self.previous.delta(sent, &changes, &view, view_rebuilt);
+        let context = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
+        let delta = self.previous.delta(context, &changes, &view, view_rebuilt);
         let request = Request {
             call: call.index,
             tokens,
-            estimate: setup.policy.meter.map_or(tokens, |meter| self.runner.estimate(meter, sent)),
-            messages: sent.len(),
+            estimate: setup.policy.meter.map_or(tokens, |meter| self.runner.estimate(meter, context)),
+            messages: context.len(),
             delta,
             overflowed,
             failed: tokens > setup.window,
-            faults: sent.faults(Cause::Record).to_vec(),
+            faults: context.faults(Cause::Record).to_vec(),
             changes,
             view,
             view_rebuilt,
         };
-        self.runner.observer.request(&request, sent);
+        self.runner.observer.request(&request, context);
         self.runner.last_sent =
-            Some(LastSent { call: call.index, tokens: tokens - setup.overhead, appended: sent.all_appended() });
+            Some(LastSent { call: call.index, tokens: tokens - setup.overhead, appended: context.all_appended() });
         self.runner.journal.requests.push(request);
         self.swap_synthetic_blocks();
     }
