@@ -1,8 +1,9 @@
-//! What the model would be sent now, and the one place that edits it.
+//! The messages that the model would receive now, and the only code that edits them.
 //!
-//! There are four edits and no more: **rewrite** a block, **drop** elements, **fold** a span into other messages, **attach**
-//! a message. A [`Context`] keeps the size of the whole by every measure up to date, knows which faults an API would refuse,
-//! and logs what changed, so that an edit costs what it changes.
+//! There are five edits, the variants of [`Edit`]: **rewrite** a field of a block, **drop** messages, **retain** some blocks of
+//! a message, **replace** a span by other messages, **insert** a message. A [`Context`] updates its total size in every unit,
+//! its list of faults that an API would refuse, and a log of changes incrementally: the cost of an edit depends on the size
+//! of the edit, not of the context.
 
 mod change;
 mod edit;
@@ -26,7 +27,7 @@ pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
-/// By each measure of the context's [`Sizes`], of which there are at most so many.
+/// Sizes in each unit of the context's [`Sizes`], in its order; unused entries are 0.
 pub type MessageSizes = [u64; SizeUnit::MOST];
 
 #[derive(Debug, Clone)]
@@ -34,27 +35,27 @@ pub struct Context<'a> {
     conversation: &'a Conversation,
     sizes: &'a Sizes,
     rewrites: &'a RewriteCache,
-    made: Vec<SyntheticBlock>,
+    synthetic: Vec<SyntheticBlock>,
     messages: Vec<ContextMessage>,
-    /// Sum of the messages' sizes, by each measure.
+    /// Sum of the message sizes, in each unit.
     totals: MessageSizes,
-    /// Sum of the sizes of what was appended, ever, by each measure.
+    /// Sum of the sizes of all messages ever appended, in each unit.
     appended: MessageSizes,
     faults: Faults,
     changes: Vec<Change>,
     newest_typed: Option<usize>,
-    /// Counts the edits that moved messages, so that a remembered position knows whether it still holds.
+    /// Number of edits that moved messages. A stored position is valid as long as this number does not change.
     moves: u32,
 }
 
 impl<'a> Context<'a> {
-    /// An empty one; `rewrites` are those of all contexts of the conversation by these sizes.
+    /// Returns an empty context. All contexts of a conversation with these sizes share `rewrites`.
     pub fn new(conversation: &'a Conversation, sizes: &'a Sizes, rewrites: &'a RewriteCache) -> Self {
         Self {
             conversation,
             sizes,
             rewrites,
-            made: Vec::new(),
+            synthetic: Vec::new(),
             messages: Vec::new(),
             totals: [0; SizeUnit::MOST],
             appended: [0; SizeUnit::MOST],
@@ -81,66 +82,67 @@ impl<'a> Context<'a> {
         self.messages.is_empty()
     }
 
+    /// Number of edits so far that moved messages: stored positions are invalid after it changes.
     pub fn moves(&self) -> u32 {
         self.moves
     }
 
-    /// Index of the newest message that holds something typed: where the present turn begins.
+    /// Index of the newest message with text that the user typed: the current turn begins there.
     pub fn newest_typed(&self) -> Option<usize> {
         self.newest_typed
     }
 
-    /// A block of the conversation, or one a layer wrote.
+    /// Returns a block of the conversation, or one that a layer wrote.
     pub fn block(&self, id: BlockId) -> &Block {
-        block_of(self.conversation, &self.made, id)
+        block_of(self.conversation, &self.synthetic, id)
     }
 
-    /// Whether a layer wrote this block.
-    pub fn is_made(&self, id: BlockId) -> bool {
+    /// Returns whether a layer wrote this block.
+    pub fn is_synthetic(&self, id: BlockId) -> bool {
         id.index() >= self.conversation.blocks.len()
     }
 
-    /// The size of one block, 0 by a measure this context does not keep.
-    pub fn block_size(&self, id: BlockId, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| self.sizes_of(id)[slot])
+    /// Size of one block; 0 in a unit that this context does not track.
+    pub fn block_size(&self, id: BlockId, unit: SizeUnit) -> u64 {
+        self.unit_index(unit).map_or(0, |index| self.sizes_of(id)[index])
     }
 
-    /// Whether sizes by this measure are kept.
-    pub fn keeps(&self, measure: SizeUnit) -> bool {
-        self.slot(measure).is_some()
+    /// Returns whether this context tracks sizes in this unit.
+    pub fn tracks(&self, unit: SizeUnit) -> bool {
+        self.unit_index(unit).is_some()
     }
 
-    /// The size of one message.
-    pub fn message_size(&self, message: &ContextMessage, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| self.sizes_of_message(message)[slot])
+    /// Size of one message.
+    pub fn message_size(&self, message: &ContextMessage, unit: SizeUnit) -> u64 {
+        self.unit_index(unit).map_or(0, |index| self.sizes_of_message(message)[index])
     }
 
-    /// The size of the whole list of messages, separators included.
-    pub fn size(&self, measure: SizeUnit) -> u64 {
-        measure.list(self.messages.len(), self.sum(measure))
+    /// Size of the whole list of messages, separators included.
+    pub fn size(&self, unit: SizeUnit) -> u64 {
+        unit.list(self.messages.len(), self.sum(unit))
     }
 
-    /// The sum of the messages' sizes, without what stands between them.
-    pub fn sum(&self, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| self.totals[slot])
+    /// Sum of the message sizes, without separators.
+    pub fn sum(&self, unit: SizeUnit) -> u64 {
+        self.unit_index(unit).map_or(0, |index| self.totals[index])
     }
 
-    /// The sum of the sizes of all messages that were ever appended: a difference of two tells what came in between.
-    pub fn appended(&self, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| self.appended[slot])
+    /// Sum of the sizes of all messages ever appended. The difference of two values is the size of the messages appended in between.
+    pub fn appended(&self, unit: SizeUnit) -> u64 {
+        self.unit_index(unit).map_or(0, |index| self.appended[index])
     }
 
-    /// The same by each measure.
+    /// Sums of the sizes of all messages ever appended, in each unit.
     pub fn all_appended(&self) -> MessageSizes {
         self.appended
     }
 
-    /// Name of the tool a block belongs to: `unknown` without its tool_use.
+    /// Name of the tool that a tool_use or tool_result belongs to: `unknown` if the tool_use is missing.
     pub fn tool_name(&self, pair: PairId) -> &str {
         &self.conversation.pair(pair).name
     }
 
-    /// The wire form of the request: `{"role", "content"}`, as Anthropic's Messages API takes it.
+    /// Returns a message in wire form, `{"role", "content"}`, as Anthropic's Messages API expects it.
     pub fn wire(&self, message: &ContextMessage) -> Value {
         let content = match (message.plain, message.blocks.first()) {
             (true, Some(only)) => Value::String(self.block(*only).text().into_owned()),
@@ -152,21 +154,21 @@ impl<'a> Context<'a> {
         Value::Object(wire)
     }
 
-    /// Appends a message of the conversation: what entered since the last call, or a response.
+    /// Appends a message of the conversation: a new input message or a response.
     pub fn append(&mut self, message: &Message, without_thinking: bool) {
         let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == Kind::Thinking);
         let blocks: Vec<_> = message.blocks.iter().filter(is_kept).copied().collect();
         if blocks.is_empty() {
             return;
         }
-        let sent = self.sent(message.role, message.plain, blocks);
-        let sizes = self.enter(&sent);
+        let appended = self.new_message(message.role, message.plain, blocks);
+        let sizes = self.add_to_totals(&appended);
         for (sum, size) in self.appended.iter_mut().zip(sizes) {
             *sum += size;
         }
-        self.faults.touched_from(self.messages.len());
-        self.newest_typed = Some(self.messages.len()).filter(|_| sent.typed).or(self.newest_typed);
-        self.messages.push(sent);
+        self.faults.invalidate_from(self.messages.len());
+        self.newest_typed = Some(self.messages.len()).filter(|_| appended.typed).or(self.newest_typed);
+        self.messages.push(appended);
     }
 
     /// Applies one edit and logs what it changed.
@@ -174,42 +176,42 @@ impl<'a> Context<'a> {
         match edit {
             Edit::Rewrite { message, block, field, value } => self.rewrite(message, block, field, value, cause),
             Edit::Drop { messages } => self.replace(messages, Vec::new(), ChangeKind::Drop, cause),
-            Edit::Retain { message, keep } => self.thin(message, keep, cause),
+            Edit::Retain { message, keep } => self.retain(message, keep, cause),
             Edit::Replace { messages, into } => {
-                let into = into.into_iter().map(|message| self.make(message)).collect();
+                let into = into.into_iter().map(|message| self.build_message(message)).collect();
                 self.replace(messages, into, ChangeKind::Replace, cause);
             }
             Edit::Insert { at, message } => {
-                let message = self.make(message);
+                let message = self.build_message(message);
                 self.replace(at..at, vec![message], ChangeKind::Insert, cause);
             }
         }
     }
 
-    /// What an API would refuse about the present messages; faults that are new are put down to `cause`.
+    /// Returns what an API would refuse in the current messages. New faults get `cause` as their cause.
     pub fn faults(&mut self, cause: Cause) -> &[Fault] {
-        let Self { faults, messages, conversation, made, .. } = self;
-        faults.update(messages, &|id| block_of(conversation, made, id), cause);
-        self.faults.found()
+        let Self { faults, messages, conversation, synthetic, .. } = self;
+        faults.update(messages, &|id| block_of(conversation, synthetic, id), cause);
+        self.faults.faults()
     }
 
-    /// Takes the log of changes since the last time.
+    /// Takes the log of changes since the last call of this method.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
 
-    /// The blocks that layers wrote, which continue the numbering of the conversation's.
-    pub fn made(&self) -> &[SyntheticBlock] {
-        &self.made
+    /// Blocks that layers wrote; their ids continue those of the conversation.
+    pub fn synthetic_blocks(&self) -> &[SyntheticBlock] {
+        &self.synthetic
     }
 
-    /// A copy that layers may edit for one request. The blocks that layers wrote stay here: see [`Context::swap_synthetic_blocks`].
+    /// Returns a copy that layers may edit for one request, without the synthetic blocks: see [`Context::swap_synthetic_blocks`].
     pub fn view(&self) -> Self {
         Self {
             conversation: self.conversation,
             sizes: self.sizes,
             rewrites: self.rewrites,
-            made: Vec::new(),
+            synthetic: Vec::new(),
             messages: self.messages.clone(),
             totals: self.totals,
             appended: self.appended,
@@ -220,69 +222,69 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Exchanges the blocks that layers wrote with another context's. History and view number theirs in one row, and only one
-    /// of the two holds them at a time.
+    /// Swaps the synthetic blocks with those of another context. History and view share one sequence of ids, and only one of
+    /// them holds the blocks at a time.
     pub fn swap_synthetic_blocks(&mut self, other: &mut Self) {
-        std::mem::swap(&mut self.made, &mut other.made);
+        std::mem::swap(&mut self.synthetic, &mut other.synthetic);
     }
 
     pub fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }
 
-    pub fn into_made(self) -> Vec<SyntheticBlock> {
-        self.made
+    pub fn into_synthetic_blocks(self) -> Vec<SyntheticBlock> {
+        self.synthetic
     }
 
-    fn thin(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
+    fn retain(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
         let old = &self.messages[message];
-        let into = if keep.is_empty() { Vec::new() } else { vec![self.sent(old.role, old.plain, keep)] };
+        let into = if keep.is_empty() { Vec::new() } else { vec![self.new_message(old.role, old.plain, keep)] };
         self.replace(message..message + 1, into, ChangeKind::Drop, cause);
     }
 
     fn replace(&mut self, span: Range<usize>, into: Vec<ContextMessage>, kind: ChangeKind, cause: Cause) {
         for message in &into {
-            self.enter(message);
+            self.add_to_totals(message);
         }
-        let blocks = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
-        let (mut removed, mut added) = (blocks(&self.messages[span.clone()]), blocks(&into));
+        let blocks_of = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
+        let (mut removed, mut added) = (blocks_of(&self.messages[span.clone()]), blocks_of(&into));
         removed.retain(|block| kind == ChangeKind::Replace || !added.contains(block));
         added.retain(|_| kind != ChangeKind::Drop);
         if span.len() != into.len() {
             self.moves += 1;
         }
-        self.faults.touched_from(span.start);
-        let typed_stays = self.newest_typed.is_none_or(|at| at < span.start) && into.iter().all(|sent| !sent.typed);
+        self.faults.invalidate_from(span.start);
+        let typed_stays = self.newest_typed.is_none_or(|at| at < span.start) && into.iter().all(|message| !message.typed);
         let at = span.start;
-        let left: Vec<_> = self.messages.splice(span, into).collect();
+        let replaced: Vec<_> = self.messages.splice(span, into).collect();
         if !typed_stays {
-            self.newest_typed = self.messages.iter().rposition(|sent| sent.typed);
+            self.newest_typed = self.messages.iter().rposition(|message| message.typed);
         }
-        for message in &left {
-            self.leave(message);
+        for message in &replaced {
+            self.subtract_from_totals(message);
         }
         self.changes.push(Change { kind, cause, at, removed, added });
     }
 
-    fn make(&mut self, message: NewMessage) -> ContextMessage {
+    fn build_message(&mut self, message: NewMessage) -> ContextMessage {
         let blocks = message.blocks.into_iter().map(|block| match block {
-            NewBlock::Kept(id) => id,
-            NewBlock::Made { wire, origin } => {
+            NewBlock::Existing(id) => id,
+            NewBlock::Synthetic { wire, origin } => {
                 let block = Block { kind: Kind::Text, origin, line: 0, recorded_tokens: None, wire };
-                self.add_made(Arc::new(RewrittenBlock::new(block, message.plain, self.sizes)), None)
+                self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.plain, self.sizes)), None)
             }
         });
         let blocks = blocks.collect();
-        self.sent(message.role, message.plain, blocks)
+        self.new_message(message.role, message.plain, blocks)
     }
 
-    fn add_made(&mut self, written: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
-        let id = self.conversation.blocks.len() + self.made.len();
-        self.made.push(SyntheticBlock { written, instead_of });
+    fn add_synthetic(&mut self, written: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
+        let id = self.conversation.blocks.len() + self.synthetic.len();
+        self.synthetic.push(SyntheticBlock { written, instead_of });
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 
-    fn sent(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> ContextMessage {
+    fn new_message(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> ContextMessage {
         let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::User);
         ContextMessage { role, plain, typed, blocks }
     }
@@ -294,42 +296,42 @@ impl<'a> Context<'a> {
                 *sum += size;
             }
         }
-        for (size, measure) in sizes.iter_mut().zip(self.sizes.measures()) {
-            *size = measure.message(message.role, message.plain, message.blocks.len(), *size);
+        for (size, unit) in sizes.iter_mut().zip(self.sizes.measures()) {
+            *size = unit.message(message.role, message.plain, message.blocks.len(), *size);
         }
         sizes
     }
 
     fn sizes_of(&self, id: BlockId) -> &[u64] {
-        sizes_of(self.conversation, self.sizes, &self.made, id)
+        sizes_of(self.conversation, self.sizes, &self.synthetic, id)
     }
 
-    fn slot(&self, measure: SizeUnit) -> Option<usize> {
-        self.sizes.measures().iter().position(|m| *m == measure)
+    fn unit_index(&self, unit: SizeUnit) -> Option<usize> {
+        self.sizes.measures().iter().position(|m| *m == unit)
     }
 
-    /// Counts a message in, and gives its sizes.
-    fn enter(&mut self, message: &ContextMessage) -> MessageSizes {
+    /// Adds a message to the totals and returns its sizes.
+    fn add_to_totals(&mut self, message: &ContextMessage) -> MessageSizes {
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total += size;
         }
         for id in &message.blocks {
             if let Kind::ToolUse(pair) = self.block(*id).kind {
-                self.faults.use_enters(pair);
+                self.faults.add_tool_use(pair);
             }
         }
         sizes
     }
 
-    fn leave(&mut self, message: &ContextMessage) {
+    fn subtract_from_totals(&mut self, message: &ContextMessage) {
         let sizes = self.sizes_of_message(message);
         for (total, size) in self.totals.iter_mut().zip(sizes) {
             *total -= size;
         }
         for id in &message.blocks {
             if let Kind::ToolUse(pair) = self.block(*id).kind {
-                self.faults.use_leaves(pair);
+                self.faults.remove_tool_use(pair);
             }
         }
     }

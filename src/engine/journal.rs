@@ -1,57 +1,59 @@
-//! What happened in a replay, as plain data: what was sent at each call, what was edited, by which layer.
+//! The result of a replay, as plain data: the request of each call, the edits, and the layers that made them.
 
 use crate::engine::context::{Change, Fault, SyntheticBlock, block_of};
 use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
-/// What was sent for one recorded call.
+/// The request sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Index of the call in the conversation.
     pub call: usize,
-    /// Tokens by the report's own counter, overhead included.
+    /// Tokens by the report's counter, including the overhead.
     pub tokens: u64,
-    /// The policy's own estimate of its messages; the report's where it has none.
+    /// The policy's own size estimate, in the unit of its meter; equals `tokens` if the policy has no meter.
     pub estimate: u64,
+    /// Number of messages.
     pub messages: usize,
-    /// Its blocks, as what differs from the request before.
+    /// The blocks, encoded as the difference from the previous request.
     pub delta: RequestDelta,
-    /// It was over the window before the overflow layers ran.
+    /// The request was larger than the window before the overflow layers ran.
     pub overflowed: bool,
-    /// It was over the window after them.
+    /// The request was larger than the window after the overflow layers ran.
     pub failed: bool,
     pub faults: Vec<Fault>,
-    /// Edits since the request before: of the stored history, then of the view made for this request only.
+    /// Edits of the stored history since the previous request.
     pub changes: Vec<Change>,
+    /// Edits of the view, which is made for this request only.
     pub view: Vec<Change>,
-    /// The view was made anew from the history, and `view` is all that was done to it; else it is the view of the request
-    /// before, grown and edited further.
+    /// `true`: the view is a new copy of the history, and `view` holds all its edits. `false`: the view of the previous request
+    /// was extended, and `view` holds only the further edits.
     pub view_rebuilt: bool,
 }
 
 impl Request {
-    /// All that was done since the request before: to the stored history, then to the view made for this request only.
+    /// Iterates over the edits since the previous request: first those of the stored history, then those of the view.
     pub fn edits(&self) -> impl Iterator<Item = &Change> + Clone {
         self.changes.iter().chain(&self.view)
     }
 }
 
-/// The blocks of a request, told by the request before it: so many of its first blocks stay, and these follow.
+/// The blocks of a request, encoded as the difference from the previous one: its first `shared_prefix` blocks, then `appended`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestDelta {
     pub shared_prefix: usize,
     pub appended: Vec<SentBlock>,
 }
 
-/// A block in its place in a request.
+/// A block at its position in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentBlock {
     pub block: BlockId,
-    /// The role of the message that begins with it; `None` within a message.
+    /// Role of the message, if this is the first block of a message; `None` for the other blocks.
     pub opens: Option<Role>,
 }
 
-/// What one layer did at one call.
+/// One action of a layer at one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     pub call: usize,
@@ -61,28 +63,28 @@ pub struct Event {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// It edited the context, which had and has these tokens (report's counter, overhead not included).
+    /// The layer edited the context. `before` and `after`: tokens of the context by the report's counter, without overhead.
     Fired { edits: usize, before: u64, after: u64 },
-    /// It wrote the transcript to disk.
+    /// The layer wrote the transcript to disk.
     Wrote,
-    /// It tried and gave up.
+    /// The layer tried to act and gave up.
     Failed { why: String },
-    /// Its trigger could not be evaluated on this record.
+    /// The trigger of the layer cannot be evaluated on this recording.
     Skipped { why: &'static str },
 }
 
-/// A file the policy would have written.
+/// A file that the policy would have written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     pub kind: FileKind,
     pub call: usize,
     pub layer: usize,
-    /// The result that was moved there; none for an archive.
+    /// The tool_result moved to this file; `None` for an archive.
     pub of: Option<BlockId>,
-    /// The path as the harness would name it; it may hold anything an id of the transcript holds.
+    /// Path as the harness would write it. Not safe to open: it may contain any text of a transcript id.
     pub path: String,
     pub bytes: u64,
-    /// The same path was written before.
+    /// The policy wrote the same path before.
     pub again: bool,
 }
 
@@ -94,7 +96,7 @@ pub struct Summary {
     pub attempt: Attempt,
 }
 
-/// When that was, and which layer did it.
+/// A summary of the recording that was put back, with its call and layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedSummary {
     pub call: usize,
@@ -102,7 +104,7 @@ pub struct RecordedSummary {
     pub restored: RestoredSummary,
 }
 
-/// A summarizer had no answer: what the journal tells from there on is worth nothing.
+/// A summarizer gave no answer: the journal is meaningless from this call on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
     pub call: usize,
@@ -110,59 +112,60 @@ pub struct Unanswered {
     pub why: String,
 }
 
-/// How large the context was, by a layer's own meter, when its threshold was asked for.
+/// One comparison of the context size with a layer's threshold, by the layer's own meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThresholdCheck {
     pub call: usize,
     pub layer: usize,
     pub size: u64,
     pub limit: u64,
-    /// Over the limit it acts; a layer that waits for the end of a turn is weighed at every call, and does not.
+    /// `true`: the layer acts if `size` exceeds `limit`. `false`: the layer waits for a turn, so its threshold is checked, but
+    /// it does not act.
     pub due: bool,
-    /// The size after it acted.
+    /// Size after the layer acted.
     pub after: Option<u64>,
 }
 
-/// A replay from its first request to its last.
+/// The result of one replay, from its first request to its last.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
     pub requests: Vec<Request>,
     pub events: Vec<Event>,
     pub files: Vec<File>,
     pub summaries: Vec<Summary>,
-    /// Of the layers that have a threshold, in the order in which they were weighed.
+    /// Threshold checks of all layers, in time order.
     pub threshold_checks: Vec<ThresholdCheck>,
     pub recorded: Vec<RecordedSummary>,
-    /// The first.
+    /// The first unanswered summary request.
     pub unanswered: Option<Unanswered>,
-    /// The blocks that layers wrote; their ids continue those of the conversation.
+    /// Blocks that layers wrote; their ids continue those of the conversation.
     pub made: Vec<SyntheticBlock>,
-    /// Tokens of system prompt and tools, counted into every request.
+    /// Tokens of system prompt and tools, included in every request.
     pub overhead: u64,
 }
 
 impl Journal {
-    /// A block of the replayed conversation, or one that a layer wrote.
+    /// Returns a block of the replayed conversation, or one that a layer wrote.
     pub fn block<'a>(&'a self, conversation: &'a Conversation, id: BlockId) -> &'a Block {
         block_of(conversation, &self.made, id)
     }
 
-    /// What was sent for a call; none where nothing was.
+    /// Returns the request of a call; `None` if nothing was sent.
     pub fn request(&self, call: usize) -> Option<&Request> {
         self.requests.binary_search_by_key(&call, |request| request.call).ok().map(|at| &self.requests[at])
     }
 
-    /// What happened before a call, in order. Events are written down as they happen, so those of a call stand together.
+    /// Returns the events of a call, in order. Events are logged in time order, so those of a call are adjacent.
     pub fn events_at(&self, call: usize) -> &[Event] {
         let from = self.events.partition_point(|event| event.call < call);
         let until = self.events.partition_point(|event| event.call <= call);
         &self.events[from..until]
     }
 
-    /// The block of the conversation that a block stands in place of, or is; none for what layers added.
+    /// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
     pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
-        while let Some(made) = id.index().checked_sub(conversation.blocks.len()) {
-            id = self.made[made].instead_of?;
+        while let Some(index) = id.index().checked_sub(conversation.blocks.len()) {
+            id = self.made[index].instead_of?;
         }
         Some(id)
     }

@@ -1,8 +1,8 @@
-//! The replay: a conversation and a policy give a journal of what would have been sent.
+//! The replay engine: replays a conversation through a policy and returns a journal of the requests it would have sent.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`facts`](crate::facts). Offers [`policy`] (TOML to a list of
-//! layers), [`layer`] (what proposes edits), [`context`] (the only place that applies them), [`summarizer`], [`size`] (thresholds
-//! such as `0.8 * window`), [`replay`](mod@replay) (the loop over calls), [`journal`] (what happened, as plain data), and
+//! May import: every wing before it, [`util`](crate::util) to [`facts`](crate::facts). Offers [`policy`] (reads TOML into a list
+//! of layers), [`layer`] (layers propose edits), [`context`] (the only place that applies edits), [`summarizer`], [`size`]
+//! (thresholds such as `0.8 * window`), [`replay`](mod@replay) (the loop over calls), [`journal`] (the result, as plain data), and
 //! [`replay_cache`] (work that the replays of one conversation share).
 
 pub mod context;

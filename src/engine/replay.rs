@@ -1,9 +1,9 @@
-//! Replays one conversation through one policy: what the model would have been sent at each recorded call.
+//! Replays one conversation through one policy and returns the request that would have been sent at each recorded call.
 //!
-//! Open loop: recorded responses and tool results are taken as they are, and a policy changes only what is sent. Before each
-//! recorded call, what entered since the last is appended, the layers that are due run in the policy's order, the request is
-//! measured and, while it is over the window, the overflow layers run. Then the recorded response is appended. No layer sees
-//! what comes later, so the journal of the first calls does not depend on the calls after them.
+//! The replay is open-loop: recorded responses and tool results stay as they are, and a policy changes only the requests. Before
+//! each recorded call, the replay appends the new messages since the last call, runs the due layers in the policy's order,
+//! measures the request, and runs the overflow layers while it is larger than the window. Then it appends the recorded response.
+//! No layer sees later messages, so the journal of the first calls does not depend on the calls after them.
 
 mod due;
 mod estimate;
@@ -12,7 +12,7 @@ mod send;
 
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::journal::{File, Journal, Request};
-use crate::engine::layer::{Cursor, LayerState, Place, When};
+use crate::engine::layer::{BlockPosition, LayerState, ScanCursor, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
@@ -24,24 +24,25 @@ use crate::transcript::conversation::{BlockId, Conversation, Kind, Message, Thin
 pub use estimate::{Record, RecordedRequests};
 
 use layer_runner::LayerRunner;
-use send::LastMessages;
+use send::PreviousRequest;
 
-/// Everything a replay depends on.
+/// The complete input of a replay.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
     pub conversation: &'a Conversation,
-    /// By every measure the policy and the counter need.
+    /// Block sizes, in every unit that the policy and the counter need.
     pub sizes: &'a Sizes,
     pub policy: &'a Policy,
-    /// The report's own count of tokens.
+    /// The report's token counter.
     pub counter: Meter,
-    /// Tokens the model accepts.
+    /// Context window of the model, in tokens.
     pub window: u64,
-    /// Tokens of system prompt and tools, in every request.
+    /// Tokens of system prompt and tools, part of every request.
     pub overhead: u64,
+    /// How long thinking blocks stay in the context.
     pub thinking: Thinking,
     pub summarizer: &'a dyn Summarizer,
-    /// What the recorded agent's requests were, for policies that go by recorded usage.
+    /// Recorded usage of the recorded agent's requests, for policies whose meter uses it.
     pub recorded: Option<&'a RecordedRequests>,
     pub shared: &'a ReplayCache,
 }
@@ -52,21 +53,22 @@ impl Setup<'_> {
     }
 }
 
-/// Looks on while a replay runs, for what a journal does not keep: whole requests, the contents of files.
+/// Observes a running replay, for data that the journal does not keep: whole requests, and the contents of files.
 pub trait Observer {
-    /// This request is about to be answered.
+    /// Receives each request before it is answered.
     fn request(&mut self, _request: &Request, _context: &Context) {}
 
-    /// A file would be written; `text` is what it holds.
+    /// Receives each file that would be written; `text` is its content.
     fn file(&mut self, _file: &File, _text: &str) {}
 
-    /// Whether the contents of archives are wanted. They are whole transcripts, so they are not written down for nothing.
+    /// Returns whether [`Observer::file`] needs the contents of archives. They are whole transcripts, so they are built only on
+    /// request.
     fn wants_archives(&self) -> bool {
         false
     }
 }
 
-/// Sees nothing.
+/// An observer that ignores everything.
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
@@ -74,82 +76,87 @@ impl Observer for NoObserver {}
 /// Replays a conversation through a policy.
 pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
     let history = ContextState::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
-    let mut run = Run {
+    let mut replay = ReplayRun {
         history,
         view: None,
-        thinking: Cursor::default(),
-        last: LastMessages::default(),
+        thinking_dropped: ScanCursor::default(),
+        previous: PreviousRequest::default(),
         runner: LayerRunner::new(setup, observer),
     };
     for call in 0..setup.conversation.calls.len() {
-        run.call(call);
+        replay.replay_call(call);
     }
-    Journal { made: run.history.context.into_made(), ..run.runner.journal }
+    Journal { made: replay.history.context.into_synthetic_blocks(), ..replay.runner.journal }
 }
 
-struct Run<'a, 'o> {
+/// The state of a running replay.
+struct ReplayRun<'a, 'o> {
     /// The stored history.
     history: ContextState<'a>,
-    /// What is sent instead, where layers work for one request only.
+    /// The context that is sent instead of the history, if layers edit single requests.
     view: Option<ContextState<'a>>,
-    /// Up to where thinking has left.
-    thinking: Cursor,
-    last: LastMessages,
+    /// Position up to which thinking was removed.
+    thinking_dropped: ScanCursor,
+    previous: PreviousRequest,
     runner: LayerRunner<'a, 'o>,
 }
 
-/// A context, and what each layer remembers of its work on it.
+/// A context, and the state of each layer that edits it.
 struct ContextState<'a> {
     context: Context<'a>,
-    memories: Vec<LayerState>,
+    layer_states: Vec<LayerState>,
 }
 
 impl<'a> ContextState<'a> {
     fn new(context: Context<'a>, setup: &Setup) -> Self {
-        Self { context, memories: vec![LayerState::default(); setup.policy.layers.len()] }
+        Self { context, layer_states: vec![LayerState::default(); setup.policy.layers.len()] }
     }
 }
 
-/// What the layers of one call have in common.
+/// The state of one call, the same for all its layers.
 #[derive(Clone, Copy)]
 struct CallState<'a> {
-    call: usize,
-    /// Messages of the conversation that have entered.
-    read: usize,
-    /// How many of them since the last response.
-    entered: usize,
-    /// Some of what entered was typed.
+    /// Index of the call.
+    index: usize,
+    /// Number of messages of the conversation that were appended so far.
+    messages_read: usize,
+    /// Number of messages appended since the last response.
+    new_messages: usize,
+    /// The user typed text in one of the new messages.
     typed: bool,
+    /// What the model asked the compact tool to preserve.
     focus: Option<&'a str>,
+    /// The request is larger than the window.
     overflows: bool,
 }
 
-impl<'a> Run<'a, '_> {
-    fn call(&mut self, call: usize) {
+impl<'a> ReplayRun<'a, '_> {
+    fn replay_call(&mut self, index: usize) {
         let setup = self.runner.setup;
         let conversation = setup.conversation;
-        let entered = conversation.entered(call);
-        let mut now = CallState { call, read: entered.start, entered: 0, typed: false, focus: None, overflows: false };
+        let entered = conversation.entered(index);
+        let mut call =
+            CallState { index, messages_read: entered.start, new_messages: 0, typed: false, focus: None, overflows: false };
         for message in &conversation.messages[entered] {
-            now.read += 1;
-            now.entered += 1;
-            now.typed |= self.enter(message);
-            self.runner.run_layers(&mut self.history, &now, |when| *when == When::Entry);
-            if let Some(response) = answered(conversation, &now) {
-                self.run_compact_tool(&now, response);
+            call.messages_read += 1;
+            call.new_messages += 1;
+            call.typed |= self.append_new(message);
+            self.runner.run_layers(&mut self.history, &call, |when| *when == When::Entry);
+            if let Some(response) = answered_response(conversation, &call) {
+                self.run_compact_tool(&call, response);
             }
         }
-        self.runner.turns += usize::from(now.typed);
+        self.runner.turns += usize::from(call.typed);
         if !self.history.context.is_empty() {
             self.runner.remember_request(&self.history.context);
-            self.runner.before_request(&mut self.history, &now);
-            self.send(&now);
+            self.runner.run_before_request(&mut self.history, &call);
+            self.send(&call);
         }
-        self.append(&conversation.messages[conversation.calls[call].response]);
+        self.append(&conversation.messages[conversation.calls[index].response]);
     }
 
-    /// Appends what entered; gives whether a person typed some of it. The thinking of earlier turns leaves then.
-    fn enter(&mut self, message: &Message) -> bool {
+    /// Appends a new message and returns whether the user typed text in it. If so, the thinking of earlier turns is removed.
+    fn append_new(&mut self, message: &Message) -> bool {
         let typed = self.runner.setup.conversation.is_typed(message);
         if typed && self.runner.setup.thinking == Thinking::Turn {
             self.drop_thinking();
@@ -160,14 +167,14 @@ impl<'a> Run<'a, '_> {
 
     fn append(&mut self, message: &Message) {
         let without_thinking = self.runner.setup.thinking == Thinking::None;
-        for track in [Some(&mut self.history), self.view.as_mut()].into_iter().flatten() {
-            track.context.append(message, without_thinking);
+        for target in [Some(&mut self.history), self.view.as_mut()].into_iter().flatten() {
+            target.context.append(message, without_thinking);
         }
     }
 
     fn drop_thinking(&mut self) {
         let context = &mut self.history.context;
-        for message in (self.thinking.start(context).message..context.len()).rev() {
+        for message in (self.thinking_dropped.start(context).message..context.len()).rev() {
             let blocks = &context.messages()[message].blocks;
             let stays = |id: &BlockId| context.block(*id).kind != Kind::Thinking;
             let keep: Vec<_> = blocks.iter().copied().filter(stays).collect();
@@ -175,11 +182,11 @@ impl<'a> Run<'a, '_> {
                 context.apply(Edit::Retain { message, keep }, Cause::Record);
             }
         }
-        self.thinking.set(Place { message: context.len(), block: 0 }, context);
+        self.thinking_dropped.set(BlockPosition { message: context.len(), block: 0 }, context);
     }
 
-    /// Runs the layers that wait for a tool which this response called.
-    fn run_compact_tool(&mut self, now: &CallState<'a>, response: &'a Message) {
+    /// Runs the layers that wait for a call of a tool in this response.
+    fn run_compact_tool(&mut self, call: &CallState<'a>, response: &'a Message) {
         let (conversation, layers) = (self.runner.setup.conversation, &self.runner.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
             let Kind::ToolUse(pair) = block.kind else { continue };
@@ -187,14 +194,14 @@ impl<'a> Run<'a, '_> {
             let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
             if layers.iter().any(|layer| waits(&layer.when)) {
                 let focus = block.field("input").and_then(|input| input.get("focus")?.as_str());
-                self.runner.run_layers(&mut self.history, &CallState { focus, ..*now }, waits);
+                self.runner.run_layers(&mut self.history, &CallState { focus, ..*call }, waits);
             }
         }
     }
 }
 
-/// The response that the message which just entered answers, if it is the first to do so.
-fn answered<'a>(conversation: &'a Conversation, now: &CallState) -> Option<&'a Message> {
-    let response = conversation.calls[now.call.checked_sub(1)?].response;
-    (now.read == response + 2).then(|| &conversation.messages[response])
+/// Returns the previous response if the last appended message is the first one after it.
+fn answered_response<'a>(conversation: &'a Conversation, call: &CallState) -> Option<&'a Message> {
+    let response = conversation.calls[call.index.checked_sub(1)?].response;
+    (call.messages_read == response + 2).then(|| &conversation.messages[response])
 }

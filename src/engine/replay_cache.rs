@@ -1,10 +1,10 @@
-//! What the replays of one conversation find out once for all of them. It makes them faster and changes nothing else.
+//! Data that the replays of one conversation share. It makes replays faster and does not change their results.
 
 use crate::engine::context::RewriteCache;
 use crate::engine::summarizer::{Digests, NameIndex};
 use crate::transcript::conversation::Conversation;
 
-/// Of one conversation, counted by one counter; read by all its replays, whatever their policies and threads.
+/// Shared data of one conversation and one token counter, for replays of any policy in any thread.
 #[derive(Debug)]
 pub struct ReplayCache {
     pub digests: Digests,

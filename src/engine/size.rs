@@ -1,4 +1,4 @@
-//! Sizes as a policy writes them: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
+//! Sizes in a policy are numbers or formulas: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,16 +7,16 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What the names in a [`Size`] stand for, in tokens.
+/// Values of the names in a [`Size`], in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The context window of the model.
+    /// Context window of the model.
     pub window: u64,
-    /// The most the model may answer.
+    /// Maximum tokens of an answer.
     pub max_output: u64,
 }
 
-/// A size: a number, or a formula over `window` and `max_output`. Kept as it was written.
+/// A size: a number, or a formula over `window` and `max_output`. Keeps its original text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Size {
     written: String,
@@ -24,9 +24,9 @@ pub struct Size {
 }
 
 impl Size {
-    /// The size for a model with these limits; fractions are cut off, nothing is below 0.
+    /// Computes the size for a model with these limits, rounded down, at least 0.
     pub fn resolve(&self, limits: Limits) -> u64 {
-        self.formula.value(limits).max(0.0) as u64
+        self.formula.evaluate(limits).max(0.0) as u64
     }
 }
 
@@ -47,10 +47,10 @@ impl FromStr for Size {
 
     fn from_str(written: &str) -> Result<Self, String> {
         let mut parser = Parser { rest: written.trim(), depth: 0 };
-        let formula = parser.sum().map_err(|reason| format!("`{written}` is no size: {reason}"))?;
+        let formula = parser.sum().map_err(|reason| format!("`{written}` is not a size: {reason}"))?;
         match parser.rest {
             "" => Ok(Self { written: written.trim().to_owned(), formula }),
-            rest => Err(format!("`{written}` is no size: did not expect `{rest}`")),
+            rest => Err(format!("`{written}` is not a size: unexpected `{rest}`")),
         }
     }
 }
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-/// What a formula looks like to an editor. Whether its parentheses pair up no pattern can say.
+/// Regular expression of a formula, for editors. A regular expression cannot check that parentheses are balanced.
 const PATTERN: &str = concat!(
     r"^[\s(]*(?:(?:min|max)\s*\([\s(]*)*",
     r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?[kKmMgG]?_*[bB]?_*)[\s)]*",
@@ -120,22 +120,22 @@ enum Formula {
 }
 
 impl Formula {
-    fn value(&self, limits: Limits) -> f64 {
+    fn evaluate(&self, limits: Limits) -> f64 {
         match self {
             Formula::Number(number) => *number,
             Formula::Window => limits.window as f64,
             Formula::MaxOutput => limits.max_output as f64,
-            Formula::Add(a, b) => a.value(limits) + b.value(limits),
-            Formula::Subtract(a, b) => a.value(limits) - b.value(limits),
-            Formula::Multiply(a, b) => a.value(limits) * b.value(limits),
-            Formula::Divide(a, b) => a.value(limits) / b.value(limits),
-            Formula::Min(a, b) => a.value(limits).min(b.value(limits)),
-            Formula::Max(a, b) => a.value(limits).max(b.value(limits)),
+            Formula::Add(a, b) => a.evaluate(limits) + b.evaluate(limits),
+            Formula::Subtract(a, b) => a.evaluate(limits) - b.evaluate(limits),
+            Formula::Multiply(a, b) => a.evaluate(limits) * b.evaluate(limits),
+            Formula::Divide(a, b) => a.evaluate(limits) / b.evaluate(limits),
+            Formula::Min(a, b) => a.evaluate(limits).min(b.evaluate(limits)),
+            Formula::Max(a, b) => a.evaluate(limits).max(b.evaluate(limits)),
         }
     }
 }
 
-/// Deeper formulas are refused: the parser is recursive, and a policy file may come from anyone.
+/// Maximum nesting depth. The parser is recursive and a policy file may be untrusted, so deeper formulas are refused.
 const MAX_DEPTH: usize = 32;
 
 struct Parser<'a> {
@@ -144,7 +144,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn eat(&mut self, token: char) -> bool {
+    fn take(&mut self, token: char) -> bool {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -163,8 +163,8 @@ impl Parser<'_> {
         let mut left = self.product()?;
         loop {
             let operator = match () {
-                () if self.eat('+') => Formula::Add,
-                () if self.eat('-') => Formula::Subtract,
+                () if self.take('+') => Formula::Add,
+                () if self.take('-') => Formula::Subtract,
                 () => break,
             };
             left = operator(Box::new(left), Box::new(self.product()?));
@@ -177,8 +177,8 @@ impl Parser<'_> {
         let mut left = self.atom()?;
         loop {
             let operator = match () {
-                () if self.eat('*') => Formula::Multiply,
-                () if self.eat('/') => Formula::Divide,
+                () if self.take('*') => Formula::Multiply,
+                () if self.take('/') => Formula::Divide,
                 () => return Ok(left),
             };
             left = operator(Box::new(left), Box::new(self.atom()?));
@@ -186,9 +186,9 @@ impl Parser<'_> {
     }
 
     fn atom(&mut self) -> Result<Formula, String> {
-        if self.eat('(') {
+        if self.take('(') {
             let inner = self.sum()?;
-            return self.close(inner);
+            return self.closed(inner);
         }
         let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -196,32 +196,32 @@ impl Parser<'_> {
         match word {
             "window" => Ok(Formula::Window),
             "max_output" => Ok(Formula::MaxOutput),
-            "min" => self.two(Formula::Min),
-            "max" => self.two(Formula::Max),
-            "" => Err("a number or a name is missing".to_owned()),
-            word => number(word).map(Formula::Number),
+            "min" => self.two_arguments(Formula::Min),
+            "max" => self.two_arguments(Formula::Max),
+            "" => Err("expected a number or a name".to_owned()),
+            word => parse_number(word).map(Formula::Number),
         }
     }
 
-    fn two(&mut self, make: fn(Box<Formula>, Box<Formula>) -> Formula) -> Result<Formula, String> {
-        if !self.eat('(') {
+    fn two_arguments(&mut self, make: fn(Box<Formula>, Box<Formula>) -> Formula) -> Result<Formula, String> {
+        if !self.take('(') {
             return Err("`min` and `max` take two sizes in parentheses".to_owned());
         }
         let first = self.sum()?;
-        if !self.eat(',') {
-            return Err("`min` and `max` take two sizes, with a comma between".to_owned());
+        if !self.take(',') {
+            return Err("`min` and `max` take two sizes, separated by a comma".to_owned());
         }
         let second = self.sum()?;
-        self.close(make(Box::new(first), Box::new(second)))
+        self.closed(make(Box::new(first), Box::new(second)))
     }
 
-    fn close(&mut self, formula: Formula) -> Result<Formula, String> {
-        if self.eat(')') { Ok(formula) } else { Err("a `)` is missing".to_owned()) }
+    fn closed(&mut self, formula: Formula) -> Result<Formula, String> {
+        if self.take(')') { Ok(formula) } else { Err("a `)` is missing".to_owned()) }
     }
 }
 
-/// `1_000`, `50k`, `1.5M`, `200KB` (thousands, as the harnesses count them).
-fn number(word: &str) -> Result<f64, String> {
+/// Parses `1_000`, `50k`, `1.5M`, `200KB` (multiples of 1,000, as in the harnesses).
+fn parse_number(word: &str) -> Result<f64, String> {
     let plain = word.replace('_', "");
     let digits = plain.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &plain[digits.len()..].to_ascii_lowercase()[..] {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Where published harnesses fire, computed by hand from their rules.
+    /// The thresholds of published harnesses; the expected values were computed manually from their rules.
     #[test]
     fn triggers_of_known_harnesses() {
         let claude_code = "window - min(max_output, 20k) - 13k";
@@ -278,10 +278,10 @@ mod tests {
     #[test]
     fn what_is_no_size_says_why() {
         for (written, reason) in [
-            ("fifty", "`fifty` is no size: `fifty` is neither a number nor `window`, `max_output`, `min`, `max`"),
-            ("window -", "`window -` is no size: a number or a name is missing"),
-            ("min(1", "`min(1` is no size: `min` and `max` take two sizes, with a comma between"),
-            ("5k 6k", "`5k 6k` is no size: did not expect `6k`"),
+            ("fifty", "`fifty` is not a size: `fifty` is neither a number nor `window`, `max_output`, `min`, `max`"),
+            ("window -", "`window -` is not a size: expected a number or a name"),
+            ("min(1", "`min(1` is not a size: `min` and `max` take two sizes, separated by a comma"),
+            ("5k 6k", "`5k 6k` is not a size: unexpected `6k`"),
         ] {
             assert_eq!(written.parse::<Size>().expect_err(written), reason);
         }

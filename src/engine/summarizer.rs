@@ -1,5 +1,7 @@
-//! Text out of messages: the one thing a replay cannot compute. A [`Summarizer`] is asked at the edge. [`ModelSummarizer`] asks a model;
-//! the mock ones need none, give the same text every time, and say what kind of bound they are.
+//! Summarizers turn messages into a summary text, the one thing that a replay cannot compute.
+//!
+//! [`ModelSummarizer`] asks a model. The other implementations of [`Summarizer`] need no model and return the same text every
+//! time; their descriptions say which kind of bound they are.
 
 mod dialogue;
 mod digest;
@@ -29,22 +31,22 @@ use crate::llm::prompt::Prompt;
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin};
 use crate::transcript::tool_access;
 
-/// A part of the input: one block, as far as the layer's limits let the summarizer see it.
+/// One block of the input, or the part of it that the layer's limits let the summarizer see.
 #[derive(Debug, Clone)]
 pub struct InputBlock<'a> {
     pub kind: Kind,
     pub origin: Origin,
-    /// Name of the tool, of tool_use and tool_result.
+    /// Name of the tool, for tool_use and tool_result; else empty.
     pub tool: &'a str,
     pub is_error: bool,
-    /// The recorded block that it is all of.
+    /// The recorded block, if the input shows all of it; `None` for a part of a block or a block that a layer wrote.
     pub whole: Option<BlockId>,
-    /// By the report's counter; of a block that was cut, its share.
+    /// Tokens by the report's counter; for a part of a block, its share.
     pub tokens: u64,
     block: &'a Block,
-    /// The call of the tool.
+    /// The tool_use, for tool_use and tool_result.
     call: Option<&'a Block>,
-    /// Written down when it is first asked for: the inputs of tools are long, and few summarizers read them.
+    /// Computed on first use: tool inputs are long, and few summarizers read them.
     text: OnceCell<Cow<'a, str>>,
 }
 
@@ -53,36 +55,37 @@ impl<'a> InputBlock<'a> {
         self.text.get_or_init(|| self.block.text())
     }
 
-    /// The file a tool was asked for.
+    /// Returns the path of the file that a tool was asked for.
     pub fn path(&self) -> Option<&'a str> {
         tool_access::named(self.call?.field("input")?)
     }
 }
 
-/// What a summarizer is asked.
+/// A request for a summary.
 pub struct SummaryRequest<'a> {
-    pub pieces: Vec<InputBlock<'a>>,
-    /// What a model is told.
+    /// The blocks to summarise.
+    pub blocks: Vec<InputBlock<'a>>,
+    /// Prompt for a model.
     pub prompt: &'a Prompt,
-    /// What the model asked to preserve.
+    /// What the agent asked the compact tool to preserve.
     pub focus: Option<&'a str>,
-    /// The most tokens the summary may have.
+    /// Maximum tokens of the summary.
     pub max_tokens: u64,
-    /// Index of the recorded call it is made for.
+    /// Index of the recorded call that needs the summary.
     pub call: usize,
-    /// What is known of the conversation's texts.
+    /// Shared digests of the conversation's texts.
     pub digests: &'a Digests,
-    /// Tokens of a text, by the report's counter.
+    /// Counts the tokens of a text, by the report's counter.
     pub tokens: &'a dyn Fn(&str) -> u64,
 }
 
 impl SummaryRequest<'_> {
-    /// How many names a summary says, and how many of them stand in nothing that it was made of.
-    pub fn names(&self, conversation: &Conversation, index: &NameIndex, summary: &str) -> NameCounts {
-        let pieces = |whole: bool| self.pieces.iter().filter(move |piece| piece.whole.is_some() == whole);
-        let told = self.focus.into_iter().chain(pieces(false).flat_map(|piece| [piece.tool, piece.text()]));
-        let texts = told.chain(pieces(true).map(InputBlock::text)).map(Cow::Borrowed);
-        index.names(conversation, summary, pieces(true).filter_map(|piece| piece.whole), texts)
+    /// Counts the names in a summary, and those of them that are nowhere in its input.
+    pub fn count_names(&self, conversation: &Conversation, index: &NameIndex, summary: &str) -> NameCounts {
+        let blocks = |whole: bool| self.blocks.iter().filter(move |block| block.whole.is_some() == whole);
+        let partial = self.focus.into_iter().chain(blocks(false).flat_map(|block| [block.tool, block.text()]));
+        let texts = partial.chain(blocks(true).map(InputBlock::text)).map(Cow::Borrowed);
+        index.count_names(conversation, summary, blocks(true).filter_map(|block| block.whole), texts)
     }
 }
 
@@ -93,86 +96,88 @@ pub enum SummaryError {
     TooLong { tokens: u64, window: u64 },
     #[error("the summary was empty")]
     Empty,
-    /// With what there is of it.
+    /// `text` is the beginning of the summary.
     #[error("the summary reached its limit of {max_tokens} tokens")]
     OverCap { max_tokens: u64, text: String },
-    /// By a model that found its input too long.
-    #[error("the summarizer's input was refused for its length: {0}")]
+    /// The model refused its input as too long.
+    #[error("the model refused the summarizer's input as too long: {0}")]
     Refused(String),
     #[error("{0}")]
     Other(String),
-    /// Nothing is known of what it would have been: a replay that meets this tells nothing.
+    /// No answer, for reasons outside of the policy: the rest of the replay is meaningless.
     #[error("{0}")]
     Unanswered(String),
 }
 
-/// What a summarizer says to one ask.
+/// The answer of a summarizer to one request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     pub text: Result<String, SummaryError>,
-    /// What it took, where a model was asked: now, or when its answer was recorded.
+    /// Cost of the answer of a model, now or when its answer was recorded; `None` if no model was asked.
     pub paid: Option<AnswerCost>,
 }
 
-/// What an answer took.
+/// Cost of one answer of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerCost {
-    /// What the question is known by.
+    /// Hash of the question, its key on the cassette.
     pub key: String,
     pub model: String,
     pub usage: Usage,
+    /// Duration of the call.
     pub seconds: f64,
 }
 
 impl From<Result<String, SummaryError>> for Reply {
-    /// What nobody paid for.
+    /// Returns a reply without cost.
     fn from(text: Result<String, SummaryError>) -> Self {
         Self { text, paid: None }
     }
 }
 
-/// Gives summaries. Implementations must answer the same ask with the same text.
+/// Writes summaries. Implementations must return the same text for the same request.
 pub trait Summarizer: Send + Sync {
-    fn summarize(&self, ask: &SummaryRequest) -> Reply;
+    fn summarize(&self, request: &SummaryRequest) -> Reply;
 }
 
 /// A kind of summarizer, for the catalog and the command line.
 pub struct SummarizerKind {
     pub name: &'static str,
-    /// What may, or must, follow the name.
+    /// Syntax of the optional or required argument behind the name.
     pub argument: &'static str,
     pub about: &'static str,
     pub make: fn(&str) -> Result<Box<dyn Summarizer>, String>,
 }
 
-/// Every summarizer that asks no model; the first is the default.
+/// All summarizers that ask no model; the first is the default.
 pub const SUMMARIZERS: &[SummarizerKind] = &[
     SummarizerKind {
         name: "extract",
         argument: "[:TOKENS]",
-        about: "sentences of the input itself: requests and rules, files touched, last state, then what is most informative; \
-                3,000 tokens at most, or TOKENS, within the layer's limit; no model, an honest middle",
+        about: "sentences of the input itself: requests and rules, files touched, last state, then the most informative \
+                sentences; at most 3,000 tokens, or TOKENS, and at most the layer's limit; asks no model, \
+                a realistic value between the bounds",
         make: |argument| match argument {
             "" => Ok(Box::new(Extract::default())),
-            tokens => Ok(Box::new(Extract { tokens: number(tokens)? })),
+            tokens => Ok(Box::new(Extract { tokens: parse_tokens(tokens)? })),
         },
     },
     SummarizerKind {
         name: "stub",
         argument: ":TOKENS",
-        about: "a text of so many tokens that keeps nothing: the lower bound for a summary of that size",
-        make: |argument| Ok(Box::new(Stub { tokens: number(argument)? })),
+        about: "a text of this many tokens that keeps no information: the lower bound for a summary of this size",
+        make: |argument| Ok(Box::new(Stub { tokens: parse_tokens(argument)? })),
     },
     SummarizerKind {
         name: "fixed",
         argument: ":TEXT",
-        about: "always this text: for tests and for comparison with another implementation",
+        about: "always this text: for tests and for comparison with other implementations",
         make: |argument| Ok(Box::new(Fixed { text: argument.to_owned() })),
     },
     SummarizerKind {
         name: "failing",
         argument: "",
-        about: "never answers: shows retries, circuit breakers and what a policy does without its summaries",
+        about: "never answers: shows retries, circuit breakers, and how a policy works without its summaries",
         make: |argument| match argument {
             "" => Ok(Box::new(Failing)),
             other => Err(format!("it takes no argument, but `{other}` was given")),
@@ -180,17 +185,17 @@ pub const SUMMARIZERS: &[SummarizerKind] = &[
     },
 ];
 
-fn number(tokens: &str) -> Result<u64, String> {
+fn parse_tokens(tokens: &str) -> Result<u64, String> {
     tokens.parse().map_err(|_| format!("it takes a number of tokens, not `{tokens}`"))
 }
 
-/// The summarizer that `NAME[:ARGUMENT]` stands for, where it asks no model ([`ModelSummarizer`] does).
+/// Creates the summarizer `NAME[:ARGUMENT]`; only those that ask no model (for the others see [`ModelSummarizer`]).
 pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
     let (name, argument) = written.split_once(':').unwrap_or((written, ""));
     let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {
-        let alone = SUMMARIZERS.iter().map(|kind| kind.name.to_owned());
+        let without_model = SUMMARIZERS.iter().map(|kind| kind.name.to_owned());
         let models = PROTOCOLS.iter().map(|protocol| format!("{}{}", protocol.name, protocol.argument));
-        let known = alone.chain(models).collect::<Vec<_>>().join(", ");
+        let known = without_model.chain(models).collect::<Vec<_>>().join(", ");
         format!("there is no summarizer `{name}` (known: {known})")
     })?;
     (kind.make)(argument).map_err(|what| format!("summarizer `{name}`: {what}"))

@@ -1,11 +1,11 @@
-//! What an edit changed, and who is to thank or to blame.
+//! The log of edits: what each edit changed, and what caused it.
 
 use crate::transcript::conversation::BlockId;
 
-/// Who changed the context.
+/// What changed the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// The record itself: what entered, and what providers do with it (thinking of earlier turns leaves).
+    /// The recording itself: new messages, and what providers do (they remove the thinking of earlier turns).
     Record,
     /// The layer with this index in the policy.
     Layer(usize),
@@ -19,12 +19,12 @@ pub enum ChangeKind {
     Insert,
 }
 
-/// One edit as it was applied.
+/// One applied edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub kind: ChangeKind,
     pub cause: Cause,
-    /// Index of the first message it touched, as the context stood then.
+    /// Index of the first changed message, at the time of the edit.
     pub at: usize,
     pub removed: Vec<BlockId>,
     pub added: Vec<BlockId>,

@@ -1,4 +1,4 @@
-//! The edits a layer may propose: four and no more.
+//! The five edits that a layer may propose.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use crate::transcript::conversation::{BlockId, Origin, Role, text_wire};
 
-/// What a layer proposes. Positions are those at the moment the edit is applied: edits are applied in order.
+/// One edit. Edits are applied in order; each position is valid at the moment when its edit is applied.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edit {
-    /// Another value in one field of a block's wire form; its kind and ids stay.
+    /// Replaces the value of one field in a block's wire form. Kind and ids of the block stay.
     Rewrite { message: usize, block: usize, field: &'static str, value: Value },
-    /// Whole messages leave.
+    /// Removes whole messages.
     Drop { messages: Range<usize> },
-    /// Of one message, only these blocks stay; without any, the message leaves.
+    /// Removes all blocks of a message except `keep`; removes the message if `keep` is empty.
     Retain { message: usize, keep: Vec<BlockId> },
-    /// Messages stand in place of a span.
+    /// Replaces a span of messages by other messages.
     Replace { messages: Range<usize>, into: Vec<NewMessage> },
-    /// A message is put in.
+    /// Inserts a message.
     Insert { at: usize, message: NewMessage },
 }
 
-/// A message a layer puts in.
+/// A message that a layer inserts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMessage {
     pub role: Role,
@@ -31,18 +31,16 @@ pub struct NewMessage {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum NewBlock {
-    /// A block of the conversation itself.
-    Kept(BlockId),
-    Made {
-        wire: Value,
-        origin: Origin,
-    },
+    /// A block of the conversation.
+    Existing(BlockId),
+    /// A block that the layer writes.
+    Synthetic { wire: Value, origin: Origin },
 }
 
 impl NewMessage {
-    /// A message whose content is one string.
+    /// Returns a message whose content is one string.
     pub fn plain(role: Role, text: impl Into<String>) -> Self {
         let wire = text_wire(text);
-        Self { role, plain: true, blocks: vec![NewBlock::Made { wire, origin: Origin::Compaction }] }
+        Self { role, plain: true, blocks: vec![NewBlock::Synthetic { wire, origin: Origin::Compaction }] }
     }
 }

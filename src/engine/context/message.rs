@@ -1,4 +1,4 @@
-//! What a context holds.
+//! Messages and blocks of a context.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 #[derive(Debug, Clone)]
 pub struct ContextMessage {
     pub role: Role,
+    /// The content is one string, not a list of blocks.
     pub plain: bool,
-    /// It holds something a person typed.
+    /// A block of it holds text that the user typed.
     pub typed: bool,
     pub blocks: Vec<BlockId>,
 }
@@ -20,22 +21,22 @@ pub struct ContextMessage {
 #[derive(Debug, Clone)]
 pub struct SyntheticBlock {
     pub written: Arc<RewrittenBlock>,
-    /// The block it stands in place of.
+    /// The block that it replaces; `None` if it replaces no single block.
     pub instead_of: Option<BlockId>,
 }
 
-/// A block of a conversation, or one that a layer wrote.
-pub fn block_of<'b>(conversation: &'b Conversation, made: &'b [SyntheticBlock], id: BlockId) -> &'b Block {
+/// Returns a block of a conversation, or one that a layer wrote.
+pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlock], id: BlockId) -> &'b Block {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => conversation.block(id),
-        Some(index) => &made[index].written.block,
+        Some(index) => &synthetic[index].written.block,
     }
 }
 
-/// The sizes of such a block, in the order of [`Sizes::measures`].
-pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, made: &'b [SyntheticBlock], id: BlockId) -> &'b [u64] {
+/// Returns the sizes of a block, in the order of [`Sizes::measures`].
+pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, synthetic: &'b [SyntheticBlock], id: BlockId) -> &'b [u64] {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => sizes.of(id),
-        Some(index) => &made[index].written.sizes,
+        Some(index) => &synthetic[index].written.sizes,
     }
 }

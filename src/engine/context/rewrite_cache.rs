@@ -1,5 +1,7 @@
-//! Blocks that layers write, and what depends on nothing but their content. Policies put the same texts in place of the same
-//! recorded blocks, so each such block is written once for all replays of a conversation.
+//! A cache of the blocks that layers write in place of recorded blocks.
+//!
+//! Policies replace the same recorded blocks by the same texts, so the replays of a conversation share these blocks, their sizes
+//! and their hashes.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -15,46 +17,46 @@ use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
 #[derive(Debug)]
 pub struct RewrittenBlock {
     pub block: Block,
-    /// By each measure of the context's sizes.
+    /// Sizes in each unit of the context's [`Sizes`].
     pub(super) sizes: Box<[u64]>,
     key: OnceLock<u64>,
 }
 
 impl RewrittenBlock {
     pub(super) fn new(block: Block, plain: bool, sizes: &Sizes) -> Self {
-        let sizes = sizes.measures().iter().map(|measure| measure.block(&block, plain)).collect();
+        let sizes = sizes.measures().iter().map(|unit| unit.block(&block, plain)).collect();
         Self { block, sizes, key: OnceLock::new() }
     }
 
-    /// The same for the same wire form.
+    /// Hash of the wire form: equal wire forms have equal keys.
     pub fn key(&self) -> u64 {
         *self.key.get_or_init(|| {
             let mut wire = Vec::new();
-            // A value of JSON can be written into memory: there is no error to tell.
+            // Writing JSON into memory does not fail.
             _ = serde_json::to_writer(&mut wire, &self.block.wire);
             xxh3_64(&wire)
         })
     }
 }
 
-/// What was written in place of each recorded block, by one conversation's replays. Two texts with one hash of 128 bits are taken
-/// for the same.
+/// The replacements of each recorded block, shared by the replays of one conversation. Texts with the same 128-bit hash count
+/// as equal.
 #[derive(Debug)]
-pub struct RewriteCache(Box<[OfBlock]>);
+pub struct RewriteCache(Box<[BlockRewrites]>);
 
-/// What stands for a block, by the hash of its text.
-type OfBlock = Mutex<Vec<(u128, Arc<RewrittenBlock>)>>;
+/// Replacements of one block, by the hash of their text.
+type BlockRewrites = Mutex<Vec<(u128, Arc<RewrittenBlock>)>>;
 
-/// So many texts are remembered in place of one block: a policy has a placeholder or two, and a sweep a few.
-const MOST: usize = 8;
+/// Maximum cached replacement texts per block. A policy uses one or two, a sweep a few.
+const MAX_TEXTS_PER_BLOCK: usize = 8;
 
 impl RewriteCache {
     pub fn new(conversation: &Conversation) -> Self {
         Self(conversation.blocks.iter().map(|_| Mutex::default()).collect())
     }
 
-    /// What stands in place of a block when a text stands in one of its fields; `write` makes it where it is not known.
-    pub(super) fn get(
+    /// Returns the replacement of block `old` with `text` in field `field`; calls `write` if it is not in the cache.
+    pub(super) fn get_or_write(
         &self,
         old: BlockId,
         field: &str,
@@ -62,23 +64,23 @@ impl RewriteCache {
         plain: bool,
         write: impl FnOnce(String) -> RewrittenBlock,
     ) -> Arc<RewrittenBlock> {
-        let Some(known) = self.0.get(old.index()) else { return Arc::new(write(text)) };
+        let Some(rewrites) = self.0.get(old.index()) else { return Arc::new(write(text)) };
         let seed = xxh3_64(field.as_bytes()).wrapping_add(u64::from(plain));
         let key = xxh3_128_with_seed(text.as_bytes(), seed);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, written)) = known.iter().find(|(other, _)| *other == key) {
-            return written.clone();
+        let mut rewrites = rewrites.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rewritten)) = rewrites.iter().find(|(other, _)| *other == key) {
+            return rewritten.clone();
         }
-        let written = Arc::new(write(text));
-        if known.len() < MOST {
-            known.push((key, written.clone()));
+        let rewritten = Arc::new(write(text));
+        if rewrites.len() < MAX_TEXTS_PER_BLOCK {
+            rewrites.push((key, rewritten.clone()));
         }
-        written
+        rewritten
     }
 }
 
 impl Context<'_> {
-    /// What a block becomes with another value of one field.
+    /// Returns a block with another value in one field.
     pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<RewrittenBlock> {
         let old = self.block(id);
         let write = |value| {
@@ -87,25 +89,25 @@ impl Context<'_> {
             RewrittenBlock::new(block, plain, self.sizes)
         };
         match value {
-            Value::String(text) => self.rewrites.get(id, field, text, plain, |text| write(Value::String(text))),
+            Value::String(text) => self.rewrites.get_or_write(id, field, text, plain, |text| write(Value::String(text))),
             value => Arc::new(write(value)),
         }
     }
 
-    /// The size of a block that is written, or would be; 0 by a measure this context does not keep.
-    pub fn written_size(&self, written: &RewrittenBlock, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| written.sizes[slot])
+    /// Size of a rewritten block, whether it is in the context or not; 0 in a unit that this context does not track.
+    pub fn rewritten_size(&self, rewritten: &RewrittenBlock, unit: SizeUnit) -> u64 {
+        self.unit_index(unit).map_or(0, |index| rewritten.sizes[index])
     }
 
     pub(super) fn rewrite(&mut self, message: usize, block: usize, field: &str, value: Value, cause: Cause) {
         let old = self.messages[message].blocks[block];
         let kind = self.block(old).kind;
-        let written = self.rewritten(old, field, value, self.messages[message].plain);
-        let new = self.add_made(written, Some(old));
+        let rewritten = self.rewritten(old, field, value, self.messages[message].plain);
+        let new = self.add_synthetic(rewritten, Some(old));
         if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
-            self.faults.touched_from(message);
+            self.faults.invalidate_from(message);
         }
-        self.faults.rewritten(message, old, new);
+        self.faults.replace_block(message, old, new);
         let before = self.sizes_of_message(&self.messages[message]);
         self.messages[message].blocks[block] = new;
         let after = self.sizes_of_message(&self.messages[message]);
@@ -116,7 +118,8 @@ impl Context<'_> {
     }
 }
 
-/// A block's wire form with another value of one field, in the field's place. The old value, often long, is not copied.
+/// Returns a block's wire form with another value in one field; the order of fields stays. Does not copy the old value, which is
+/// often long.
 fn with_field(block: &Block, field: &str, value: Value) -> Value {
     let others = block.wire.as_object().into_iter().flatten();
     let mut wire: Map<_, _> = others.map(|(k, v)| (k.clone(), if k == field { Value::Null } else { v.clone() })).collect();

@@ -1,7 +1,7 @@
-//! What an API would refuse about a request, and which layer is to blame.
+//! Finds what an API would refuse in a request, and which layer caused it.
 //!
-//! Messages of one role in a row count as one turn, as Anthropic's API reads them. Faults are looked for again only from the
-//! place where something changed.
+//! Consecutive messages of one role count as one turn, as in Anthropic's API. After a change, only the messages from the changed
+//! turn on are checked again.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,18 +18,18 @@ pub enum FaultKind {
     OrphanResult,
     /// A tool_use without its tool_result in the next turn.
     UnansweredUse,
-    /// A tool_result that does not stand at the beginning of the turn right after its tool_use.
+    /// A tool_result that is not at the beginning of the turn right after its tool_use.
     MisplacedResult,
-    /// A tool_use whose id an earlier one has, or the second tool_result of one turn with the same id.
+    /// A tool_use with the id of an earlier tool_use, or the second tool_result with the same id in one turn.
     DuplicateId,
-    /// The first message is not the user's.
+    /// The first message is not a user message.
     FirstNotUser,
-    /// A text without characters.
+    /// An empty text block.
     EmptyContent,
 }
 
 impl FaultKind {
-    /// As results and findings name it.
+    /// Name of the fault in results and findings.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::OrphanResult => "orphan tool_result",
@@ -46,69 +46,69 @@ impl FaultKind {
 pub struct Fault {
     pub kind: FaultKind,
     pub block: BlockId,
-    /// Index of the message it stands in.
+    /// Index of the message with the fault.
     pub message: usize,
-    /// The layer whose edit brought it about; the record itself where no edit did.
+    /// The layer whose edit caused the fault; the recording if no edit did.
     pub cause: Cause,
 }
 
-/// The faults of a context, kept up to date.
+/// The faults of a context, updated incrementally.
 #[derive(Debug, Clone)]
 pub struct Faults {
-    found: Vec<Fault>,
-    /// Messages before this one are unchanged since the last look.
+    faults: Vec<Fault>,
+    /// Index of the first message that changed since the last update.
     stale_from: Option<usize>,
-    /// How many tool_use blocks of each pair are in the context.
+    /// Number of tool_use blocks of each pair in the context.
     uses: Vec<u32>,
 }
 
 impl Faults {
     pub fn new(pairs: usize) -> Self {
-        Self { found: Vec::new(), stale_from: None, uses: vec![0; pairs] }
+        Self { faults: Vec::new(), stale_from: None, uses: vec![0; pairs] }
     }
 
-    pub fn found(&self) -> &[Fault] {
-        &self.found
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
-    pub fn use_enters(&mut self, pair: PairId) {
+    pub fn add_tool_use(&mut self, pair: PairId) {
         self.uses[pair.index()] += 1;
     }
 
-    pub fn use_leaves(&mut self, pair: PairId) {
+    pub fn remove_tool_use(&mut self, pair: PairId) {
         self.uses[pair.index()] -= 1;
     }
 
-    /// Says that one block stands in place of another of its kind: its faults are those of the other.
-    pub fn rewritten(&mut self, message: usize, old: BlockId, new: BlockId) {
-        let from = self.found.partition_point(|fault| fault.message < message);
-        let of_message = self.found[from..].iter_mut().take_while(|fault| fault.message == message);
+    /// Moves the faults of a block to the block of the same kind that replaces it.
+    pub fn replace_block(&mut self, message: usize, old: BlockId, new: BlockId) {
+        let from = self.faults.partition_point(|fault| fault.message < message);
+        let of_message = self.faults[from..].iter_mut().take_while(|fault| fault.message == message);
         of_message.filter(|fault| fault.block == old).for_each(|fault| fault.block = new);
     }
 
-    /// Says that messages from this one on were added, changed or moved.
-    pub fn touched_from(&mut self, message: usize) {
+    /// Marks the messages from this index on as added, changed or moved.
+    pub fn invalidate_from(&mut self, message: usize) {
         self.stale_from = Some(self.stale_from.map_or(message, |stale| stale.min(message)));
     }
 
-    /// Looks again where something changed. A fault that was there before keeps its cause.
+    /// Checks the changed messages again. A fault that existed before keeps its cause.
     pub fn update<'a>(&mut self, messages: &[ContextMessage], block: &dyn Fn(BlockId) -> &'a Block, cause: Cause) {
         let Some(stale) = self.stale_from.take() else { return };
-        let from = turn_to_look_from(messages, stale);
-        let kept = self.found.partition_point(|fault| fault.message < from);
-        let before: Vec<_> = self.found.drain(kept..).collect();
-        let mut look = Look { messages, block, uses: &mut self.uses, open: Vec::new(), found: Vec::new(), cause };
-        look.turns(from);
-        for fault in &mut look.found {
+        let from = rescan_start(messages, stale);
+        let kept = self.faults.partition_point(|fault| fault.message < from);
+        let before: Vec<_> = self.faults.drain(kept..).collect();
+        let mut scan = FaultScan { messages, block, uses: &mut self.uses, pending: Vec::new(), faults: Vec::new(), cause };
+        scan.scan_turns(from);
+        for fault in &mut scan.faults {
             let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
             fault.cause = known.map_or(fault.cause, |old| old.cause);
         }
-        self.found.extend(look.found);
+        self.faults.extend(scan.faults);
     }
 }
 
-/// The beginning of the assistant turn whose answers may have changed: two turns back at most.
-fn turn_to_look_from(messages: &[ContextMessage], changed: usize) -> usize {
+/// Returns the index where checking must start again: the assistant turn whose results may have changed, at most two turns back.
+fn rescan_start(messages: &[ContextMessage], changed: usize) -> usize {
     let mut at = changed.min(messages.len());
     for role in [Role::User, Role::Assistant] {
         while at > 0 && messages[at - 1].role == role {
@@ -118,26 +118,26 @@ fn turn_to_look_from(messages: &[ContextMessage], changed: usize) -> usize {
     at
 }
 
-struct Look<'l, 'a> {
+struct FaultScan<'l, 'a> {
     messages: &'l [ContextMessage],
     block: &'l dyn Fn(BlockId) -> &'a Block,
-    /// How many tool_use blocks of each pair stand before the place that is looked at; in the end, all of them.
+    /// Number of tool_use blocks of each pair before the current position; after the scan, in all messages.
     uses: &'l mut [u32],
-    /// The tool calls of the last assistant turn, in the order of their pairs.
-    open: Vec<Open>,
-    found: Vec<Fault>,
+    /// Tool calls of the last assistant turn, sorted by pair.
+    pending: Vec<PendingCall>,
+    faults: Vec<Fault>,
     cause: Cause,
 }
 
-struct Open {
+struct PendingCall {
     pair: PairId,
     block: BlockId,
     message: usize,
     answered: bool,
 }
 
-impl<'l, 'a> Look<'l, 'a> {
-    fn turns(&mut self, from: usize) {
+impl<'l, 'a> FaultScan<'l, 'a> {
+    fn scan_turns(&mut self, from: usize) {
         let messages = self.messages;
         for (.., kind) in self.blocks(from..messages.len()) {
             if let Kind::ToolUse(pair) = kind {
@@ -154,80 +154,80 @@ impl<'l, 'a> Look<'l, 'a> {
             }
             at = end;
         }
-        self.close_open();
-        self.found.sort_by_key(|fault| fault.message);
+        self.report_unanswered();
+        self.faults.sort_by_key(|fault| fault.message);
     }
 
     fn assistant_turn(&mut self, turn: Range<usize>) {
         if let (0, Some(first)) = (turn.start, self.messages[turn.start].blocks.first()) {
-            self.fault(FaultKind::FirstNotUser, *first, 0);
+            self.add_fault(FaultKind::FirstNotUser, *first, 0);
         }
         for (message, block, kind) in self.blocks(turn) {
             match kind {
                 Kind::ToolUse(pair) => {
                     match self.uses[pair.index()] {
-                        0 => self.open.push(Open { pair, block, message, answered: false }),
-                        _ => self.fault(FaultKind::DuplicateId, block, message),
+                        0 => self.pending.push(PendingCall { pair, block, message, answered: false }),
+                        _ => self.add_fault(FaultKind::DuplicateId, block, message),
                     }
                     self.uses[pair.index()] += 1;
                 }
-                Kind::Text => self.text(block, message),
+                Kind::Text => self.check_text(block, message),
                 _ => {}
             }
         }
-        self.open.sort_unstable_by_key(|open| open.pair);
+        self.pending.sort_unstable_by_key(|call| call.pair);
     }
 
     fn user_turn(&mut self, turn: Range<usize>) {
-        let mut others_seen = false;
-        let mut not_asked = BTreeSet::new();
+        let mut other_block_before = false;
+        let mut results_without_call = BTreeSet::new();
         for (message, block, kind) in self.blocks(turn) {
             let Kind::ToolResult(pair) = kind else {
-                others_seen = true;
+                other_block_before = true;
                 if kind == Kind::Text {
-                    self.text(block, message);
+                    self.check_text(block, message);
                 }
                 continue;
             };
-            let asked = self.open.binary_search_by_key(&pair, |open| open.pair);
-            let answered = match asked {
-                Ok(at) => std::mem::replace(&mut self.open[at].answered, true),
-                Err(_) => !not_asked.insert(pair),
+            let call = self.pending.binary_search_by_key(&pair, |call| call.pair);
+            let already_answered = match call {
+                Ok(index) => std::mem::replace(&mut self.pending[index].answered, true),
+                Err(_) => !results_without_call.insert(pair),
             };
             let fault = match self.uses[pair.index()] {
                 0 => Some(FaultKind::OrphanResult),
-                _ if answered => Some(FaultKind::DuplicateId),
-                1 if asked.is_err() || others_seen => Some(FaultKind::MisplacedResult),
+                _ if already_answered => Some(FaultKind::DuplicateId),
+                1 if call.is_err() || other_block_before => Some(FaultKind::MisplacedResult),
                 _ => None,
             };
             if let Some(kind) = fault {
-                self.fault(kind, block, message);
+                self.add_fault(kind, block, message);
             }
         }
-        self.close_open();
+        self.report_unanswered();
     }
 
-    /// What the turn that just ended left open stays without an answer.
-    fn close_open(&mut self) {
-        let unanswered = self.open.drain(..).filter(|open| !open.answered);
+    /// Reports the pending calls as unanswered: the turn that could answer them is over.
+    fn report_unanswered(&mut self) {
+        let unanswered = self.pending.drain(..).filter(|call| !call.answered);
         let cause = self.cause;
-        let fault = |Open { block, message, .. }| Fault { kind: FaultKind::UnansweredUse, block, message, cause };
-        self.found.extend(unanswered.map(fault));
+        let fault = |PendingCall { block, message, .. }| Fault { kind: FaultKind::UnansweredUse, block, message, cause };
+        self.faults.extend(unanswered.map(fault));
     }
 
-    /// The blocks of some messages, each with its message.
+    /// Yields the blocks of some messages, each with the index of its message.
     fn blocks(&self, messages: Range<usize>) -> impl Iterator<Item = (usize, BlockId, Kind)> + use<'l, 'a> {
         let (all, block) = (self.messages, self.block);
         messages.flat_map(move |message| all[message].blocks.iter().map(move |id| (message, *id, block(*id).kind)))
     }
 
-    fn text(&mut self, block: BlockId, message: usize) {
+    fn check_text(&mut self, block: BlockId, message: usize) {
         if (self.block)(block).text().is_empty() {
-            self.fault(FaultKind::EmptyContent, block, message);
+            self.add_fault(FaultKind::EmptyContent, block, message);
         }
     }
 
-    fn fault(&mut self, kind: FaultKind, block: BlockId, message: usize) {
-        self.found.push(Fault { kind, block, message, cause: self.cause });
+    fn add_fault(&mut self, kind: FaultKind, block: BlockId, message: usize) {
+        self.faults.push(Fault { kind, block, message, cause: self.cause });
     }
 }

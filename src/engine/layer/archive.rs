@@ -1,14 +1,14 @@
-//! `archive`: the full transcript is written to disk before something is lost.
+//! `archive`: writes the full transcript to disk before content is lost.
 //!
-//! It edits nothing; `{path}` in the templates of the layer it runs before is the file it wrote. Harnesses write a full copy
-//! each time, so a policy that acts at every turn writes the history as often as there are turns.
+//! It edits nothing. In the templates of the layer that runs after it, `{path}` is the file it wrote. Harnesses write a full
+//! copy each time, so a policy that acts at every turn writes the whole history once per turn.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "archive"
 //! do = "archive"
-//! when = { before = ["auto"] }
-//! path = ".transcripts/transcript_{n}.jsonl"     # {n} counts from 1
+//! when = { before = ["auto"] }                   # the layers that it precedes; required
+//! path = ".transcripts/transcript_{n}.jsonl"     # the default; {n} counts the archives of a conversation from 1
 //! ```
 
 use schemars::JsonSchema;
@@ -20,11 +20,11 @@ use crate::tokens::meter::{SizeUnit, python_text};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Archive {
-    /// Where it goes; `{n}` counts the archives of one conversation from 1.
+    /// Path of the archive; `{n}` counts the archives of one conversation from 1.
     pub path: String,
 }
 
-/// A message is written as Python's `json.dumps` writes it: ASCII only, so characters are bytes.
+/// Size unit of an archive: Python's `json.dumps`, which writes ASCII only, so one character is one byte.
 pub const FORM: SizeUnit = SizeUnit::JsonAscii;
 
 impl Default for Archive {
@@ -33,12 +33,12 @@ impl Default for Archive {
     }
 }
 
-/// Bytes of the transcript as it would be written now: one message a line.
+/// Returns the bytes of the transcript as it would be written now: one message per line.
 pub fn bytes(context: &Context) -> u64 {
     context.sum(FORM) + context.len() as u64
 }
 
-/// The transcript as it would be written now.
+/// Returns the transcript as it would be written now.
 pub fn text(context: &Context) -> String {
-    context.messages().iter().map(|sent| python_text::dumps(&context.wire(sent), true) + "\n").collect()
+    context.messages().iter().map(|message| python_text::dumps(&context.wire(message), true) + "\n").collect()
 }

@@ -1,25 +1,33 @@
-//! `clear`: old tool results become a placeholder; the call that made them stays.
+//! `clear`: replaces old tool results with a placeholder and keeps their calls.
 //!
-//! Known as micro-compaction, observation masking, clearing of tool uses. It keeps the shape of the conversation, so it never
-//! breaks a pair, and it loses the text of results for good unless they were persisted.
+//! Other names: micro-compaction, observation masking, clearing of tool uses. The conversation keeps its shape, so no pair of
+//! tool_use and tool_result breaks. The text of a cleared result is lost for good unless it was persisted.
 //!
-//! Each clearing changes the prompt from the first cleared result on, and a provider writes what stands behind that place into
-//! its cache again. Without `clear_at_least` that happens at nearly every call. With it, results that are old wait until enough
-//! can go at once: few large clearings are cheaper than many small ones, and until one is due the requests hold more. Batches
-//! want a history that remembers them: with `scope = "request"` every request is decided anew, and once enough is old, each
-//! further result is cleared when its time comes. With `scope = "server"` the provider clears what it has cached, and nothing
-//! is written again.
+//! Each clearing changes the prompt from the first cleared result on, and the provider writes everything behind that position
+//! into its cache again. Without `clear_at_least` this happens at nearly every call. With it, old results wait until enough
+//! tokens can go at once: a few large clearings are cheaper than many small ones, but the requests are larger until the next
+//! clearing. Batches need a history that remembers them: with `scope = "request"` every request is decided anew, and once
+//! enough is old, each further result is cleared as soon as it is old. With `scope = "server"` the provider clears inside its
+//! cache, and nothing is written again.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "micro"
 //! do = "clear"
-//! keep_recent = 3            # the newest results stay
-//! min_chars = 100            # so do short ones: the placeholder would hardly be shorter
-//! preserve_tools = ["read_file"]
+//! keep_recent = 3                 # number of newest results to keep; default 3
+//! min_chars = 100                 # keep results of at most this many characters; default 0
+//! tools = []                      # clear only results of these tools; default: of all tools
+//! preserve_tools = ["read_file"]  # keep the results of these tools; default: none
+//! protect_unseen = false          # keep results that the model has not answered yet; default false
+//! keep_errors = false             # keep results that are marked as errors; default false
+//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
+//! clear_at_least = "10k"          # clear only if this many tokens go at once; default 0
+//! clear_inputs = true             # also clear the inputs of the calls; default false
+//! # Replaces a result; {tool} is the name of its tool. Default: "[Old tool result content cleared]".
 //! placeholder = "[Previous: used {tool}]"
-//! clear_at_least = "10k"     # nothing happens unless so many tokens go
-//! clear_inputs = true        # the calls stay, without what they asked for
+//! # A result with a line that begins with this text was persisted; the rest of the line is its {path}.
+//! saved_line = "Full output: "    # the default
+//! placeholder_saved = ""          # replaces a persisted result; default "": use `placeholder`
 //! ```
 
 use std::collections::BTreeSet;
@@ -28,8 +36,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::pick::{Candidate, results_from};
-use super::{LayerInput, LayerState, Place, Proposal, ResultFilter};
+use super::result_filter::{Candidate, results_from};
+use super::{BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::transcript::conversation::{Block, Kind, Role};
@@ -39,32 +47,32 @@ use crate::util::template::fill;
 #[serde(default)]
 pub struct Clear {
     #[serde(flatten)]
-    pub pick: ResultFilter,
-    /// What stands in place of a cleared result; `{tool}` is its tool's name.
+    pub filter: ResultFilter,
+    /// Text that replaces a cleared result; `{tool}` is the name of its tool.
     pub placeholder: String,
-    /// A result with a line that begins so was persisted; the rest of the line is `{path}` in `placeholder_saved`.
+    /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
-    /// What stands in place of a persisted result; `placeholder`, where this is empty.
+    /// Text that replaces a persisted result; empty (default): `placeholder`.
     pub placeholder_saved: String,
-    /// Nothing is cleared unless at least so many tokens, by the report's counter, go at once; 0: however few.
+    /// Minimum tokens, by the report's counter, that must go at once; 0 (default): clear at once, however few.
     pub clear_at_least: Size,
-    /// The calls of the cleared results lose their inputs: `{}` stays.
+    /// `true`: also replace the inputs of the cleared results' calls by `{}`; default `false`.
     pub clear_inputs: bool,
 }
 
-/// Old results that stay until enough can be cleared at once.
+/// Old results that wait until enough can be cleared at once.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Waiting {
-    /// Results from here up to the layer's cursor wait.
-    since: Place,
-    /// What clearing them frees, by the counter's measure; less than nothing where placeholders are longer than results.
+pub struct PendingClears {
+    /// The results from this position up to the layer's cursor wait.
+    since: BlockPosition,
+    /// Size that clearing them frees, in the counter's unit; negative if the placeholders are longer than the results.
     size: i64,
 }
 
 impl Default for Clear {
     fn default() -> Self {
         Self {
-            pick: ResultFilter { keep_recent: 3, ..ResultFilter::default() },
+            filter: ResultFilter { keep_recent: 3, ..ResultFilter::default() },
             placeholder: "[Old tool result content cleared]".to_owned(),
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),
@@ -75,87 +83,85 @@ impl Default for Clear {
 }
 
 impl Clear {
-    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
-        let picked = match self.in_batches() {
-            true => self.batch(now, memory),
-            false => self.pick.results(now.context, &mut memory.cursor),
-        };
-        Proposal { edits: self.edits(now.context, &picked), ..Proposal::default() }
+    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+        let candidates =
+            if self.in_batches() { self.take_batch(input, state) } else { self.filter.results(input.context, &mut state.cursor) };
+        Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
     }
 
-    /// Whether results wait for each other.
+    /// Returns whether results wait until enough can be cleared at once.
     pub fn in_batches(&self) -> bool {
         self.clear_at_least != Size::from(0)
     }
 
-    /// All that waits, where clearing it frees enough; else nothing, and it waits on.
+    /// Returns all waiting results if clearing them frees enough; otherwise returns none, and they continue to wait.
     ///
-    /// A run adds what is new to what it knows of the rest, so that waiting costs nothing. Another layer may have made results
-    /// smaller meanwhile: all of them are looked at again before they are cleared.
-    fn batch<'a>(&self, now: &LayerInput<'a>, memory: &mut LayerState) -> Vec<Candidate<'a>> {
-        let context = now.context;
-        if memory.cursor.start(context) == Place::default() {
-            memory.waiting = Waiting::default();
+    /// A run adds the size of the new results to the known size of the others, so that waiting costs no time. Another layer may
+    /// have shrunk results in the meantime, so all of them are checked again before they are cleared.
+    fn take_batch<'a>(&self, input: &LayerInput<'a>, state: &mut LayerState) -> Vec<Candidate<'a>> {
+        let context = input.context;
+        if state.cursor.start(context) == BlockPosition::default() {
+            state.pending_clears = PendingClears::default();
         }
-        let new = self.pick.results(context, &mut memory.cursor);
-        memory.waiting.size += self.freed(now, &new);
-        if !self.is_enough(now, memory.waiting.size) {
+        let new_results = self.filter.results(context, &mut state.cursor);
+        state.pending_clears.size += self.freed_size(input, &new_results);
+        if !self.is_enough(input, state.pending_clears.size) {
             return Vec::new();
         }
-        let end = memory.cursor.start(context);
-        let mut all = results_from(context, memory.waiting.since);
-        all.retain(|picked| picked.place < end && self.pick.may_touch(context, picked));
-        memory.waiting.size = self.freed(now, &all);
-        if !self.is_enough(now, memory.waiting.size) {
+        let end = state.cursor.start(context);
+        let mut all = results_from(context, state.pending_clears.since);
+        all.retain(|candidate| candidate.position < end && self.filter.may_edit(context, candidate));
+        state.pending_clears.size = self.freed_size(input, &all);
+        if !self.is_enough(input, state.pending_clears.size) {
             return Vec::new();
         }
-        memory.waiting = Waiting { since: end, size: 0 };
+        state.pending_clears = PendingClears { since: end, size: 0 };
         all
     }
 
-    fn is_enough(&self, now: &LayerInput, freed: i64) -> bool {
-        let whole = now.context.sum(now.counter.measure);
-        let [before, after] = [whole, whole.saturating_add_signed(-freed)].map(|size| now.counter.apply(size));
-        before.saturating_sub(after) >= self.clear_at_least.resolve(now.limits)
+    fn is_enough(&self, input: &LayerInput, freed_size: i64) -> bool {
+        let total = input.context.sum(input.counter.measure);
+        let [before, after] = [total, total.saturating_add_signed(-freed_size)].map(|size| input.counter.apply(size));
+        before.saturating_sub(after) >= self.clear_at_least.resolve(input.limits)
     }
 
-    /// What clearing these results frees, by the counter's measure.
-    fn freed(&self, now: &LayerInput, picked: &[Candidate]) -> i64 {
-        let (context, measure) = (now.context, now.counter.measure);
-        let of_edit = |edit: Edit| {
+    /// Returns the size that clearing these results frees, in the counter's unit.
+    fn freed_size(&self, input: &LayerInput, candidates: &[Candidate]) -> i64 {
+        let (context, unit) = (input.context, input.counter.measure);
+        let freed_by_edit = |edit: Edit| {
             let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
-            let sent = &context.messages()[message];
-            let id = sent.blocks[block];
-            let after = context.written_size(&context.rewritten(id, field, value, sent.plain), measure);
-            context.block_size(id, measure).cast_signed() - after.cast_signed()
+            let message = &context.messages()[message];
+            let id = message.blocks[block];
+            let after = context.rewritten_size(&context.rewritten(id, field, value, message.plain), unit);
+            context.block_size(id, unit).cast_signed() - after.cast_signed()
         };
-        self.edits(context, picked).into_iter().map(of_edit).sum()
+        self.edits(context, candidates).into_iter().map(freed_by_edit).sum()
     }
 
-    /// What clears these results; nothing for those that are cleared.
-    fn edits(&self, context: &Context, picked: &[Candidate]) -> Vec<Edit> {
-        let mut inputs = BTreeSet::new();
+    /// Returns the edits that clear these results; none for results that are already cleared.
+    fn edits(&self, context: &Context, candidates: &[Candidate]) -> Vec<Edit> {
+        let mut cleared_calls = BTreeSet::new();
         let mut edits = Vec::new();
-        for picked in picked {
-            // Two results may name one call.
-            let call = if self.clear_inputs { call_with_input(context, picked) } else { None };
-            edits.extend(call.filter(|call| inputs.insert(*call)).map(without_input));
-            edits.extend(self.without_content(context, picked));
+        for candidate in candidates {
+            // Two results may belong to one call.
+            let call = if self.clear_inputs { find_call_with_input(context, candidate) } else { None };
+            edits.extend(call.filter(|call| cleared_calls.insert(*call)).map(clear_input));
+            edits.extend(self.clear_content(context, candidate));
         }
         edits
     }
 
-    fn without_content(&self, context: &Context, picked: &Candidate) -> Option<Edit> {
-        let placeholder = self.placeholder_for(context.tool_name(picked.pair), picked.block);
-        let is_there = picked.block.field("content").and_then(Value::as_str) == Some(&placeholder);
-        (!is_there).then(|| picked.place.with_content(placeholder))
+    fn clear_content(&self, context: &Context, candidate: &Candidate) -> Option<Edit> {
+        let placeholder = self.placeholder_for(context.tool_name(candidate.pair), candidate.block);
+        let is_cleared = candidate.block.field("content").and_then(Value::as_str) == Some(&placeholder);
+        (!is_cleared).then(|| candidate.position.with_content(placeholder))
     }
 
     fn placeholder_for(&self, tool: &str, block: &Block) -> String {
         if self.placeholder_saved.is_empty() {
             return fill(&self.placeholder, &[("tool", tool)]);
         }
-        let content = self.pick.lists.content(block).unwrap_or_default();
+        let content = self.filter.lists.content(block).unwrap_or_default();
         match content.lines().find_map(|line| line.strip_prefix(&*self.saved_line)) {
             Some(path) => fill(&self.placeholder_saved, &[("path", path), ("tool", tool)]),
             None => fill(&self.placeholder, &[("tool", tool)]),
@@ -163,18 +169,19 @@ impl Clear {
     }
 }
 
-/// The call that a result answers, if it stands in the turn before and its input is not yet empty.
-fn call_with_input(context: &Context, picked: &Candidate) -> Option<Place> {
-    let before = context.messages()[..picked.place.message].iter().enumerate().rev();
-    let mut turn = before.skip_while(|(_, sent)| sent.role == Role::User).take_while(|(_, sent)| sent.role == Role::Assistant);
-    turn.find_map(|(message, sent)| {
-        let block = sent.blocks.iter().position(|id| context.block(*id).kind == Kind::ToolUse(picked.pair))?;
-        let input = context.block(sent.blocks[block]).field("input")?;
-        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(Place { message, block })
+/// Returns the position of the call that a result answers, if the call is in the turn before and its input is not empty yet.
+fn find_call_with_input(context: &Context, candidate: &Candidate) -> Option<BlockPosition> {
+    let before = context.messages()[..candidate.position.message].iter().enumerate().rev();
+    let mut turn =
+        before.skip_while(|(_, message)| message.role == Role::User).take_while(|(_, message)| message.role == Role::Assistant);
+    turn.find_map(|(index, message)| {
+        let block = message.blocks.iter().position(|id| context.block(*id).kind == Kind::ToolUse(candidate.pair))?;
+        let input = context.block(message.blocks[block]).field("input")?;
+        input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message: index, block })
     })
 }
 
-fn without_input(call: Place) -> Edit {
-    let Place { message, block } = call;
+fn clear_input(call: BlockPosition) -> Edit {
+    let BlockPosition { message, block } = call;
     Edit::Rewrite { message, block, field: "input", value: Value::Object(Map::new()) }
 }

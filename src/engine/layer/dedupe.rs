@@ -1,16 +1,24 @@
-//! `dedupe`: of several copies of the same file or the same text, one stays; the others become a pointer to it.
+//! `dedupe`: keeps one copy of the same file or text and replaces the others with a placeholder.
 //!
-//! Known as removal of duplicate reads. With `key = "text"` nothing is lost. With `key = "path"` an older version of a file is.
-//! Keeping the *earliest* identical copy leaves the prefix alone, and with it the provider's cache.
+//! Other name: removal of duplicate reads. With `key = "text"` nothing is lost. With `key = "path"` older versions of a file are
+//! lost. If the *earliest* identical copy stays, the prefix does not change, and the provider's cache stays valid.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "reads"
 //! do = "dedupe"
-//! key = "path"               # the file a tool was asked for; "text": the very same characters
-//! keep = "last"
-//! tools = ["Read"]
+//! key = "path"                    # a copy has the same tool and file; "text" (default): exactly the same characters
+//! keep = "last"                   # keep the newest copy; "first" (default): the oldest
+//! # Replaces a copy; {path} is the file, {tool} the tool. This is the default.
+//! placeholder = "[The same result stands elsewhere in this conversation.]"
+//! min_chars = 200                 # keep results of at most this many characters; default 200
+//! tools = ["Read"]                # compare only results of these tools; default: of all tools
+//! preserve_tools = []             # keep the results of these tools; default: none
+//! keep_errors = false             # keep results that are marked as errors; default false
+//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
+//!
+//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
 
 use std::collections::HashMap;
 
@@ -18,8 +26,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pick::{Candidate, results_from};
-use super::{LayerInput, LayerState, Place, Proposal, ResultFilter};
+use super::result_filter::{Candidate, results_from};
+use super::{BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -29,29 +37,29 @@ use crate::util::template::fill;
 #[serde(default)]
 pub struct Dedupe {
     #[serde(flatten)]
-    pub pick: ResultFilter,
-    /// What makes a result a copy of another.
+    pub filter: ResultFilter,
+    /// What makes a result a copy of another; default `text`.
     pub key: Key,
-    /// Which of the copies stays.
-    pub keep: Copy,
-    /// What stands in place of a copy; `{path}` is the file's, `{tool}` the tool's name.
+    /// Which copy stays; default `first`.
+    pub keep: KeptCopy,
+    /// Text that replaces a copy; `{path}` is the path of the file, `{tool}` the name of the tool.
     pub placeholder: String,
 }
 
 /// What makes two results copies of each other.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Key {
     /// The same characters.
     Text,
-    /// The same tool was asked for the same file.
+    /// The same tool with the same file.
     Path,
 }
 
 /// Which copy stays.
-#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Copy {
+pub enum KeptCopy {
     /// The oldest.
     First,
     /// The newest.
@@ -61,70 +69,71 @@ pub enum Copy {
 impl Default for Dedupe {
     fn default() -> Self {
         Self {
-            pick: ResultFilter { min_chars: 200, ..ResultFilter::default() },
+            filter: ResultFilter { min_chars: 200, ..ResultFilter::default() },
             key: Key::Text,
-            keep: Copy::First,
+            keep: KeptCopy::First,
             placeholder: "[The same result stands elsewhere in this conversation.]".to_owned(),
         }
     }
 }
 
 impl Dedupe {
-    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
-        let context = now.context;
-        let start = memory.cursor.start(context);
-        if start == Place::default() {
-            memory.seen.clear();
+    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+        let context = input.context;
+        let start = state.cursor.start(context);
+        if start == BlockPosition::default() {
+            state.last_copies.clear();
         }
-        memory.cursor.set(Place { message: context.len(), block: 0 }, context);
+        state.cursor.set(BlockPosition { message: context.len(), block: 0 }, context);
         let mut newest: HashMap<String, Candidate> = HashMap::new();
         let mut proposal = Proposal::default();
-        // Another layer may have cleared it since: a pointer to that would lead nowhere.
-        let stands = |before: &BlockId| results_from(context, Place::default()).iter().any(|old| old.id == *before);
-        for picked in results_from(context, start).into_iter().filter(|picked| self.pick.may_touch(context, picked)) {
-            if picked.block.field("content").and_then(Value::as_str) == Some(&self.pointer(context, &picked)) {
+        // Another layer may have cleared the copy since; then a placeholder that refers to it would be wrong.
+        let is_in_context =
+            |before: &BlockId| results_from(context, BlockPosition::default()).iter().any(|old| old.id == *before);
+        for candidate in results_from(context, start).into_iter().filter(|candidate| self.filter.may_edit(context, candidate)) {
+            if candidate.block.field("content").and_then(Value::as_str) == Some(&self.placeholder_for(context, &candidate)) {
                 continue;
             }
-            let Some(key) = self.key(context, &picked) else { continue };
-            let id = picked.id;
+            let Some(key) = self.key_of(context, &candidate) else { continue };
+            let id = candidate.id;
             let copy = match self.keep {
-                Copy::First if memory.seen.get(&key).is_some_and(stands) => Some(picked),
-                Copy::First => None,
-                Copy::Last => newest.insert(key.clone(), picked).or_else(|| {
-                    let before = *memory.seen.get(&key)?;
-                    results_from(context, Place::default()).into_iter().find(|old| old.id == before)
+                KeptCopy::First if state.last_copies.get(&key).is_some_and(is_in_context) => Some(candidate),
+                KeptCopy::First => None,
+                KeptCopy::Last => newest.insert(key.clone(), candidate).or_else(|| {
+                    let before = *state.last_copies.get(&key)?;
+                    results_from(context, BlockPosition::default()).into_iter().find(|old| old.id == before)
                 }),
             };
-            if copy.is_none() || self.keep == Copy::Last {
-                memory.seen.insert(key, id);
+            if copy.is_none() || self.keep == KeptCopy::Last {
+                state.last_copies.insert(key, id);
             }
             proposal.edits.extend(copy.map(|copy| self.replace(context, &copy)));
         }
         proposal
     }
 
-    fn key(&self, context: &Context, picked: &Candidate) -> Option<String> {
+    fn key_of(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         match self.key {
-            Key::Text => self.pick.lists.content(picked.block).map(|text| text.into_owned()),
+            Key::Text => self.filter.lists.content(candidate.block).map(|text| text.into_owned()),
             Key::Path => {
-                let path = path_asked_for(context, picked.pair)?;
-                Some(format!("{}\n{path}", context.tool_name(picked.pair)))
+                let path = path_asked_for(context, candidate.pair)?;
+                Some(format!("{}\n{path}", context.tool_name(candidate.pair)))
             }
         }
     }
 
-    fn replace(&self, context: &Context, picked: &Candidate) -> Edit {
-        picked.place.with_content(self.pointer(context, picked))
+    fn replace(&self, context: &Context, candidate: &Candidate) -> Edit {
+        candidate.position.with_content(self.placeholder_for(context, candidate))
     }
 
-    /// What stands in place of a copy.
-    fn pointer(&self, context: &Context, picked: &Candidate) -> String {
-        let path = path_asked_for(context, picked.pair).unwrap_or_default();
-        fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(picked.pair))])
+    /// Returns the text that replaces a copy.
+    fn placeholder_for(&self, context: &Context, candidate: &Candidate) -> String {
+        let path = path_asked_for(context, candidate.pair).unwrap_or_default();
+        fill(&self.placeholder, &[("path", path), ("tool", context.tool_name(candidate.pair))])
     }
 }
 
-/// The file a tool call asked for.
+/// Returns the path of the file that a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
     let conversation = context.conversation();
     tool_access::named(conversation.block(conversation.pair(pair).used?).field("input")?)

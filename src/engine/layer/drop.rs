@@ -1,6 +1,6 @@
-//! `drop`: whole messages leave, between those that are kept at both ends.
+//! `drop`: removes whole messages, by default from the middle of the conversation.
 //!
-//! Known as snipping and as the sliding window. Cheap to decide and hard on the conversation: what leaves is gone, a cut
+//! Other names: snipping, sliding window. It is cheap to decide and harmful to the conversation: removed content is lost, a cut
 //! between a tool_use and its tool_result makes a request that the API refuses, and every cut makes the provider write the
 //! prompt behind it into its cache again. A window that slides by one message does so at every call.
 //!
@@ -8,11 +8,17 @@
 //! [[layer]]
 //! id = "snip"
 //! do = "drop"
-//! max_messages = 50          # with more messages than this …
-//! keep_first = 3             # … the first three and the newest 47 stay
-//! cut = "batch"              # never between a call and its results
-//! marker = "[snipped {n} messages]"
+//! keep = "newest"                 # "newest" (default); "entered": only the new messages; "dialogue": see below
+//! max_messages = 50               # with more messages than this, the middle is removed; default 50
+//! keep_first = 3                  # number of oldest messages to keep, part of max_messages; default 1
+//! cut = "batch"                   # where a cut may be: "batch" (default): not between a response and its results;
+//!                                 # "anywhere", "pull-back", "turn" (the tail begins with a typed message)
+//! repair = "none"                 # halves of pairs that a cut separates: "none" (default): keep them; "drop": remove them
+//! marker = "[snipped {n} messages]"   # user message at the cut; {n} messages, archived at {path}; default: none
+//! protect_turn = false            # keep everything since the newest typed message; default false
 //! ```
+//!
+//! `keep = "dialogue"` keeps the typed messages and the final replies of earlier turns and removes their tool calls and results.
 
 use std::collections::BTreeSet;
 
@@ -27,67 +33,67 @@ use crate::util::template::fill;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Drop {
-    /// What stays.
-    pub keep: Keep,
-    /// With more messages than this, the middle leaves (`keep = "newest"`).
+    /// Which messages stay; default `newest`.
+    pub keep: KeepRule,
+    /// Maximum number of messages: with more, the middle is removed (only with `keep = "newest"`); default 50.
     pub max_messages: usize,
-    /// So many of the oldest stay.
+    /// Number of oldest messages to keep, counted in `max_messages`; default 1.
     pub keep_first: usize,
-    /// Where a cut may fall.
-    pub cut: Cut,
-    /// What becomes of pairs it went through.
+    /// Where a cut may be; default `batch`.
+    pub cut: CutRule,
+    /// What happens to pairs of tool_use and tool_result that a cut separates; default `none`.
     pub repair: Repair,
-    /// A user message in place of what left: `{n}` messages, archived at `{path}`.
+    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive; default: no message.
     pub marker: Option<String>,
-    /// What was said since the newest typed message stays and is not counted.
+    /// `true`: keep everything since the newest message that the user typed, and do not count it; default `false`.
     pub protect_turn: bool,
 }
 
-/// What stays.
+/// Which messages stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Keep {
-    /// The newest messages, and `keep_first` of the oldest, `max_messages` in all.
+pub enum KeepRule {
+    /// The newest messages and the `keep_first` oldest, together `max_messages`.
     Newest,
-    /// Only what entered since the last response.
+    /// Only the new messages since the last response.
     Entered,
-    /// Of earlier turns, what was typed and the final reply: the tool work leaves.
+    /// Of earlier turns, the typed messages and the final reply: tool calls and results are removed.
     Dialogue,
 }
 
 /// Where a span of messages may begin and end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cut {
-    /// Anywhere, between a tool_use and its tool_result too.
+pub enum CutRule {
+    /// Anywhere, even between a tool_use and its tool_result.
     Anywhere,
-    /// Results at the end of the head stay with it; a tail that begins with results takes in one message more.
+    /// The head keeps the results of its last calls; a tail that begins with results takes in one more message.
     PullBack,
     /// Never between a response and the results that answer it.
     #[default]
     Batch,
-    /// A tail begins with a typed message.
+    /// Only before a message that the user typed.
     Turn,
 }
 
-/// What becomes of the halves of a pair that a cut went through.
+/// What happens to a pair of tool_use and tool_result that a cut separates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
-    /// They stay, and the API refuses the request.
+    /// The remaining half stays, and the API refuses the request.
     #[default]
     None,
-    /// They leave, too.
+    /// The remaining half is removed, too.
     Drop,
 }
 
 impl Default for Drop {
     fn default() -> Self {
         Self {
-            keep: Keep::Newest,
+            keep: KeepRule::Newest,
             max_messages: 50,
             keep_first: 1,
-            cut: Cut::Batch,
+            cut: CutRule::Batch,
             repair: Repair::None,
             marker: None,
             protect_turn: false,
@@ -96,34 +102,34 @@ impl Default for Drop {
 }
 
 impl Drop {
-    pub fn propose(&self, now: &LayerInput) -> Proposal {
+    pub fn propose(&self, input: &LayerInput) -> Proposal {
         let edits = match self.keep {
-            Keep::Newest => self.newest(now),
-            Keep::Entered if now.entered > 0 => vec![Edit::Drop { messages: 0..now.entered }],
-            Keep::Entered => Vec::new(),
-            Keep::Dialogue => dialogue(now),
+            KeepRule::Newest => self.remove_middle(input),
+            KeepRule::Entered if input.first_new > 0 => vec![Edit::Drop { messages: 0..input.first_new }],
+            KeepRule::Entered => Vec::new(),
+            KeepRule::Dialogue => remove_tool_work(input),
         };
         Proposal { edits, ..Proposal::default() }
     }
 
-    fn newest(&self, now: &LayerInput) -> Vec<Edit> {
-        let counted = if self.protect_turn { turn_start(now.context) } else { now.context.len() };
+    fn remove_middle(&self, input: &LayerInput) -> Vec<Edit> {
+        let counted = if self.protect_turn { turn_start(input.context) } else { input.context.len() };
         if counted <= self.max_messages {
             return Vec::new();
         }
         let tail = counted - self.max_messages.saturating_sub(self.keep_first);
-        let (head, tail) = self.cut.apply(now.context, self.keep_first.min(tail), tail);
+        let (head, tail) = self.cut.adjust_span(input.context, self.keep_first.min(tail), tail);
         if head >= tail {
             return Vec::new();
         }
-        // In this order every position holds: behind the span, the span, before it.
+        // Edits go from back to front, so that each position is still valid: behind the span, the span, before the span.
         let (before, mut edits) = match self.repair {
             Repair::None => (None, Vec::new()),
-            Repair::Drop => halves(now.context, head, tail),
+            Repair::Drop => remove_split_pairs(input.context, head, tail),
         };
         edits.push(Edit::Drop { messages: head..tail });
         if let Some(marker) = &self.marker {
-            let values = [("n", &*(tail - head).to_string()), ("path", now.archive.unwrap_or_default())];
+            let values = [("n", &*(tail - head).to_string()), ("path", input.archive_path.unwrap_or_default())];
             edits.push(Edit::Insert { at: head, message: NewMessage::plain(Role::User, fill(marker, &values)) });
         }
         edits.extend(before);
@@ -131,10 +137,10 @@ impl Drop {
     }
 }
 
-impl Cut {
-    /// Moves the two ends of a span that is to leave, `head..tail`, to where this cut may fall.
-    pub fn apply(self, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
-        if self == Cut::Anywhere {
+impl CutRule {
+    /// Moves both ends of the span to remove, `head..tail`, to positions that this rule allows.
+    pub fn adjust_span(self, context: &Context, mut head: usize, tail: usize) -> (usize, usize) {
+        if self == CutRule::Anywhere {
             return (head, tail);
         }
         if head > 0 && uses_tools(context, &context.messages()[head - 1]) {
@@ -142,26 +148,26 @@ impl Cut {
                 head += 1;
             }
         }
-        (head, self.tail(context, tail))
+        (head, self.adjust_tail(context, tail))
     }
 
-    /// Moves the beginning of a tail that stays to where this cut may fall.
-    pub fn tail(self, context: &Context, mut tail: usize) -> usize {
-        let sent = |at: usize| context.messages().get(at);
-        let splits = |at: usize| {
-            let after = sent(at).is_some_and(|sent| holds_results(context, sent));
-            at > 0 && after && (self != Cut::PullBack || uses_tools(context, &context.messages()[at - 1]))
+    /// Moves the start of the tail that stays to a position that this rule allows.
+    pub fn adjust_tail(self, context: &Context, mut tail: usize) -> usize {
+        let message_at = |at: usize| context.messages().get(at);
+        let splits_batch = |at: usize| {
+            let begins_with_results = message_at(at).is_some_and(|message| holds_results(context, message));
+            at > 0 && begins_with_results && (self != CutRule::PullBack || uses_tools(context, &context.messages()[at - 1]))
         };
         match self {
-            Cut::Anywhere => {}
-            Cut::PullBack => tail -= usize::from(splits(tail)),
-            Cut::Batch => {
-                while splits(tail) {
+            CutRule::Anywhere => {}
+            CutRule::PullBack => tail -= usize::from(splits_batch(tail)),
+            CutRule::Batch => {
+                while splits_batch(tail) {
                     tail -= 1;
                 }
             }
-            Cut::Turn => {
-                while tail > 0 && sent(tail).is_some_and(|sent| !sent.typed) || splits(tail) {
+            CutRule::Turn => {
+                while tail > 0 && message_at(tail).is_some_and(|message| !message.typed) || splits_batch(tail) {
                     tail -= 1;
                 }
             }
@@ -170,65 +176,67 @@ impl Cut {
     }
 }
 
-/// The edits that take the halves of split pairs out: of the message before the span `head..tail`, and of those behind it.
-fn halves(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
+/// Returns the edits that remove the remaining halves of split pairs: from the message before the span `head..tail`, and from
+/// the messages behind it.
+fn remove_split_pairs(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
     let messages = context.messages();
-    let pairs_of = |messages: &[ContextMessage], of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
-        messages.iter().flat_map(|sent| &sent.blocks).filter_map(|id| of(context.block(*id).kind)).collect()
+    let pairs_in = |messages: &[ContextMessage], pair_of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
+        messages.iter().flat_map(|message| &message.blocks).filter_map(|id| pair_of(context.block(*id).kind)).collect()
     };
-    let without = |message: usize, of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
-        let stays = |id: &BlockId| of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
+    let without_halves = |message: usize, pair_of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
+        let stays = |id: &BlockId| pair_of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
         let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
         (keep.len() < messages[message].blocks.len()).then_some(Edit::Retain { message, keep })
     };
-    let kept_uses = pairs_of(&messages[tail..], used);
+    let kept_uses = pairs_in(&messages[tail..], tool_use_pair);
     let behind = (tail..messages.len()).take_while(|at| messages[*at].role == Role::User);
-    let behind: Vec<_> = behind.filter_map(|at| without(at, answered, &kept_uses)).collect();
-    let before = head.checked_sub(1).and_then(|at| without(at, used, &pairs_of(&messages[..head], answered)));
+    let behind: Vec<_> = behind.filter_map(|at| without_halves(at, tool_result_pair, &kept_uses)).collect();
+    let before =
+        head.checked_sub(1).and_then(|at| without_halves(at, tool_use_pair, &pairs_in(&messages[..head], tool_result_pair)));
     (before, behind.into_iter().rev().collect())
 }
 
-fn used(kind: Kind) -> Option<PairId> {
+fn tool_use_pair(kind: Kind) -> Option<PairId> {
     if let Kind::ToolUse(pair) = kind { Some(pair) } else { None }
 }
 
-fn answered(kind: Kind) -> Option<PairId> {
+fn tool_result_pair(kind: Kind) -> Option<PairId> {
     if let Kind::ToolResult(pair) = kind { Some(pair) } else { None }
 }
 
-fn holds_results(context: &Context, sent: &ContextMessage) -> bool {
-    sent.role == Role::User && sent.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolResult(_)))
+fn holds_results(context: &Context, message: &ContextMessage) -> bool {
+    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolResult(_)))
 }
 
-fn uses_tools(context: &Context, sent: &ContextMessage) -> bool {
-    sent.role == Role::Assistant && sent.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolUse(_)))
+fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
+    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolUse(_)))
 }
 
-/// Where the present turn begins: at the newest typed message, or at the response it answers as well.
+/// Returns where the current turn begins: at the newest typed message, or earlier if that message also holds tool results.
 pub(super) fn turn_start(context: &Context) -> usize {
-    Cut::Turn.tail(context, context.newest_typed().unwrap_or(0))
+    CutRule::Turn.adjust_tail(context, context.newest_typed().unwrap_or(0))
 }
 
-/// Thins every message before the present turn to what a chat history would hold of it; later messages first, so that the
-/// positions of the earlier ones hold.
-fn dialogue(now: &LayerInput) -> Vec<Edit> {
-    let context = now.context;
+/// Returns the edits that reduce every message before the current turn to what a chat history would hold of it. Later messages
+/// come first, so that the positions of earlier ones stay valid.
+fn remove_tool_work(input: &LayerInput) -> Vec<Edit> {
+    let context = input.context;
     let mut final_reply = true;
     let mut edits = Vec::new();
-    for (message, sent) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
-        let stays = |origin: Origin, kind: Kind| match sent.role {
+    for (index, message) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
+        let stays = |origin: Origin, kind: Kind| match message.role {
             Role::User => matches!(origin, Origin::User | Origin::Compaction),
             Role::Assistant => final_reply && kind == Kind::Text,
         };
-        let blocks = sent.blocks.iter().copied();
+        let blocks = message.blocks.iter().copied();
         let keep: Vec<_> = blocks.filter(|id| stays(context.block(*id).origin, context.block(*id).kind)).collect();
-        match sent.role {
-            Role::User if sent.typed => final_reply = true,
+        match message.role {
+            Role::User if message.typed => final_reply = true,
             Role::Assistant if !keep.is_empty() => final_reply = false,
             _ => {}
         }
-        if keep.len() < sent.blocks.len() {
-            edits.push(Edit::Retain { message, keep });
+        if keep.len() < message.blocks.len() {
+            edits.push(Edit::Retain { message: index, keep });
         }
     }
     edits

@@ -1,19 +1,31 @@
-//! `persist`: large tool results go to disk; a marker with the path and a preview stay.
+//! `persist`: moves large tool results to disk; a marker with the path and a preview stays.
 //!
-//! Known as the tool result budget. The model can read the file again, so what is lost is a round trip, not the content. A
-//! batch budget does nothing for one huge result under it, and a limit on single results nothing for a batch of middling ones.
+//! Other name: tool result budget. The model can read the file again, so the cost is a round trip, not the content. A limit
+//! for batches does not catch one huge result below it, and a limit for single results does not catch many medium ones.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "budget"
 //! do = "persist"
-//! of = "batch"               # the results that answer one response together; "result": each alone
-//! max_bytes = "200KB"
-//! count = "chars"            # what max_bytes counts
-//! min_chars = 30_000         # smaller results stay
-//! preview_chars = 2000
+//! of = "batch"                    # limit the results of one response together (default); "result": each result alone
+//! max_bytes = "200KB"             # the limit, in the unit of `count`; default 200,000
+//! count = "chars"                 # what max_bytes counts: "bytes" of UTF-8 (default) or "chars"
+//! tool_limits = {}                # lower limits for some tools, such as { Bash = 30_000 }; only with of = "result"
+//! preview_chars = 2000            # characters of the result in the marker; default 2,000
+//! path = ".task_outputs/tool-results/{id}.txt"    # the default; {id} is the tool_use id
+//! clean_id = true                 # make {id} a safe file name; default true
+//! # The text that stays; {size} is the size in KB. This is the default.
+//! marker = "<persisted-output>\nFull output: {path}\nPreview:\n{head}\n</persisted-output>"
+//! min_chars = 30_000              # keep results of at most this many characters; default 0
+//! tools = []                      # persist only results of these tools; default: of all tools
+//! preserve_tools = []             # keep the results of these tools; default: none
+//! keep_errors = false             # keep results that are marked as errors; default false
+//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
+//!
+//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -21,8 +33,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pick::{Candidate, results_from};
-use super::{LayerInput, ListContent, NewFile, Place, Proposal, ResultFilter};
+use super::result_filter::{Candidate, results_from};
+use super::{BlockPosition, LayerInput, ListContent, NewFile, Proposal, ResultFilter};
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
@@ -35,37 +47,39 @@ use crate::util::text;
 #[serde(default)]
 pub struct Persist {
     #[serde(flatten)]
-    pub pick: ResultFilter,
-    /// What is looked at as one.
-    pub of: Of,
-    /// The most a batch, or a result, may hold.
+    pub filter: ResultFilter,
+    /// Which results are compared with the limit together; default `batch`.
+    pub of: Grouping,
+    /// Maximum size of a batch or a result, in the unit of `count`; default 200,000.
     pub max_bytes: Size,
-    /// What `max_bytes` counts.
-    pub count: Count,
-    /// Lower limits for the results of some tools (`of = "result"`).
+    /// Unit of `max_bytes` and `tool_limits`; default `bytes`.
+    pub count: CountUnit,
+    /// Lower limits for the results of some tools, by tool name (only with `of = "result"`); default: none.
     pub tool_limits: BTreeMap<String, u64>,
-    /// Characters of the result that stay.
+    /// Characters of the result that stay as a preview; default 2,000.
     pub preview_chars: usize,
-    /// Where it goes; `{id}` is the tool_use id.
+    /// Path of the file; `{id}` is the tool_use id.
     pub path: String,
-    /// Whether `{id}` is cleaned to letters, digits, `.`, `_`, `-` and cut at 120 characters.
+    /// `true` (default): reduce `{id}` to letters, digits, `.`, `_`, `-`, and at most 120 characters.
     pub clean_id: bool,
-    /// What stays: `{path}`, `{head}`, and `{size}` in KB.
+    /// Text that replaces the result: `{path}`, `{head}` (the preview), `{size}` in KB.
     pub marker: String,
 }
 
+/// Which results are compared with the limit together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Of {
-    /// All results of the last message, largest first until it is within the limit.
+pub enum Grouping {
+    /// All results of the last message; the largest are persisted first, until the rest is within the limit.
     Batch,
-    /// Every result that entered, by itself.
+    /// Each new result alone.
     Result,
 }
 
+/// Unit of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Count {
+pub enum CountUnit {
     /// Unicode code points, as Python's `len` counts them.
     Chars,
     /// Bytes of UTF-8.
@@ -75,10 +89,10 @@ pub enum Count {
 impl Default for Persist {
     fn default() -> Self {
         Self {
-            pick: ResultFilter::default(),
-            of: Of::Batch,
+            filter: ResultFilter::default(),
+            of: Grouping::Batch,
             max_bytes: 200_000.into(),
-            count: Count::Bytes,
+            count: CountUnit::Bytes,
             tool_limits: BTreeMap::new(),
             preview_chars: 2_000,
             path: ".task_outputs/tool-results/{id}.txt".to_owned(),
@@ -89,16 +103,16 @@ impl Default for Persist {
 }
 
 impl Persist {
-    pub fn propose(&self, now: &LayerInput) -> Proposal {
+    pub fn propose(&self, input: &LayerInput) -> Proposal {
         let mut proposal = Proposal::default();
         match self.of {
-            Of::Batch => self.batch(now, &mut proposal),
-            Of::Result => {
-                for picked in results_from(now.context, Place { message: now.entered, block: 0 }) {
-                    let limit = self.tool_limits.get(now.context.tool_name(picked.pair)).copied();
-                    let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(now.limits));
-                    if self.size_of(&picked) > limit && self.may_persist(now, &picked) {
-                        self.persist(now, &picked, &mut proposal);
+            Grouping::Batch => self.limit_batch(input, &mut proposal),
+            Grouping::Result => {
+                for candidate in results_from(input.context, BlockPosition { message: input.first_new, block: 0 }) {
+                    let limit = self.tool_limits.get(input.context.tool_name(candidate.pair)).copied();
+                    let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
+                    if self.content_size(&candidate) > limit && self.may_persist(input, &candidate) {
+                        self.persist(input, &candidate, &mut proposal);
                     }
                 }
             }
@@ -106,85 +120,88 @@ impl Persist {
         proposal
     }
 
-    fn batch(&self, now: &LayerInput, proposal: &mut Proposal) {
-        let last = match now.context.messages().last() {
-            Some(sent) if sent.role == Role::User && !sent.plain => now.context.len() - 1,
+    fn limit_batch(&self, input: &LayerInput, proposal: &mut Proposal) {
+        let last = match input.context.messages().last() {
+            Some(message) if message.role == Role::User && !message.plain => input.context.len() - 1,
             _ => return,
         };
-        let limit = self.max_bytes.resolve(now.limits);
-        if self.is_surely_within(limit, now.context, last) {
+        let limit = self.max_bytes.resolve(input.limits);
+        if self.is_surely_within(limit, input.context, last) {
             return;
         }
-        let results = results_from(now.context, Place { message: last, block: 0 });
-        let mut by_size: Vec<_> = results.into_iter().map(|picked| (self.size_of(&picked), picked)).collect();
+        let results = results_from(input.context, BlockPosition { message: last, block: 0 });
+        let mut by_size: Vec<_> = results.into_iter().map(|candidate| (self.content_size(&candidate), candidate)).collect();
         let mut total: u64 = by_size.iter().map(|(size, _)| size).sum();
         by_size.sort_by_key(|(size, _)| Reverse(*size));
-        for (size, picked) in by_size {
+        for (size, candidate) in by_size {
             if total <= limit {
                 break;
             }
-            if self.may_persist(now, &picked) {
-                let marker = self.persist(now, &picked, proposal);
-                total = total - size + self.size(&marker);
+            if self.may_persist(input, &candidate) {
+                let marker = self.persist(input, &candidate, proposal);
+                total = total - size + self.text_size(&marker);
             }
         }
     }
 
-    /// Whether the results of a message are known to be within a limit without a look at them: Python's repr of a block is longer
-    /// than its content, however that is read. Most batches are far from their limit.
+    /// Returns whether the results of a message are within a limit for certain, without reading them: Python's repr of a block is
+    /// longer than its content in any form. Most batches are far below their limit, so this saves time.
     fn is_surely_within(&self, limit: u64, context: &Context, message: usize) -> bool {
-        let sent = &context.messages()[message];
-        self.count == Count::Chars && context.keeps(SizeUnit::PyRepr) && context.message_size(sent, SizeUnit::PyRepr) <= limit
+        let message = &context.messages()[message];
+        self.count == CountUnit::Chars
+            && context.tracks(SizeUnit::PyRepr)
+            && context.message_size(message, SizeUnit::PyRepr) <= limit
     }
 
-    /// A marker that is itself over the limit must not go where it says that the content is.
-    fn may_persist(&self, now: &LayerInput, picked: &Candidate) -> bool {
-        let is_marker = now.context.is_made(picked.id) && self.content(picked).contains(&self.path(now, picked));
-        self.pick.may_touch(now.context, picked) && !is_marker
+    /// Returns whether a result may be persisted. A marker that is itself over the limit must not overwrite the file that it names.
+    fn may_persist(&self, input: &LayerInput, candidate: &Candidate) -> bool {
+        let is_marker =
+            input.context.is_synthetic(candidate.id) && self.content(candidate).contains(&self.path(input, candidate));
+        self.filter.may_edit(input.context, candidate) && !is_marker
     }
 
-    fn path(&self, now: &LayerInput, picked: &Candidate) -> String {
-        let id = &now.context.conversation().pair(picked.pair).id;
+    fn path(&self, input: &LayerInput, candidate: &Candidate) -> String {
+        let id = &input.context.conversation().pair(candidate.pair).id;
         let id = if self.clean_id { clean(id) } else { id.clone() };
         fill(&self.path, &[("id", &id)])
     }
 
-    /// Moves one result to disk and gives the marker that stays.
-    fn persist(&self, now: &LayerInput, picked: &Candidate, proposal: &mut Proposal) -> String {
-        let content = self.content(picked);
-        let path = self.path(now, picked);
+    /// Moves one result to disk and returns the marker that replaces it.
+    fn persist(&self, input: &LayerInput, candidate: &Candidate, proposal: &mut Proposal) -> String {
+        let content = self.content(candidate);
+        let path = self.path(input, candidate);
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
-        proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(picked.id), path, text: content.to_string() });
-        proposal.edits.push(picked.place.with_content(marker.clone()));
+        proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(candidate.id), path, text: content.to_string() });
+        proposal.edits.push(candidate.position.with_content(marker.clone()));
         marker
     }
 
-    fn content<'a>(&self, picked: &Candidate<'a>) -> std::borrow::Cow<'a, str> {
-        self.pick.lists.content(picked.block).unwrap_or_default()
+    fn content<'a>(&self, candidate: &Candidate<'a>) -> Cow<'a, str> {
+        self.filter.lists.content(candidate.block).unwrap_or_default()
     }
 
-    /// The size of a result's content. Python's repr of a list is measured without writing it down.
-    fn size_of(&self, picked: &Candidate) -> u64 {
-        match (picked.block.field("content"), self.pick.lists, self.count) {
-            (Some(list @ Value::Array(_)), ListContent::Repr, Count::Chars) => python::repr_len(list),
-            _ => self.size(&self.content(picked)),
+    /// Returns the size of a result's content. The length of Python's repr of a list is computed without building the text.
+    fn content_size(&self, candidate: &Candidate) -> u64 {
+        match (candidate.block.field("content"), self.filter.lists, self.count) {
+            (Some(list @ Value::Array(_)), ListContent::Repr, CountUnit::Chars) => python::repr_len(list),
+            _ => self.text_size(&self.content(candidate)),
         }
     }
 
-    fn size(&self, content: &str) -> u64 {
+    fn text_size(&self, content: &str) -> u64 {
         match self.count {
-            Count::Chars => SizeUnit::Chars.text(content),
-            Count::Bytes => SizeUnit::Bytes.text(content),
+            CountUnit::Chars => SizeUnit::Chars.text(content),
+            CountUnit::Bytes => SizeUnit::Bytes.text(content),
         }
     }
 }
 
-/// Most characters a cleaned id keeps (learn-claude-code b6b5f33).
+/// Maximum characters of a cleaned id (learn-claude-code b6b5f33).
 const MAX_ID_CHARS: usize = 120;
 
-/// An id as a file name: only ASCII letters, digits, `.`, `_`, `-`.
+/// Turns an id into a file name: only ASCII letters, digits, `.`, `_`, `-`.
 fn clean(id: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name: String = id.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_ID_CHARS).collect();

@@ -1,36 +1,37 @@
-//! What a layer wants done: edits, files, and the summaries it asked for.
+//! The output of a layer: edits, files, and the summaries it requested.
 
 use crate::engine::context::Edit;
 use crate::engine::summarizer::{AnswerCost, HiddenInput, NameCounts};
 use crate::transcript::conversation::BlockId;
 
-/// What a layer wants done.
+/// The output of a layer: what it wants to change.
 #[derive(Debug, Default)]
 pub struct Proposal {
-    /// Applied in order; none: the layer has nothing to do.
+    /// Edits, to be applied in order; empty if the layer has nothing to do.
     pub edits: Vec<Edit>,
     pub files: Vec<NewFile>,
+    /// Attempts to get a summary, in order.
     pub asked: Vec<Attempt>,
-    /// Summaries of the record that are put back.
+    /// Summaries of the recording that are put back.
     pub restored: Vec<RestoredSummary>,
-    /// It tried and gave up.
+    /// Why the layer gave up; `None` if it did not fail.
     pub failed: Option<String>,
-    /// A summarizer had no answer: what follows would tell nothing.
+    /// Why a summarizer gave no answer. The rest of the replay is then meaningless.
     pub unanswered: Option<String>,
 }
 
 impl Proposal {
-    /// Whether the layer did, or tried to do, something.
+    /// Returns whether the layer did something or tried to.
     pub fn acts(&self) -> bool {
         !self.edits.is_empty() || !self.asked.is_empty()
     }
 }
 
-/// A file a layer wants written.
+/// A file that a layer wants to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
     pub kind: FileKind,
-    /// The result that is moved there; none for an archive.
+    /// The tool_result that is moved to this file; `None` for an archive.
     pub of: Option<BlockId>,
     pub path: String,
     pub text: String,
@@ -40,36 +41,37 @@ pub struct NewFile {
 pub enum FileKind {
     /// A tool result moved to disk.
     Persisted,
-    /// A copy of the transcript, written before something was lost.
+    /// A copy of the transcript, written before content is lost.
     Archive,
 }
 
 /// One attempt to get a summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// Tokens of the input that the summarizer was given.
+    /// Tokens of the summarizer's input.
     pub tokens_in: u64,
-    /// Tokens of the prompt that stands beside it.
+    /// Tokens of the prompt, sent in addition to the input.
     pub prompt: u64,
-    /// What of the span's messages the layer's limit on the input left out; none where it left out nothing.
+    /// The part of the messages that the layer's input limit left out; `None` if it left out nothing.
     pub unshown: Option<HiddenInput>,
-    /// Tokens of its answer; 0 where it failed.
+    /// Tokens of the answer; 0 if it failed.
     pub tokens_out: u64,
-    /// The most it might have.
+    /// Maximum tokens of the answer.
     pub max_tokens: u64,
     pub failed: bool,
-    /// What it says, as it went into the context, that its input does not; none where it failed.
+    /// Names in the summary as it went into the context, and how many of them are not in the input; 0 if it failed.
     pub names: NameCounts,
-    /// What the answer took, where a model gave it.
+    /// Cost of the answer; `None` if no model was asked.
     pub paid: Option<AnswerCost>,
 }
 
-/// A summary of the record that was put back where it stood. No layer asked for it, so it is not paid for here.
+/// A summary of the recording that was put back at its original position. No layer requested it, so it costs nothing here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RestoredSummary {
-    /// Index among the conversation's compactions.
+    /// Index in the conversation's compactions.
     pub compaction: usize,
+    /// Tokens of the summary.
     pub tokens: u64,
-    /// What it says that the span in whose place it stands does not.
+    /// Names in the summary, and how many of them are not in the span that it replaces.
     pub names: NameCounts,
 }

@@ -1,17 +1,18 @@
-//! `restore`: after a summary, the files the agent read last are put back.
+//! `restore`: puts the files that the agent read last back into the context after a summary.
 //!
 //! A harness reads them from disk; a replay takes the last recorded result of a tool that read the file, which is what the
-//! agent saw of it. Files still in sight behind the summary are not put back.
+//! agent saw of it. Files that are still in the context behind the summary are not put back.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "restore"
 //! do = "restore"
-//! when = { after = ["auto"] }
-//! tools = ["Read"]           # whose results hold a file
-//! max_files = 5
-//! max_tokens_each = 5000
-//! max_tokens = 50_000
+//! when = { after = ["auto"] }     # the layers that it follows; required
+//! tools = ["Read"]                # tools whose results are files; default ["Read"]
+//! max_files = 5                   # maximum number of files; default 5
+//! max_tokens_each = 5000          # maximum tokens of each file: the rest is cut off; default 5,000
+//! max_tokens = 50_000             # maximum tokens of all files together; default 50,000
+//! template = "{path}, as it was when it was last read:\n{text}"    # text of each file; this is the default
 //! ```
 
 use std::collections::BTreeSet;
@@ -19,9 +20,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pick::results_from;
+use super::result_filter::results_from;
 use super::summarize::clip;
-use super::{LayerInput, Place, Proposal};
+use super::{BlockPosition, LayerInput, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{Kind, Origin, Role, text_wire};
 use crate::util::template::fill;
@@ -29,15 +30,15 @@ use crate::util::template::fill;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {
-    /// Files that these tools read are put back.
+    /// Tools whose results are files that are put back; default `["Read"]`.
     pub tools: Vec<String>,
-    /// The files that were read last, so many of them.
+    /// Maximum number of files, the most recently read first; default 5.
     pub max_files: usize,
-    /// Of each file, the first so many tokens.
+    /// Maximum tokens of each file: the rest is cut off; default 5,000.
     pub max_tokens_each: u64,
-    /// Of all files together.
+    /// Maximum tokens of all files together; default 50,000.
     pub max_tokens: u64,
-    /// How a file stands in the message: `{path}`, `{text}`.
+    /// Text of each file in the message: `{path}`, `{text}`.
     pub template: String,
 }
 
@@ -54,31 +55,33 @@ impl Default for Restore {
 }
 
 impl Restore {
-    pub fn propose(&self, now: &LayerInput) -> Proposal {
-        let conversation = now.context.conversation();
-        let in_sight = results_from(now.context, Place::default()).into_iter();
-        let mut known: BTreeSet<_> = in_sight.filter_map(|picked| super::path_asked_for(now.context, picked.pair)).collect();
-        let mut left = self.max_tokens;
+    pub fn propose(&self, input: &LayerInput) -> Proposal {
+        let conversation = input.context.conversation();
+        let results = results_from(input.context, BlockPosition::default()).into_iter();
+        let mut known: BTreeSet<_> =
+            results.filter_map(|candidate| super::path_asked_for(input.context, candidate.pair)).collect();
+        let mut tokens_left = self.max_tokens;
         let mut blocks = Vec::new();
-        let read = conversation.messages[..now.read].iter().rev().flat_map(|message| message.blocks.iter().rev());
-        for block in read.map(|id| conversation.block(*id)) {
+        let newest_first =
+            conversation.messages[..input.messages_read].iter().rev().flat_map(|message| message.blocks.iter().rev());
+        for block in newest_first.map(|id| conversation.block(*id)) {
             let Kind::ToolResult(pair) = block.kind else { continue };
-            if block.is_error() || !self.tools.iter().any(|tool| tool == now.context.tool_name(pair)) {
+            if block.is_error() || !self.tools.iter().any(|tool| tool == input.context.tool_name(pair)) {
                 continue;
             }
-            let Some(path) = super::path_asked_for(now.context, pair).filter(|path| known.insert(path)) else { continue };
+            let Some(path) = super::path_asked_for(input.context, pair).filter(|path| known.insert(path)) else { continue };
             let text = block.text();
-            let text = clip(&text, self.max_tokens_each.min(left), &|text| now.tokens(text));
-            left -= now.tokens(text).min(left);
+            let text = clip(&text, self.max_tokens_each.min(tokens_left), &|text| input.tokens(text));
+            tokens_left -= input.tokens(text).min(tokens_left);
             let wire = text_wire(fill(&self.template, &[("path", path), ("text", text)]));
-            blocks.push(NewBlock::Made { wire, origin: Origin::Compaction });
-            if blocks.len() == self.max_files || left == 0 {
+            blocks.push(NewBlock::Synthetic { wire, origin: Origin::Compaction });
+            if blocks.len() == self.max_files || tokens_left == 0 {
                 break;
             }
         }
         let message = NewMessage { role: Role::User, plain: false, blocks };
         let edits =
-            if message.blocks.is_empty() { Vec::new() } else { vec![Edit::Insert { at: 1.min(now.context.len()), message }] };
+            if message.blocks.is_empty() { Vec::new() } else { vec![Edit::Insert { at: 1.min(input.context.len()), message }] };
         Proposal { edits, ..Proposal::default() }
     }
 }

@@ -1,12 +1,12 @@
-//! `summarize`: a span of messages becomes one summary.
+//! `summarize`: replaces a span of messages with one summary.
 //!
-//! Known as auto-compaction, full compaction, reactive compaction, the compact tool. It frees the most and loses the most: what
-//! the summary does not say is gone, and what the summarizer was never shown (`input_chars`) cannot be in it. The prompt
-//! starts anew, so the provider writes all of it into its cache.
+//! Other names: auto-compaction, full compaction, reactive compaction, the compact tool. It frees the most and loses the most:
+//! what the summary does not say is lost, and what the summarizer did not see (`input_chars`) cannot be in the summary. The
+//! prompt starts anew, so the provider writes all of it into its cache.
 //!
-//! The summarizer is paid for, too. With `rides_prefix` its call is the conversation itself with a last instruction, so the
-//! provider reads the input from its cache; without, it is a request of its own and pays for its input in full. A retry that
-//! left out the oldest messages begins otherwise than the cached prefix and pays in full as well.
+//! The summarizer call costs money, too. With `rides_prefix` this call is the conversation itself plus a last instruction, so the
+//! provider reads the input from its cache. Without it, the call is a separate request and pays for its input in full. A retry
+//! without the oldest messages does not begin with the cached prefix and pays in full as well.
 //!
 //! ```toml
 //! [[layer]]
@@ -14,17 +14,36 @@
 //! do = "summarize"
 //! meter = "py-repr/4"
 //! threshold = 50_000
-//! input_chars = 80_000       # of the span's JSON, the summarizer reads this much …
-//! input_side = "tail"        # … from this end
-//! max_tokens = 2000
-//! prompt = "lcc-s06"         # what a model is told, where one summarises
+//! keep = "recent"                 # what stays behind the summary: "recent" (default), "entered": the new messages
+//! keep_recent = 0                 # with keep = "recent": number of newest messages to keep; default 0
+//! cut = "batch"                   # where the span may end, as in `drop`; default "batch"
+//! min_span = 1                    # minimum messages in the span; default 1. 0: insert a summary even if all messages stay
+//! input_whole = false             # the summarizer also reads the messages that stay; default false
+//! input_chars = 80_000            # maximum characters of the span that the summarizer reads; default: no limit
+//! input_side = "tail"             # which end it reads: "head" (default), "tail", "both"
+//! input_head_chars = 0            # with "both": how many of input_chars are from the beginning; default 0
+//! input_form = "json-ascii"       # the form of the messages in which input_chars counts; this is the default
+//! rides_prefix = false            # the call begins as the conversation does and reads the provider's cache; default false
+//! max_tokens = 2000               # maximum tokens of the summary; default 2,000
+//! on_cap = "fail"                 # a summary that does not fit max_tokens: "fail" (default), "clip": cut it off
+//! prompt = "lcc-s06"              # prompt of a model that summarises; default "handover"
+//! focus = false                   # pass the `focus` of the compact tool to the summarizer; default false
+//! # The user message that replaces the span: {summary}, {summary_json}, {request}, {path}, {focus}. This is the default.
 //! template = "[Compacted]\n\n{summary}"
+//! empty = "No summary."           # replaces an empty summary; default: an empty summary is a failure
+//! ack = "Understood."             # assistant message behind the summary; default: none
+//! max_retries = 0                 # further attempts after a failure (overflow layers: runs per request); default 0
+//! shrink = 0.2                    # share of its oldest messages that the input loses before each retry; default 0.2
+//! breaker = 0                     # after this many consecutive failures the layer stops for good; default 0: never
+//! min_gain = 0.0                  # refuse a summary that frees less than this share of the tokens; default 0
 //! ```
+
+use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::drop::Cut;
+use super::drop::CutRule;
 use super::{Attempt, LayerInput, LayerState, Proposal};
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
@@ -37,75 +56,77 @@ use crate::util::text;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summarize {
-    /// What stays behind the summary.
-    pub keep: Keep,
-    /// The newest messages, so many of them, stay (`keep = "recent"`).
+    /// Which messages stay behind the summary; default `recent`.
+    pub keep: KeptTail,
+    /// Number of newest messages to keep (only with `keep = "recent"`); default 0.
     pub keep_recent: usize,
-    /// Where the span may end.
-    pub cut: Cut,
-    /// With fewer messages in the span the layer rests. 0: where all of them stay, a summary is put in front all the same.
+    /// Where the span may end; default `batch`.
+    pub cut: CutRule,
+    /// Minimum messages in the span; default 1. 0: if all messages stay, a summary is still inserted in front of them.
     pub min_span: usize,
-    /// The summarizer reads what stays, too.
+    /// `true`: the summarizer also reads the messages that stay; default `false`.
     pub input_whole: bool,
-    /// Most characters of the span's messages, written in `input_form`, that the summarizer reads.
+    /// Maximum characters of the span, in `input_form`, that the summarizer reads; default: no limit.
     pub input_chars: Option<u64>,
-    /// Which end of them.
+    /// Which end of the span the summarizer reads if it is longer than `input_chars`; default `head`.
     pub input_side: Side,
-    /// How many of `input_chars` are taken from the beginning (`input_side = "both"`).
+    /// How many of `input_chars` are from the beginning (only with `input_side = "both"`); default 0.
     pub input_head_chars: u64,
-    /// How the span's messages are written down to be cut at `input_chars`.
+    /// Form of the messages in which `input_chars` counts; default `json-ascii`.
     pub input_form: SizeUnit,
-    /// The summarizer's call begins as the conversation does, and so reads the provider's cache. What it costs depends on it,
-    /// not what it says.
+    /// `true`: the summarizer call begins as the conversation does and reads the provider's cache; default `false`. It changes the
+    /// cost, not the summary.
     pub rides_prefix: bool,
-    /// Most tokens of the summary.
+    /// Maximum tokens of the summary; default 2,000.
     pub max_tokens: u64,
-    /// What a summary that reaches `max_tokens` is: a failure, unless the harness takes what there is.
+    /// What happens to a summary that does not fit `max_tokens`; default `fail`.
     pub on_cap: OnCap,
-    /// The user message that stands in place of the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
+    /// User message that replaces the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
     pub template: String,
-    /// What the summary is where the summarizer's is empty; none: an empty summary is a failure.
+    /// Text that replaces an empty summary; default: an empty summary is a failure.
     pub empty: Option<String>,
-    /// An assistant message behind the summary.
+    /// Assistant message behind the summary; default: no message.
     pub ack: Option<String>,
-    /// Whether the compact tool's `focus` reaches the summarizer.
+    /// `true`: pass the `focus` of the compact tool to the summarizer; default `false`.
     pub focus: bool,
-    /// What a model is told that summarises: the name of a built-in prompt, or one of your own.
+    /// Prompt of a model that summarises: the name of a built-in prompt, or your own; default `handover`.
     pub prompt: Instructions,
-    /// How often a failed attempt is tried again; for an overflow layer, how often it may run for one request.
+    /// Number of further attempts after a failure; for an overflow layer, maximum runs per request; default 0.
     pub max_retries: usize,
-    /// Share of its oldest messages that the input loses before each retry.
+    /// Share of its messages, the oldest first, that the input loses before each retry; default 0.2.
     pub shrink: f64,
-    /// After so many failures in a row the layer rests for good; 0: never.
+    /// Number of consecutive failures after which the layer stops for good; 0 (default): never.
     pub breaker: usize,
-    /// A summary that frees less than this share of the tokens is refused.
+    /// Minimum share of the context's tokens that a summary must free, or it is refused; default 0.
     pub min_gain: f64,
 }
 
+/// Which messages stay behind the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Keep {
+pub enum KeptTail {
     /// The newest `keep_recent` messages.
     Recent,
-    /// What entered since the last response.
+    /// The new messages since the last response.
     Entered,
 }
 
+/// What happens to a summary that does not fit its maximum length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnCap {
-    /// Cut off there, as providers do.
+    /// It is cut off, as providers do.
     Clip,
-    /// A failure.
+    /// It is a failure.
     Fail,
 }
 
 impl Default for Summarize {
     fn default() -> Self {
         Self {
-            keep: Keep::Recent,
+            keep: KeptTail::Recent,
             keep_recent: 0,
-            cut: Cut::Batch,
+            cut: CutRule::Batch,
             min_span: 1,
             input_whole: false,
             input_chars: None,
@@ -129,62 +150,63 @@ impl Default for Summarize {
 }
 
 impl Summarize {
-    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
-        let span = 0..self.span_end(now);
+    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+        let span = 0..self.span_end(input);
         let mut proposal = Proposal::default();
-        if span.len() < self.min_span || (self.breaker > 0 && memory.failures >= self.breaker) {
+        if span.len() < self.min_span || (self.breaker > 0 && state.failures >= self.breaker) {
             return proposal;
         }
-        let input = if self.input_whole { 0..now.context.len() } else { span.clone() };
-        match self.summary(now, input, &mut proposal).and_then(|summary| self.fold(now, span, &summary)) {
+        let read_span = if self.input_whole { 0..input.context.len() } else { span.clone() };
+        let summary = self.request_summary(input, read_span, &mut proposal);
+        match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
             Ok(edit) => {
-                memory.failures = 0;
+                state.failures = 0;
                 proposal.edits.push(edit);
             }
-            Err(why) => {
-                memory.failures += 1;
-                let rests = if memory.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
-                proposal.failed = Some(why + rests);
+            Err(reason) => {
+                state.failures += 1;
+                let stops = if state.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
+                proposal.failed = Some(reason + stops);
             }
         }
         proposal
     }
 
-    fn span_end(&self, now: &LayerInput) -> usize {
+    fn span_end(&self, input: &LayerInput) -> usize {
         match self.keep {
-            Keep::Entered => now.entered,
-            Keep::Recent => self.cut.tail(now.context, now.context.len().saturating_sub(self.keep_recent)),
+            KeptTail::Entered => input.first_new,
+            KeptTail::Recent => self.cut.adjust_tail(input.context, input.context.len().saturating_sub(self.keep_recent)),
         }
     }
 
-    /// Asks the summarizer, again with less where it failed.
-    fn summary(&self, now: &LayerInput, input: std::ops::Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
-        // After a refused request, retries are further runs of the layer, not further attempts of one run.
-        let attempts = if now.overflows { 1 } else { self.max_retries + 1 };
-        let mut from = input.start;
-        let mut why = String::new();
+    /// Asks the summarizer; after a failure, asks again with less input.
+    fn request_summary(&self, input: &LayerInput, read_span: Range<usize>, proposal: &mut Proposal) -> Result<String, String> {
+        // For an overflow layer, each retry is a further run of the layer, not a further attempt of one run.
+        let attempts = if input.overflows { 1 } else { self.max_retries + 1 };
+        let mut from = read_span.start;
+        let mut reason = String::new();
         for _ in 0..attempts {
-            let reach = InputWindow {
+            let window = InputWindow {
                 chars: self.input_chars,
                 side: self.input_side,
                 head: self.input_head_chars,
                 form: self.input_form,
             };
-            let ask = SummaryRequest {
-                pieces: reach.pieces(now.context, now.counter, from..input.end),
+            let request = SummaryRequest {
+                blocks: window.visible_blocks(input.context, input.counter, from..read_span.end),
                 prompt: self.prompt.prompt(),
-                focus: now.focus.filter(|_| self.focus),
+                focus: input.focus.filter(|_| self.focus),
                 max_tokens: self.max_tokens,
-                call: now.call,
-                digests: &now.shared.digests,
-                tokens: &|text| now.tokens(text),
+                call: input.call,
+                digests: &input.shared.digests,
+                tokens: &|text| input.tokens(text),
             };
-            let tokens_in = ask.pieces.iter().map(|piece| piece.tokens).sum();
-            let (answer, paid) = self.answer(now, &ask, tokens_in);
+            let tokens_in = request.blocks.iter().map(|block| block.tokens).sum();
+            let (answer, paid) = self.ask_summarizer(input, &request, tokens_in);
             let attempt = Attempt {
                 tokens_in,
-                prompt: now.tokens(&ask.prompt.system) + now.tokens(&ask.prompt.user),
-                unshown: reach.unshown(now.context, from..input.end),
+                prompt: input.tokens(&request.prompt.system) + input.tokens(&request.prompt.user),
+                unshown: window.hidden(input.context, from..read_span.end),
                 tokens_out: 0,
                 max_tokens: self.max_tokens,
                 failed: true,
@@ -193,77 +215,77 @@ impl Summarize {
             };
             match answer {
                 Ok((summary, tokens_out)) => {
-                    let names = ask.names(now.context.conversation(), &now.shared.names, &summary);
+                    let names = request.count_names(input.context.conversation(), &input.shared.names, &summary);
                     proposal.asked.push(Attempt { tokens_out, failed: false, names, ..attempt });
                     return Ok(summary);
                 }
                 Err(failure) => {
                     proposal.asked.push(attempt);
-                    why = failure.to_string();
+                    reason = failure.to_string();
                     if let SummaryError::Unanswered(_) = failure {
-                        proposal.unanswered.get_or_insert(why.clone());
+                        proposal.unanswered.get_or_insert(reason.clone());
                         break;
                     }
                 }
             }
-            let rest = input.end - from;
+            let rest = read_span.end - from;
             from += ((rest as f64 * self.shrink).ceil() as usize).min(rest.saturating_sub(1));
         }
-        Err(why)
+        Err(reason)
     }
 
-    /// The summary and its tokens, and what it took.
-    fn answer(
+    /// Returns the summary with its tokens, and what the answer cost.
+    fn ask_summarizer(
         &self,
-        now: &LayerInput,
-        ask: &SummaryRequest,
+        input: &LayerInput,
+        request: &SummaryRequest,
         tokens_in: u64,
     ) -> (Result<(String, u64), SummaryError>, Option<AnswerCost>) {
-        if tokens_in + self.max_tokens > now.limits.window {
-            let (tokens, window) = (tokens_in + self.max_tokens, now.limits.window);
+        if tokens_in + self.max_tokens > input.limits.window {
+            let (tokens, window) = (tokens_in + self.max_tokens, input.limits.window);
             return (Err(SummaryError::TooLong { tokens, window }), None);
         }
-        let reply = now.summarizer.summarize(ask);
-        (self.taken(now, ask, reply.text), reply.paid)
+        let reply = input.summarizer.summarize(request);
+        (self.accept_answer(input, request, reply.text), reply.paid)
     }
 
-    /// What the layer makes of what the summarizer said.
-    fn taken(
+    /// Applies the rules for empty and too long summaries to the answer.
+    fn accept_answer(
         &self,
-        now: &LayerInput,
-        ask: &SummaryRequest,
-        said: Result<String, SummaryError>,
+        input: &LayerInput,
+        request: &SummaryRequest,
+        answer: Result<String, SummaryError>,
     ) -> Result<(String, u64), SummaryError> {
-        let summary = match (said, &self.empty) {
+        let summary = match (answer, &self.empty) {
             (Ok(summary), _) if !summary.is_empty() => summary,
-            (Ok(_) | Err(SummaryError::Empty), Some(instead)) => instead.clone(),
+            (Ok(_) | Err(SummaryError::Empty), Some(replacement)) => replacement.clone(),
             (Ok(_) | Err(SummaryError::Empty), None) => return Err(SummaryError::Empty),
             (Err(SummaryError::OverCap { text, .. }), _) if self.on_cap == OnCap::Clip => text,
             (Err(failure), _) => return Err(failure),
         };
-        let tokens = now.tokens(&summary);
+        let tokens = input.tokens(&summary);
         match self.on_cap {
             _ if tokens <= self.max_tokens => Ok((summary, tokens)),
             OnCap::Fail => Err(SummaryError::OverCap { max_tokens: self.max_tokens, text: summary }),
             OnCap::Clip => {
-                let clipped = clip(&summary, self.max_tokens, &ask.tokens);
-                Ok((clipped.to_owned(), now.tokens(clipped)))
+                let clipped = clip(&summary, self.max_tokens, &request.tokens);
+                Ok((clipped.to_owned(), input.tokens(clipped)))
             }
         }
     }
 
-    fn fold(&self, now: &LayerInput, span: std::ops::Range<usize>, summary: &str) -> Result<Edit, String> {
+    fn replace_span(&self, input: &LayerInput, span: Range<usize>, summary: &str) -> Result<Edit, String> {
         let json =
             if asks_for(&self.template, "summary_json") { python_text::dumps(&summary.into(), false) } else { String::new() };
         let values = [
             ("summary", summary),
             ("summary_json", &*json),
-            ("request", now.request),
-            ("path", now.archive.unwrap_or_default()),
-            ("focus", now.focus.unwrap_or_default()),
+            ("request", input.user_request),
+            ("path", input.archive_path.unwrap_or_default()),
+            ("focus", input.focus.unwrap_or_default()),
         ];
         let text = fill(&self.template, &values);
-        if self.min_gain > 0.0 && !self.frees_enough(now, span.clone(), &text) {
+        if self.min_gain > 0.0 && !self.frees_enough(input, span.clone(), &text) {
             return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
         }
         let mut into = vec![NewMessage::plain(Role::User, text)];
@@ -271,15 +293,15 @@ impl Summarize {
         Ok(Edit::Replace { messages: span, into })
     }
 
-    fn frees_enough(&self, now: &LayerInput, span: std::ops::Range<usize>, text: &str) -> bool {
-        let (context, counter) = (now.context, now.counter.measure);
-        let gone: u64 = context.messages()[span].iter().map(|sent| context.message_size(sent, counter)).sum();
-        let put = counter.text(text) + self.ack.as_deref().map_or(0, |ack| counter.text(ack));
-        gone as f64 - put as f64 >= self.min_gain * context.sum(counter) as f64
+    fn frees_enough(&self, input: &LayerInput, span: Range<usize>, text: &str) -> bool {
+        let (context, unit) = (input.context, input.counter.measure);
+        let removed: u64 = context.messages()[span].iter().map(|message| context.message_size(message, unit)).sum();
+        let added = unit.text(text) + self.ack.as_deref().map_or(0, |ack| unit.text(ack));
+        removed as f64 - added as f64 >= self.min_gain * context.sum(unit) as f64
     }
 }
 
-/// The longest beginning of a text that has at most so many tokens.
+/// Returns the longest beginning of a text with at most `max_tokens` tokens.
 pub fn clip<'a>(summary: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
     if tokens(summary) <= max_tokens {
         return summary;

@@ -1,24 +1,35 @@
-//! `truncate`: of long blocks, the head and the tail stay.
+//! `truncate`: cuts long blocks to their head and their tail.
 //!
-//! Known as caps and as the 500-character turns of the Java port. What is cut is gone; the marker says how much it was.
+//! Other names: output caps, and the 500-character messages of the Java port of learn-claude-code. The cut text is lost; the
+//! marker can state its length.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "cap"
 //! do = "truncate"
 //! when = "entry"
-//! max_chars = 10_000         # longer blocks are cut
-//! keep_head = 5000
-//! keep_tail = 5000
+//! parts = ["tool-result"]         # kinds of blocks to cut: "tool-result" (default), "text"
+//! max_chars = 10_000              # cut blocks longer than this many characters; default 10,000
+//! keep_head = 5000                # characters to keep at the beginning; default 5,000
+//! keep_tail = 5000                # characters to keep at the end; default 5,000
+//! # Text between head and tail; {n} is the number of removed characters. Default: "[… {n} characters cut …]".
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
+//! protect_turn = false            # keep everything since the newest typed message; default false
+//! min_chars = 0                   # keep results of at most this many characters; default 0
+//! tools = []                      # cut only results of these tools; default: of all tools
+//! preserve_tools = []             # keep the results of these tools; default: none
+//! keep_errors = false             # keep results that are marked as errors; default false
+//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
+//!
+//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
-use super::pick::Candidate;
-use super::{BlockFilter, LayerInput, LayerState, Place, Proposal, ResultFilter};
+use super::result_filter::Candidate;
+use super::{BlockFilter, BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, Kind};
@@ -29,25 +40,25 @@ use crate::util::text;
 #[serde(default)]
 pub struct Truncate {
     #[serde(flatten)]
-    pub pick: ResultFilter,
-    /// The blocks it looks at: `text`, `tool-result`.
+    pub filter: ResultFilter,
+    /// Kinds of blocks to cut: `tool-result` (default), `text`.
     pub parts: Vec<BlockFilter>,
-    /// Longer blocks are cut.
+    /// Maximum characters of a block: longer blocks are cut; default 10,000.
     pub max_chars: usize,
-    /// So many characters of the beginning stay.
+    /// Characters to keep at the beginning; default 5,000.
     pub keep_head: usize,
-    /// So many characters of the end stay.
+    /// Characters to keep at the end; default 5,000.
     pub keep_tail: usize,
-    /// What stands between head and tail; `{n}` is the number of characters that went.
+    /// Text between head and tail; `{n}` is the number of removed characters.
     pub marker: String,
-    /// What was said since the newest typed message stays whole.
+    /// `true`: keep everything since the newest message that the user typed; default `false`.
     pub protect_turn: bool,
 }
 
 impl Default for Truncate {
     fn default() -> Self {
         Self {
-            pick: ResultFilter::default(),
+            filter: ResultFilter::default(),
             parts: vec![BlockFilter::ToolResult],
             max_chars: 10_000,
             keep_head: 5_000,
@@ -59,31 +70,31 @@ impl Default for Truncate {
 }
 
 impl Truncate {
-    pub fn propose(&self, now: &LayerInput, memory: &mut LayerState) -> Proposal {
-        let context = now.context;
+    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+        let context = input.context;
         let end = if self.protect_turn { turn_start(context) } else { context.len() };
-        let start = memory.cursor.start(context).message;
-        memory.cursor.set(Place { message: end, block: 0 }, context);
+        let start = state.cursor.start(context).message;
+        state.cursor.set(BlockPosition { message: end, block: 0 }, context);
         let mut proposal = Proposal::default();
-        for (message, sent) in context.messages().iter().enumerate().take(end).skip(start) {
-            for (block, id) in sent.blocks.iter().enumerate() {
-                proposal.edits.extend(self.cut(now, Place { message, block }, *id));
+        for (index, message) in context.messages().iter().enumerate().take(end).skip(start) {
+            for (block, id) in message.blocks.iter().enumerate() {
+                proposal.edits.extend(self.cut_block(input, BlockPosition { message: index, block }, *id));
             }
         }
         proposal
     }
 
-    fn cut(&self, now: &LayerInput, place: Place, id: BlockId) -> Option<Edit> {
-        let block = now.context.block(id);
-        let part = BlockFilter::of(block.kind).filter(|part| self.parts.contains(part))?;
+    fn cut_block(&self, input: &LayerInput, position: BlockPosition, id: BlockId) -> Option<Edit> {
+        let block = input.context.block(id);
+        let part = BlockFilter::from_kind(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
             (BlockFilter::ToolResult, Kind::ToolResult(pair)) => {
-                let picked = Candidate { place, id, pair, block };
-                let content = self.pick.lists.content(block).filter(|_| self.pick.may_touch(now.context, &picked))?;
-                Some(place.with_content(self.shorten(&content)?))
+                let candidate = Candidate { position, id, pair, block };
+                let content = self.filter.lists.content(block).filter(|_| self.filter.may_edit(input.context, &candidate))?;
+                Some(position.with_content(self.shorten(&content)?))
             }
             (BlockFilter::Text, _) => {
-                let (Place { message, block: at }, value) = (place, self.shorten(&block.text())?.into());
+                let (BlockPosition { message, block: at }, value) = (position, self.shorten(&block.text())?.into());
                 Some(Edit::Rewrite { message, block: at, field: "text", value })
             }
             _ => None,
@@ -92,15 +103,15 @@ impl Truncate {
 
     fn shorten(&self, content: &str) -> Option<String> {
         let chars = SizeUnit::Chars.text(content) as usize;
-        let gone = chars.saturating_sub(self.keep_head + self.keep_tail);
-        if chars <= self.max_chars || gone == 0 || self.is_shortened(content) {
+        let removed = chars.saturating_sub(self.keep_head + self.keep_tail);
+        if chars <= self.max_chars || removed == 0 || self.is_shortened(content) {
             return None;
         }
-        let marker = fill(&self.marker, &[("n", &gone.to_string())]);
+        let marker = fill(&self.marker, &[("n", &removed.to_string())]);
         Some([text::head(content, self.keep_head), &marker, text::tail(content, self.keep_tail)].concat())
     }
 
-    /// Whether this is what [`Truncate::shorten`] made of a longer text: with its marker it may be longer than `max_chars`.
+    /// Returns whether this text is already an output of [`Truncate::shorten`]: with the marker it may exceed `max_chars`.
     fn is_shortened(&self, content: &str) -> bool {
         let head = text::head(content, self.keep_head).len();
         let tail = text::tail(content, self.keep_tail).len();

@@ -1,4 +1,4 @@
-//! TOML → [`Policy`], with the line of what is wrong, and `--set`.
+//! Reads a [`Policy`] from TOML, applies `--set`, and reports errors with their line.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,15 @@ use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
 
-/// Why a policy could not be used; its origin is the name of the preset or the path of the file.
+/// Why a policy cannot be used. The `origin` is the name of the preset or the path of the file.
 pub type PolicyError = FileError;
 
-/// One `--set LAYER.FIELD=VALUE` (or `FIELD=VALUE` for a setting of the whole policy).
+/// One `--set LAYER.FIELD=VALUE`, or `FIELD=VALUE` for a setting of the whole policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// As it was written.
+    /// The original text.
     pub written: String,
+    /// Id of the layer; `None` for a setting of the whole policy.
     pub layer: Option<String>,
     pub field: String,
     pub value: Value,
@@ -33,20 +34,20 @@ impl std::str::FromStr for Setting {
             Some((layer, field)) => (Some(layer.to_owned()), field),
             None => (None, key.trim()),
         };
-        Ok(Self { written: written.to_owned(), layer, field: field.to_owned(), value: value_of(value.trim()) })
+        Ok(Self { written: written.to_owned(), layer, field: field.to_owned(), value: parse_value(value.trim()) })
     }
 }
 
-/// A value as a person types it: `5`, `true`, `["a"]`, `50k` (a number), else text.
-fn value_of(written: &str) -> Value {
+/// Parses a value as users type it: `5`, `true`, `["a"]`, `50k` (a number), else a text.
+fn parse_value(written: &str) -> Value {
     let as_toml = format!("value = {written}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
-    as_toml.or_else(|| plain_number(written)).unwrap_or_else(|| Value::String(written.to_owned()))
+    as_toml.or_else(|| parse_plain_size(written)).unwrap_or_else(|| Value::String(written.to_owned()))
 }
 
-fn plain_number(written: &str) -> Option<Value> {
-    let digits_first = written.starts_with(|c: char| c.is_ascii_digit());
-    let no_formula = !written.contains(|c: char| "+-*/() ".contains(c));
-    let size = (digits_first && no_formula).then(|| written.parse::<Size>().ok()).flatten()?;
+fn parse_plain_size(written: &str) -> Option<Value> {
+    let starts_with_digit = written.starts_with(|c: char| c.is_ascii_digit());
+    let is_formula = written.contains(|c: char| "+-*/() ".contains(c));
+    let size = (starts_with_digit && !is_formula).then(|| written.parse::<Size>().ok()).flatten()?;
     let number = size.resolve(Limits { window: 0, max_output: 0 });
     i64::try_from(number).ok().map(Value::Integer)
 }
@@ -58,15 +59,15 @@ impl Setting {
             Some(id) => {
                 let layers = policy.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten();
                 let mut ids = Vec::new();
-                let mut found = None;
+                let mut target = None;
                 for layer in layers.filter_map(Value::as_table_mut) {
-                    let this = layer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-                    if this == *id {
-                        found = Some(layer);
+                    let layer_id = layer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+                    if layer_id == *id {
+                        target = Some(layer);
                     }
-                    ids.push(this);
+                    ids.push(layer_id);
                 }
-                found.ok_or_else(|| format!("no layer has the id `{id}`{}", did_you_mean(id, &ids)))?
+                target.ok_or_else(|| format!("no layer has the id `{id}`{}", did_you_mean(id, &ids)))?
             }
         };
         target.insert(self.field.clone(), self.value.clone());
@@ -74,7 +75,7 @@ impl Setting {
     }
 }
 
-/// Says that a setting's layer is in none of these policies, and which layers are; nothing where one of them has it.
+/// Returns an error message if none of these policies has the layer of a setting; it lists the layers that they have.
 pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
     let id = layer.filter(|_| !policies.iter().any(|policy| policy.has_layer(layer)))?;
     let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
@@ -83,12 +84,12 @@ pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -
 }
 
 impl Policy {
-    /// Reads a policy. `origin` is what errors call it.
+    /// Parses a policy. `origin` is its name in error messages.
     pub fn parse(text: &str, origin: &str, settings: &[Setting]) -> Result<Self, PolicyError> {
         Self::parse_with(text, origin, settings).map_err(|error| {
-            // Where the policy is right without a setting, it is the setting that is wrong, and no line of the file.
-            let wrong = |setting: &&Setting| Self::parse_with(text, origin, std::slice::from_ref(*setting)).is_err();
-            match settings.iter().find(wrong) {
+            // If the policy is valid without its settings, a setting is wrong, and not a line of the file.
+            let is_wrong = |setting: &&Setting| Self::parse_with(text, origin, std::slice::from_ref(*setting)).is_err();
+            match settings.iter().find(is_wrong) {
                 Some(setting) if Self::parse_with(text, origin, &[]).is_ok() => {
                     PolicyError { origin: format!("--set {}", setting.written), line: None, what: error.what }
                 }
@@ -101,81 +102,83 @@ impl Policy {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let places = TomlSpans::of(text, "layer");
+        let spans = TomlSpans::of(text, "layer");
         for setting in settings {
             setting.apply(&mut table).map_err(|what| error(None, what))?;
         }
-        check_keys(&table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
-        let policy = parse_in_parts(table).map_err(|wrong| error(places.line(wrong.layer, &wrong.key), wrong.what))?;
-        check(&policy).map_err(|(layer, what)| error(places.line(Some(layer), "id"), what))?;
+        check_keys(&table).map_err(|wrong| error(spans.line(wrong.layer, &wrong.key), wrong.message))?;
+        let policy = parse_layer_by_layer(table).map_err(|wrong| error(spans.line(wrong.layer, &wrong.key), wrong.message))?;
+        check(&policy).map_err(|(layer, what)| error(spans.line(Some(layer), "id"), what))?;
         Ok(policy)
     }
 }
 
-struct Wrong {
+/// An error in one setting.
+struct SettingError {
+    /// Index of the layer; `None` for a setting of the whole policy.
     layer: Option<usize>,
     key: String,
-    what: String,
+    message: String,
 }
 
-/// The settings of a policy, as TOML names them.
+/// Names of the settings of a policy, as in TOML.
 pub(super) const POLICY_SETTINGS: &[&str] =
     &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "layer"];
 
-/// Every key must be known: a misspelt setting that is silently ignored would be a wrong result.
-fn check_keys(policy: &Table) -> Result<(), Wrong> {
+/// Checks that every key is known: silently ignoring a misspelt setting would give a wrong result.
+fn check_keys(policy: &Table) -> Result<(), SettingError> {
     if let Some(key) = policy.keys().find(|key| !POLICY_SETTINGS.contains(&key.as_str())) {
-        let what = format!("a policy has no setting `{key}`{}", did_you_mean(key, POLICY_SETTINGS));
-        return Err(Wrong { layer: None, key: key.clone(), what });
+        let message = format!("a policy has no setting `{key}`{}", did_you_mean(key, POLICY_SETTINGS));
+        return Err(SettingError { layer: None, key: key.clone(), message });
     }
     if policy.get("layer").is_some_and(|layers| !layers.is_array()) {
-        return Err(Wrong { layer: None, key: "layer".to_owned(), what: "`layer` is written `[[layer]]`".to_owned() });
+        return Err(SettingError { layer: None, key: "layer".to_owned(), message: "write layers as `[[layer]]`".to_owned() });
     }
     for (index, layer) in layers(policy).enumerate() {
-        let wrong = |key: &str, what| Err(Wrong { layer: Some(index), key: key.to_owned(), what });
-        let Some(layer) = layer.as_table() else { return wrong("id", "`layer` is written `[[layer]]`".to_owned()) };
+        let error = |key: &str, message| Err(SettingError { layer: Some(index), key: key.to_owned(), message });
+        let Some(layer) = layer.as_table() else { return error("id", "write layers as `[[layer]]`".to_owned()) };
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
         let name = layer.get("do").and_then(Value::as_str).unwrap_or_default();
-        let Some(act) = LayerSpec::by_name(name) else {
+        let Some(spec) = LayerSpec::by_name(name) else {
             let names: Vec<_> = LAYERS.iter().map(|kind| kind.name).collect();
-            return wrong("do", format!("layer `{id}`: `do` is `{name}`, and no layer does that{}", did_you_mean(name, &names)));
+            return error("do", format!("layer `{id}`: `do = \"{name}\"` is unknown{}", did_you_mean(name, &names)));
         };
-        let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(act.settings()).collect();
+        let known: Vec<_> = COMMON_SETTINGS.iter().map(|s| (*s).to_owned()).chain(spec.settings()).collect();
         if let Some(key) = layer.keys().find(|key| !known.contains(key)) {
-            return wrong(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)));
+            return error(key, format!("layer `{id}`: `{name}` has no setting `{key}`{}", did_you_mean(key, &known)));
         }
     }
     Ok(())
 }
 
-/// Reads the layers one at a time, so that an error can name its layer.
-fn parse_in_parts(mut table: Table) -> Result<Policy, Wrong> {
-    let wrong = |layer: Option<usize>, key: &str, e: toml::de::Error| Wrong {
+/// Parses the layers one at a time, so that an error can name its layer.
+fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
+    let error = |layer: Option<usize>, key: &str, e: toml::de::Error| SettingError {
         layer,
         key: key.to_owned(),
-        what: friendly_serde_error(e.message().trim()),
+        message: friendly_serde_error(e.message().trim()),
     };
     let layers = match table.remove("layer") {
         Some(Value::Array(layers)) => layers,
         _ => Vec::new(),
     };
-    let mut policy: Policy = table.try_into().map_err(|e| wrong(None, "name", e))?;
+    let mut policy: Policy = table.try_into().map_err(|e| error(None, "name", e))?;
     for (index, layer) in layers.into_iter().enumerate() {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
         let parsed = with_defaults(layer).try_into().map_err(|e| {
-            let wrong = wrong(Some(index), "id", e);
-            Wrong { what: format!("layer `{id}`: {}", wrong.what), ..wrong }
+            let error = error(Some(index), "id", e);
+            SettingError { message: format!("layer `{id}`: {}", error.message), ..error }
         })?;
         policy.layers.push(parsed);
     }
     Ok(policy)
 }
 
-/// A layer with the defaults of its kind filled in. Serde would take those of the flattened [`Pick`](crate::engine::layer::ResultFilter)
-/// instead, which are the same for every kind.
+/// Fills in the defaults of the layer's kind. Serde would use the defaults of the flattened
+/// [`ResultFilter`](crate::engine::layer::ResultFilter) instead, which are the same for every kind.
 fn with_defaults(layer: Value) -> Value {
-    let act = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);
-    match (act.map(Value::try_from), layer) {
+    let spec = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);
+    match (spec.map(Value::try_from), layer) {
         (Some(Ok(Value::Table(mut settings))), Value::Table(written)) => {
             settings.extend(written);
             Value::Table(settings)
@@ -210,11 +213,11 @@ mod tests {
             "{message}"
         );
         let message = fails(&SMALL.replace("[[layer]]", "[layer]"), &[]);
-        assert_eq!(message, "p.toml:3: `layer` is written `[[layer]]`");
+        assert_eq!(message, "p.toml:3: write layers as `[[layer]]`");
         let message = fails(&SMALL.replace("name", "nam"), &[]);
         assert!(message.starts_with("p.toml:1: a policy has no setting `nam`; did you mean `name`?"), "{message}");
         let message = fails(&SMALL.replace("\"clear\"", "\"clean\""), &[]);
-        assert!(message.starts_with("p.toml:5: layer `micro`: `do` is `clean`, and no layer does that; did you mean `clear`?"));
+        assert!(message.starts_with("p.toml:5: layer `micro`: `do = \"clean\"` is unknown; did you mean `clear`?"));
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
         let setting = "micro.keep_recent=5".parse().expect("a setting");
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
         let LayerSpec::Clear(clear) = &policy.layers[0].spec else { panic!("a clear layer") };
-        assert_eq!(clear.pick.keep_recent, 5);
+        assert_eq!(clear.filter.keep_recent, 5);
     }
 
     #[test]
@@ -249,7 +252,7 @@ mod tests {
             ("head", Value::String("head".to_owned())),
             ("0.9 * window", Value::String("0.9 * window".to_owned())),
         ] {
-            assert_eq!(value_of(written), value, "{written}");
+            assert_eq!(parse_value(written), value, "{written}");
         }
     }
 

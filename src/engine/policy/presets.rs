@@ -1,8 +1,8 @@
-//! The presets: policies embedded as TOML, one file a harness.
+//! The presets are policies embedded as TOML, one file each.
 
 use super::{Policy, PolicyError, Setting};
 
-/// A policy that comes with the program.
+/// A policy that is part of the program.
 pub struct Preset {
     pub name: &'static str,
     pub toml: &'static str,
@@ -10,7 +10,7 @@ pub struct Preset {
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
-        /// Every preset, bounds first.
+        /// All presets, the bounds first.
         pub const PRESETS: &[Preset] =
             &[$(Preset { name: $name, toml: include_str!(concat!($name, ".toml")) }),*];
     };
@@ -33,12 +33,13 @@ presets![
 ];
 
 impl Preset {
+    /// Parses the policy and applies the settings.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         Policy::parse(self.toml, self.name, settings)
     }
 }
 
-/// The preset with this name.
+/// Returns the preset with this name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }

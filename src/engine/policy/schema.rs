@@ -1,7 +1,8 @@
-//! The JSON Schema of a policy file, for editors: made of the very types that are read, with their comments.
+//! Generates the JSON Schema of a policy file, for editors, from the types that the reader uses and their doc comments.
 //!
-//! It takes what the reader takes, but for what a schema cannot say: that ids are unique, that `when` names layers there are, that
-//! no layer that changes the stored history follows one with `scope = "request"`, and that the parentheses of a formula pair up.
+//! It accepts what the reader accepts, except for rules that a schema cannot express: ids are unique, `when` names existing
+//! layers, no layer that edits the stored history follows one with `scope = "request"`, and the parentheses of a formula are
+//! balanced.
 
 use serde_json::{Map, Value, json};
 
@@ -10,27 +11,27 @@ use crate::engine::layer::{LAYERS, LayerKind, LayerSpec};
 use crate::llm::prompt::PROMPTS;
 use crate::util::json_schema;
 
-/// The settings of every layer that are left out where they are as usual.
-const USUAL: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
+/// Default values of the settings that every layer has and that serde omits at their default.
+const COMMON_DEFAULTS: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
 
-/// The schema of a policy.
+/// Returns the schema of a policy.
 pub fn schema() -> Value {
     let mut schema = json_schema::of::<Policy>();
     schema["title"] = "A policy of recompact".into();
     schema["description"] = "An ordered list of layers that compact the context of an agent, with their triggers.".into();
     schema["additionalProperties"] = false.into();
-    // A threshold is measured by a meter, the policy's or the layer's.
+    // A threshold needs a meter, of the policy or of the layer.
     schema["if"] = json!({ "not": { "required": ["meter"] } });
     schema["then"] = json!({ "properties": { "layer": { "items": { "dependencies": { "threshold": ["meter"] } } } } });
     let layer = schema["properties"]["layer"]["items"].take();
-    let kinds: Vec<Value> = LAYERS.iter().map(|kind| of_kind(kind, &layer)).collect();
+    let kinds: Vec<Value> = LAYERS.iter().map(|kind| layer_schema(kind, &layer)).collect();
     schema["properties"]["layer"]["items"] = json!({ "description": layer["description"], "oneOf": kinds });
     schema
 }
 
-/// A layer of one kind: the settings of every layer, and its own. No other key is allowed.
-fn of_kind(kind: &LayerKind, layer: &Value) -> Value {
-    let (act, mut properties) = ((kind.default)(), Map::new());
+/// Returns the schema of one kind of layer: the settings of every layer and its own. No other key is allowed.
+fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
+    let (spec, mut properties) = ((kind.default)(), Map::new());
     let own = layer["oneOf"].as_array().into_iter().flatten().find(|own| own["properties"]["do"]["const"] == kind.name);
     let about = kind.source.lines().next().unwrap_or_default().trim_start_matches("//! ");
     properties.insert("id".to_owned(), Value::Null);
@@ -39,31 +40,31 @@ fn of_kind(kind: &LayerKind, layer: &Value) -> Value {
         properties.extend(settings["properties"].as_object().cloned().unwrap_or_default());
     }
     properties["do"]["description"] = about.into();
-    let defaults = serde_json::to_value(&act).unwrap_or_default();
+    let defaults = serde_json::to_value(&spec).unwrap_or_default();
     let defaults = defaults.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
-    let usual = USUAL.iter().map(|(name, value)| (*name, value));
-    for (name, value) in defaults.chain(usual).filter(|(name, value)| *name != "do" && !value.is_null()) {
+    let common = COMMON_DEFAULTS.iter().map(|(name, value)| (*name, value));
+    for (name, value) in defaults.chain(common).filter(|(name, value)| *name != "do" && !value.is_null()) {
         properties[name]["default"] = value.clone();
     }
     let mut required = vec!["id", "do"];
-    required.extend(moments(&act, &mut properties["when"]));
-    restrict(&act, &mut properties);
+    required.extend(restrict_when(&spec, &mut properties["when"]));
+    restrict_settings(&spec, &mut properties);
     let mut schema = json!({ "title": kind.name, "type": "object", "properties": properties });
     schema["required"] = json!(required);
     schema["additionalProperties"] = false.into();
-    together(&act, &mut schema);
+    restrict_combinations(&spec, &mut schema);
     schema
 }
 
-/// The moments at which a kind of layer can run; whether one must be named.
-fn moments(act: &LayerSpec, when: &mut Value) -> Option<&'static str> {
-    let only = match act {
+/// Limits `when` to the moments at which this kind of layer can run; returns `"when"` if the setting is required.
+fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
+    let only = match spec {
         LayerSpec::Archive(_) => Some("before"),
         LayerSpec::Restore(_) => Some("after"),
         _ => None,
     };
-    if let Some(moments) = when["oneOf"].as_array_mut() {
-        moments.retain(|moment| match (moment["required"][0].as_str(), only) {
+    if let Some(forms) = when["oneOf"].as_array_mut() {
+        forms.retain(|form| match (form["required"][0].as_str(), only) {
             (name, Some(only)) => name == Some(only),
             (name, None) => !matches!(name, Some("before" | "after")),
         });
@@ -73,18 +74,18 @@ fn moments(act: &LayerSpec, when: &mut Value) -> Option<&'static str> {
     Some("when")
 }
 
-/// Settings that have a meaning for some kinds alone, as [`check`](super::check::check) has it.
-fn restrict(act: &LayerSpec, properties: &mut Map<String, Value>) {
-    if act.pick().is_some() && !matches!(act, LayerSpec::Clear(_)) {
+/// Limits settings to the values that make sense for this kind, as [`check`](super::check::check) does.
+fn restrict_settings(spec: &LayerSpec, properties: &mut Map<String, Value>) {
+    if spec.result_filter().is_some() && !matches!(spec, LayerSpec::Clear(_)) {
         properties["keep_recent"]["maximum"] = 0.into();
         properties["protect_unseen"]["const"] = false.into();
     }
-    if !act.rewrites_in_place()
+    if !spec.rewrites_in_place()
         && let Some(scopes) = properties["scope"]["oneOf"].as_array_mut()
     {
         scopes.retain(|scope| scope["const"] != "server");
     }
-    if let LayerSpec::Summarize(_) = act {
+    if let LayerSpec::Summarize(_) = spec {
         let names: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
         for form in properties["prompt"]["anyOf"].as_array_mut().into_iter().flatten().filter(|form| form["type"] == "string") {
             form["enum"] = json!(names);
@@ -92,11 +93,12 @@ fn restrict(act: &LayerSpec, properties: &mut Map<String, Value>) {
     }
 }
 
-/// Settings that have no meaning together.
-fn together(act: &LayerSpec, schema: &mut Value) {
-    if let LayerSpec::Summarize(_) = act {
-        let rides = json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
-        schema["not"] = rides;
+/// Excludes combinations of settings that make no sense together.
+fn restrict_combinations(spec: &LayerSpec, schema: &mut Value) {
+    if let LayerSpec::Summarize(_) = spec {
+        let prefix_with_limit =
+            json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
+        schema["not"] = prefix_with_limit;
         schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
         schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
     }
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
     use crate::engine::layer::COMMON_SETTINGS;
 
-    /// The reader refuses every other key, and so does the schema.
+    /// The reader and the schema refuse every other key.
     #[test]
     fn every_setting_is_in_the_schema_and_no_other() {
         let schema = schema();
@@ -141,7 +143,7 @@ mod tests {
         assert!(layer("summarize")["input_chars"].get("default").is_none());
     }
 
-    /// What is written out as a type is no type that nobody can write.
+    /// TOML has no null, so the schema must not allow it.
     #[test]
     fn nothing_is_null() {
         assert!(!schema().to_string().contains("null"));

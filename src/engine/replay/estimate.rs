@@ -1,4 +1,5 @@
-//! What a harness believes its context to be: its own meter, or the provider's last usage and an estimate of what came after.
+//! Estimates the size of the context as the harness does: by its own meter, or by the last recorded usage plus an estimate of the
+//! newer messages.
 
 use super::layer_runner::LayerRunner;
 use super::{Setup, replay};
@@ -7,27 +8,28 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::{Policy, preset};
 use crate::tokens::meter::Meter;
 
-/// What the record says of the requests that the recorded agent sent, one a call.
+/// Recorded usage of the requests that the recorded agent sent, one entry per call.
 #[derive(Debug, Clone)]
-pub struct RecordedRequests(Vec<Option<Recorded>>);
+pub struct RecordedRequests(Vec<Option<RecordedUsage>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Recorded {
-    /// Tokens the provider read.
+struct RecordedUsage {
+    /// Tokens of the request by the provider's count.
     usage: u64,
-    /// Tokens this program counts in the same messages; overhead not included.
+    /// Tokens of the same messages by this program's count, without overhead.
     counted: u64,
-    /// Tokens of the provider for each one counted, as far as the record had told by then: at its largest request.
+    /// The provider's tokens per counted token, measured at the largest request up to this call.
     scale: f64,
 }
 
-/// The record, replayed with its own compactions.
+/// The recorded session, replayed with its own compactions.
 pub struct Record {
     pub policy: Policy,
     pub journal: Journal,
 }
 
 impl Record {
+    /// Replays the conversation through the preset `recorded`.
     pub fn replay(setup: &Setup) -> Option<Self> {
         let policy = preset("recorded")?.policy(&[]).ok()?;
         let journal = replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver);
@@ -36,7 +38,7 @@ impl Record {
 }
 
 impl RecordedRequests {
-    /// By the requests of the replayed record, which count what was sent.
+    /// Combines the recorded usage with this program's token counts of the replayed recording.
     pub fn of(setup: &Setup, record: &Record) -> Self {
         let calls = &setup.conversation.calls;
         let mut recorded = vec![None; calls.len()];
@@ -47,35 +49,35 @@ impl RecordedRequests {
             if counted > largest {
                 (largest, scale) = (counted, usage.saturating_sub(setup.overhead) as f64 / counted as f64);
             }
-            recorded[request.call] = Some(Recorded { usage, counted, scale });
+            recorded[request.call] = Some(RecordedUsage { usage, counted, scale });
         }
         Self(recorded)
     }
 }
 
 impl LayerRunner<'_, '_> {
-    /// The context's size by a meter.
+    /// Returns the size of the context by a meter.
     ///
-    /// A meter of recorded usage reads the usage of the last recorded call. That call answered another request where this
-    /// policy, or the recorded one, has edited the context: then what this program counts more or less in its own request is
-    /// added, in the provider's tokens. So it is exact as long as both requests are the same, an estimate afterwards. What was
-    /// appended since is added by the meter's own estimate, the last response included: the output that most records hold
-    /// is the placeholder of a stream.
+    /// A meter of recorded usage starts with the usage of the last recorded call. If this policy, or the recorded one, has edited
+    /// the context, that usage belongs to a different request: then the difference between both requests, as this program counts
+    /// them, is added, scaled to the provider's tokens. So the size is exact while both requests are equal, and an estimate
+    /// afterwards. Newer messages are added by the meter's own estimate. This includes the last response, because the output usage
+    /// in most recordings is a placeholder of the stream.
     pub fn estimate(&self, meter: Meter, context: &Context) -> u64 {
-        let by_usage = if meter.recorded { self.by_usage(meter, context) } else { None };
+        let by_usage = if meter.recorded { self.estimate_by_usage(meter, context) } else { None };
         by_usage.unwrap_or_else(|| {
             let overhead = if meter.recorded { self.setup.overhead } else { 0 };
             overhead + meter.apply(context.size(meter.measure))
         })
     }
 
-    fn by_usage(&self, meter: Meter, context: &Context) -> Option<u64> {
+    fn estimate_by_usage(&self, meter: Meter, context: &Context) -> Option<u64> {
         let last = self.last_sent.as_ref()?;
         let recorded = self.setup.recorded?.0[last.call]?;
         let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
-        let sent = (recorded.usage as f64 + difference).round().max(0.0) as u64;
-        let slot = self.setup.sizes.measures().iter().position(|m| *m == meter.measure)?;
-        let newer = context.appended(meter.measure) - last.appended[slot];
-        Some(sent + meter.apply(newer))
+        let request_tokens = (recorded.usage as f64 + difference).round().max(0.0) as u64;
+        let unit_index = self.setup.sizes.measures().iter().position(|unit| *unit == meter.measure)?;
+        let newer = context.appended(meter.measure) - last.appended[unit_index];
+        Some(request_tokens + meter.apply(newer))
     }
 }

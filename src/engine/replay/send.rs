@@ -1,128 +1,132 @@
-//! Sending a request: the view made for it, the layers that mend an overflow, the entry in the journal.
+//! Sends a request: prepares its view, runs the overflow layers if it is too large, and writes it to the journal.
 
 use super::layer_runner::LastSent;
-use super::{CallState, ContextState, Run};
+use super::{CallState, ContextState, ReplayRun};
 use crate::engine::context::{Cause, Change, Context};
 use crate::engine::journal::{Request, RequestDelta, SentBlock};
 use crate::engine::layer::When;
 
-/// Where the messages of the last request end, to tell the next one by what differs.
+/// The message boundaries of the previous request, to encode the next request as a difference.
 #[derive(Debug, Default)]
-pub(super) struct LastMessages {
-    /// How many blocks the request had up to the end of each message.
+pub(super) struct PreviousRequest {
+    /// Number of blocks of the request up to the end of each message.
     ends: Vec<usize>,
-    /// The first message that the layers of the view have touched since it was made.
-    viewed: Option<usize>,
+    /// Index of the first message that layers have edited in the view since it was made.
+    first_edited: Option<usize>,
 }
 
-impl LastMessages {
-    /// What the request that is about to be sent has in common with the last one, and what follows.
-    fn delta(&mut self, sent: &Context, changes: &[Change], view: &[Change], view_rebuilt: bool) -> RequestDelta {
-        let first = |changes: &[Change]| changes.iter().map(|change| change.at).min();
-        let earlier = self.viewed;
-        let unviewed = if view_rebuilt { earlier } else { None };
-        self.viewed = [first(view), if view_rebuilt { None } else { earlier }].into_iter().flatten().min();
-        let touched = [first(changes), first(view), unviewed, Some(sent.len())].into_iter().flatten().min();
-        self.ends.truncate(touched.unwrap_or_default());
+impl PreviousRequest {
+    /// Encodes the next request as the difference from the previous one, and stores its boundaries.
+    fn delta(&mut self, context: &Context, changes: &[Change], view: &[Change], view_rebuilt: bool) -> RequestDelta {
+        let first_changed = |changes: &[Change]| changes.iter().map(|change| change.at).min();
+        let earlier = self.first_edited;
+        // A new view discards the earlier edits, so the messages that they changed differ again.
+        let discarded = if view_rebuilt { earlier } else { None };
+        self.first_edited = [first_changed(view), if view_rebuilt { None } else { earlier }].into_iter().flatten().min();
+        let first_different =
+            [first_changed(changes), first_changed(view), discarded, Some(context.len())].into_iter().flatten().min();
+        self.ends.truncate(first_different.unwrap_or_default());
         let shared_prefix = self.ends.last().copied().unwrap_or_default();
         let mut appended = Vec::new();
-        for message in &sent.messages()[self.ends.len()..] {
-            let opens = |place: usize| (place == 0).then_some(message.role);
+        for message in &context.messages()[self.ends.len()..] {
+            let opens = |index: usize| (index == 0).then_some(message.role);
             appended
-                .extend(message.blocks.iter().enumerate().map(|(place, block)| SentBlock { block: *block, opens: opens(place) }));
+                .extend(message.blocks.iter().enumerate().map(|(index, block)| SentBlock { block: *block, opens: opens(index) }));
             self.ends.push(shared_prefix + appended.len());
         }
         RequestDelta { shared_prefix, appended }
     }
 }
 
-impl<'a> Run<'a, '_> {
-    pub(super) fn send(&mut self, now: &CallState<'a>) {
-        let mut view_rebuilt = self.make_view(now);
+impl<'a> ReplayRun<'a, '_> {
+    /// Sends the request of a call.
+    pub(super) fn send(&mut self, call: &CallState<'a>) {
+        let mut view_rebuilt = self.prepare_view(call);
         let overflowed = self.tokens() > self.runner.setup.window;
         if overflowed {
-            view_rebuilt |= self.mend(now);
+            view_rebuilt |= self.fix_overflow(call);
         }
         let setup = self.runner.setup;
         let tokens = self.tokens();
         let changes = self.history.context.take_changes();
         let view = self.view.as_mut().map(|view| view.context.take_changes()).unwrap_or_default();
-        self.lend_to_view();
-        let sent = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
-        let delta = self.last.delta(sent, &changes, &view, view_rebuilt);
+        self.swap_synthetic_blocks();
+        let context = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
+        let delta = self.previous.delta(context, &changes, &view, view_rebuilt);
         let request = Request {
-            call: now.call,
+            call: call.index,
             tokens,
-            estimate: setup.policy.meter.map_or(tokens, |meter| self.runner.estimate(meter, sent)),
-            messages: sent.len(),
+            estimate: setup.policy.meter.map_or(tokens, |meter| self.runner.estimate(meter, context)),
+            messages: context.len(),
             delta,
             overflowed,
             failed: tokens > setup.window,
-            faults: sent.faults(Cause::Record).to_vec(),
+            faults: context.faults(Cause::Record).to_vec(),
             changes,
             view,
             view_rebuilt,
         };
-        self.runner.observer.request(&request, sent);
-        self.runner.last_sent = Some(LastSent { call: now.call, tokens: tokens - setup.overhead, appended: sent.all_appended() });
+        self.runner.observer.request(&request, context);
+        self.runner.last_sent =
+            Some(LastSent { call: call.index, tokens: tokens - setup.overhead, appended: context.all_appended() });
         self.runner.journal.requests.push(request);
-        self.lend_to_view();
+        self.swap_synthetic_blocks();
     }
 
-    /// Tokens of what would be sent now, overhead included.
+    /// Returns the tokens of the request that would be sent now, including the overhead.
     fn tokens(&self) -> u64 {
         let (context, counter) = (&self.view.as_ref().unwrap_or(&self.history).context, self.runner.setup.counter);
         counter.apply(context.size(counter.measure)) + self.runner.setup.overhead
     }
 
-    /// Runs the layers for this request only; gives whether the view was made anew.
+    /// Runs the layers that edit this request only; returns whether the view was rebuilt.
     ///
-    /// A view made anew for every request would cost the whole history at every call. As long as nothing but appending
-    /// happens to the history, the view of the request before is the beginning of this one: its layers decided on what is
-    /// old, and would decide the same again. So it is kept and appended to, and made anew only after an edit of the history.
-    fn make_view(&mut self, now: &CallState<'a>) -> bool {
+    /// Rebuilding the view for every request would process the whole history at every call. As long as messages are only
+    /// appended to the history, the view of the previous request is the beginning of this one: its layers would decide the same
+    /// about old messages. So the view is kept and extended, and rebuilt only after an edit of the history.
+    fn prepare_view(&mut self, call: &CallState<'a>) -> bool {
         let policy = self.runner.setup.policy;
         let mut layers =
             policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
         if layers.peek().is_none() {
             return false;
         }
-        let anew = self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
-        if anew {
+        let rebuild = self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
+        if rebuild {
             self.view = Some(ContextState::new(self.history.context.view(), self.runner.setup));
         }
-        self.lend_to_view();
+        self.swap_synthetic_blocks();
         if let Some(view) = &mut self.view {
             for (index, layer) in layers {
-                self.runner.run_if_due(view, index, layer, now);
+                self.runner.run_if_due(view, index, layer, call);
             }
         }
-        self.lend_to_view();
-        anew
+        self.swap_synthetic_blocks();
+        rebuild
     }
 
-    /// Hands the blocks that layers wrote from the history to the view, or back.
-    fn lend_to_view(&mut self) {
+    /// Moves the synthetic blocks from the history to the view, or back.
+    fn swap_synthetic_blocks(&mut self) {
         if let Some(view) = &mut self.view {
             view.context.swap_synthetic_blocks(&mut self.history.context);
         }
     }
 
-    /// Runs the overflow layers, each up to its retries, until the request fits; gives whether the view was made anew.
-    fn mend(&mut self, now: &CallState<'a>) -> bool {
-        let (setup, now) = (self.runner.setup, CallState { overflows: true, ..*now });
-        let mut anew = false;
+    /// Runs the overflow layers, each up to its retries, until the request fits; returns whether the view was rebuilt.
+    fn fix_overflow(&mut self, call: &CallState<'a>) -> bool {
+        let (setup, call) = (self.runner.setup, CallState { overflows: true, ..*call });
+        let mut view_rebuilt = false;
         for (index, layer) in setup.policy.layers.iter().enumerate() {
             if !layer.enabled || layer.when != When::Overflow {
                 continue;
             }
             for _ in 0..layer.spec.max_retries() {
-                if self.tokens() <= setup.window || !self.runner.run(&mut self.history, index, layer, &now) {
+                if self.tokens() <= setup.window || !self.runner.run(&mut self.history, index, layer, &call) {
                     break;
                 }
-                anew |= self.make_view(&now);
+                view_rebuilt |= self.prepare_view(&call);
             }
         }
-        anew
+        view_rebuilt
     }
 }

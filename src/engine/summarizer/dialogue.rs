@@ -1,37 +1,37 @@
-//! A conversation written down for a model to read: block by block, each under the name of who said it.
+//! Writes a conversation as text for a model: block by block, each under the name of its speaker.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::transcript::conversation::{Kind, Origin};
 
-/// A block, or a part of one.
+/// A block, or a part of a block.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
     pub kind: Kind,
     pub origin: Origin,
-    /// Name of the tool, of tool_use and tool_result.
+    /// Name of the tool, for tool_use and tool_result; else empty.
     pub tool: &'a str,
     pub is_error: bool,
     pub text: Cow<'a, str>,
 }
 
-/// What was said, one under the other.
-pub fn dialogue<'a>(said: impl Iterator<Item = Utterance<'a>>) -> String {
-    let mut written = String::new();
-    for Utterance { kind, origin, tool, is_error, text } in said {
+/// Returns the utterances as text, one below the other.
+pub fn dialogue<'a>(utterances: impl Iterator<Item = Utterance<'a>>) -> String {
+    let mut dialogue = String::new();
+    for Utterance { kind, origin, tool, is_error, text } in utterances {
         let _ = match kind {
-            Kind::ToolUse(_) => writeln!(written, "[agent calls {tool}]"),
-            Kind::ToolResult(_) if is_error => writeln!(written, "[error of {tool}]"),
-            Kind::ToolResult(_) => writeln!(written, "[result of {tool}]"),
-            Kind::Thinking => writeln!(written, "[agent thinks]"),
-            _ => writeln!(written, "[{}]", speaker(origin)),
+            Kind::ToolUse(_) => writeln!(dialogue, "[agent calls {tool}]"),
+            Kind::ToolResult(_) if is_error => writeln!(dialogue, "[error of {tool}]"),
+            Kind::ToolResult(_) => writeln!(dialogue, "[result of {tool}]"),
+            Kind::Thinking => writeln!(dialogue, "[agent thinks]"),
+            _ => writeln!(dialogue, "[{}]", speaker(origin)),
         };
-        written.push_str(text.trim_end());
-        written.push_str("\n\n");
+        dialogue.push_str(text.trim_end());
+        dialogue.push_str("\n\n");
     }
-    written.truncate(written.trim_end().len());
-    written
+    dialogue.truncate(dialogue.trim_end().len());
+    dialogue
 }
 
 fn speaker(origin: Origin) -> &'static str {

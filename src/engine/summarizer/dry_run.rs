@@ -1,50 +1,50 @@
-//! A dry run: what a model would be asked, without asking it.
+//! A dry run: collects the questions to a model without asking it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::model::{question, summary};
+use super::model::{build_question, extract_summary};
 use super::{Extract, Reply, Summarizer, SummaryRequest};
 use crate::llm::client::{Model, Usage};
 
-/// Answers as the cassette does, and where that has no answer, as `extract` would: what comes later depends on it, so what is asked
-/// later is an estimate.
+/// Answers from the cassette; without an answer there, answers as `extract` does. Later questions depend on these answers, so
+/// they are an estimate.
 pub struct DryRun {
     pub model: Model,
     pub planned: Arc<PlannedCalls>,
 }
 
-/// What would be asked of one model, by key.
+/// The questions to one model, by key.
 #[derive(Debug, Default)]
 pub struct PlannedCalls(Mutex<BTreeMap<String, PlannedCall>>);
 
-/// One question.
+/// One question to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedCall {
-    /// Tokens of its text by the report's counter, and the most that its answer may have.
+    /// Maximum usage: the tokens of the question by the report's counter, and the maximum tokens of the answer.
     pub at_most: Usage,
-    /// The cassette has the answer.
+    /// The cassette already has the answer.
     pub is_known: bool,
 }
 
 impl PlannedCalls {
-    /// All of them, in the order of the keys.
+    /// Returns all questions, sorted by key.
     pub fn calls(&self) -> Vec<PlannedCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
     }
 }
 
 impl Summarizer for DryRun {
-    fn summarize(&self, ask: &SummaryRequest) -> Reply {
-        let question = question(ask);
+    fn summarize(&self, request: &SummaryRequest) -> Reply {
+        let question = build_question(request);
         let (key, known) = self.model.known(&question);
-        let input = (ask.tokens)(&question.system) + (ask.tokens)(&question.user);
+        let input = (request.tokens)(&question.system) + (request.tokens)(&question.user);
         let at_most = Usage { input, output: question.max_tokens, ..Usage::default() };
         let call = PlannedCall { at_most, is_known: known.is_some() };
         self.planned.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, call);
         match known {
-            Some(outcome) => summary(ask, outcome).into(),
-            None => Extract::default().summarize(ask),
+            Some(outcome) => extract_summary(request, outcome).into(),
+            None => Extract::default().summarize(request),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Reply, Summarizer, SummaryError, SummaryRequest};
 
-/// Always the same text.
+/// Always returns the same text.
 pub struct Fixed {
     pub text: String,
 }
@@ -13,20 +13,21 @@ impl Summarizer for Fixed {
     }
 }
 
-/// A text of a given size that says nothing.
+/// Returns a text of a given size that carries no information.
 pub struct Stub {
+    /// Tokens of the text.
     pub tokens: u64,
 }
 
-/// One token in o200k_base and cl100k_base wherever it stands in a row of itself.
+/// Each repetition of this word is one token in o200k_base and cl100k_base.
 const WORD: &str = " summary";
 
 impl Summarizer for Stub {
-    fn summarize(&self, ask: &SummaryRequest) -> Reply {
+    fn summarize(&self, request: &SummaryRequest) -> Reply {
         let words = usize::try_from(self.tokens).unwrap_or(usize::MAX).min(1_000_000);
         let mut text = WORD.repeat(words);
-        // Other counters see more or fewer tokens in a word: shorten or lengthen to what they see.
-        let counted = (ask.tokens)(&text).max(1);
+        // Other counters count more or fewer tokens per word: adjust the length.
+        let counted = (request.tokens)(&text).max(1);
         if counted != self.tokens {
             text = WORD.repeat((words as f64 * self.tokens as f64 / counted as f64).round() as usize);
         }

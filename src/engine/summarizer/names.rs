@@ -1,14 +1,13 @@
-//! The names a summary says, held against what it was made of. A name that stands nowhere in the input is *false*: nobody said it
-//! to the summarizer.
+//! Compares the names in a summary with its input: a name that is nowhere in the input is *false*.
 //!
-//! Names are [facts](crate::facts::extract) of three kinds: paths, names of files, identifiers; each counts once. A path is its last two
-//! components, as everywhere: `/wrong/root/src/pool.rs` is not false where `src/pool.rs` stands. `read/write` may be a path or
-//! two words, and counts for neither: a path of two components of letters only says nothing.
+//! Names are [facts](crate::facts::extract) of three kinds: paths, file names, identifiers; each counts once. Only the last two
+//! components of a path count, as everywhere: `/wrong/root/src/pool.rs` is not false if the input contains `src/pool.rs`.
+//! `read/write` may be a path or two words, so a path of two components that consist only of letters does not count.
 //!
-//! To stand in the input is meant as kindly as it can be: a part of a longer name is enough, so `pool.rs` is not false where only
-//! `threadpool.rs` stands, and what a limit of characters cut in the middle of a word is not either. But names must stand there
-//! as they are: `src/pool.rs` is false where only `src` and `pool.rs` stand apart, though a summarizer that joins them may be
-//! right.
+//! The search in the input is as generous as possible: a part of a longer name is enough, so `pool.rs` is not false if the input
+//! contains only `threadpool.rs`, and neither is a name that a character limit cut off. But the name itself must be there:
+//! `src/pool.rs` is false if the input contains only `src` and `pool.rs` separately, although a summarizer that joins them may
+//! be right.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -20,37 +19,39 @@ use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
 use crate::util::csr::Rows;
 
-/// How many names a summary says, and how many of them are false.
+/// Number of names in a summary, and how many of them are false.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NameCounts {
+    /// Number of distinct names.
     pub facts: u64,
+    /// Number of names that are nowhere in the input.
     pub false_facts: u64,
 }
 
-/// Which blocks of one conversation hold which names: found when the first summary asks, by whatever thread.
+/// Index from names to the blocks of one conversation that contain them. Built when the first summary needs it, by any thread.
 #[derive(Debug, Default)]
 pub struct NameIndex {
-    index: OnceLock<Index>,
+    holders: OnceLock<NameHolders>,
     is_off: bool,
 }
 
 #[derive(Debug)]
-struct Index {
-    /// Numbers of the names, by their keys.
-    numbers: FxHashMap<u64, u32>,
+struct NameHolders {
+    /// Row of each name in `blocks`, by its key.
+    rows: FxHashMap<u64, u32>,
     blocks: Rows<BlockId>,
 }
 
 impl NameIndex {
-    /// Where nobody wants to know: no summary has any names. Sweeps make hundreds of thousands of summaries, and looking for their
-    /// names takes as long as half of a replay.
+    /// Returns an index that counts no names. Sweeps make hundreds of thousands of summaries, and the search for names takes half
+    /// as long as a replay.
     pub fn off() -> Self {
         Self { is_off: true, ..Self::default() }
     }
 
-    /// Counts the names of a summary. `whole` are recorded blocks it was made of, all of each; `texts` are all the texts it was
-    /// made of, those first that are not in `whole`: they are read until every name is found.
-    pub fn names<'t>(
+    /// Counts the names in a summary. `whole` are the recorded blocks that are completely in its input. `texts` are all texts of
+    /// the input, first those that are not in `whole`; they are read until every name is found.
+    pub fn count_names<'t>(
         &self,
         conversation: &Conversation,
         summary: &str,
@@ -60,93 +61,93 @@ impl NameIndex {
         if self.is_off {
             return NameCounts::default();
         }
-        let mut unseen = said(summary);
-        let facts = unseen.len() as u64;
+        let mut missing = names_in(summary);
+        let facts = missing.len() as u64;
         if facts > 0 {
-            let index = self.index.get_or_init(|| Index::new(conversation));
-            let mut shown = vec![false; conversation.blocks.len()];
-            whole.for_each(|block| shown[block.index()] = true);
-            unseen.retain(|key, _| !index.holders(*key).iter().any(|block| shown[block.index()]));
+            let holders = self.holders.get_or_init(|| NameHolders::new(conversation));
+            let mut in_input = vec![false; conversation.blocks.len()];
+            whole.for_each(|block| in_input[block.index()] = true);
+            missing.retain(|key, _| !holders.blocks_with(*key).iter().any(|block| in_input[block.index()]));
         }
-        NameCounts { facts, false_facts: in_no_text(unseen, texts).len() as u64 }
+        NameCounts { facts, false_facts: missing_names(missing, texts).len() as u64 }
     }
 }
 
-impl Index {
+impl NameHolders {
     fn new(conversation: &Conversation) -> Self {
-        let mut numbers = FxHashMap::default();
-        let mut held: Vec<(u32, BlockId)> = Vec::new();
+        let mut rows = FxHashMap::default();
+        let mut entries: Vec<(u32, BlockId)> = Vec::new();
         for (id, block) in (0..).map(BlockId).zip(&conversation.blocks) {
-            held_by(conversation, block, &mut |sighting| {
-                if is_name(sighting.kind) {
-                    let next = numbers.len() as u32;
-                    held.push((*numbers.entry(sighting.key).or_insert(next), id));
+            visit_facts(conversation, block, &mut |fact| {
+                if is_name(fact.kind) {
+                    let next = rows.len() as u32;
+                    entries.push((*rows.entry(fact.key).or_insert(next), id));
                 }
             });
         }
-        held.sort_unstable();
-        held.dedup();
-        Self { blocks: Rows::new(numbers.len(), &held), numbers }
+        entries.sort_unstable();
+        entries.dedup();
+        Self { blocks: Rows::new(rows.len(), &entries), rows }
     }
 
-    /// The blocks that hold the name with this key.
-    fn holders(&self, key: u64) -> &[BlockId] {
-        self.numbers.get(&key).map_or(&[], |number| self.blocks.row(*number as usize))
+    /// Returns the blocks that contain the name with this key.
+    fn blocks_with(&self, key: u64) -> &[BlockId] {
+        self.rows.get(&key).map_or(&[], |row| self.blocks.row(*row as usize))
     }
 }
 
-/// Every fact of what a summarizer is shown of a block: thinking and the tool's name, too.
-fn held_by(conversation: &Conversation, block: &Block, see: &mut dyn FnMut(FactMatch)) {
+/// Visits every fact that a summarizer sees in a block, including thinking and the name of the tool.
+fn visit_facts(conversation: &Conversation, block: &Block, visit: &mut dyn FnMut(FactMatch)) {
     match block.kind {
-        Kind::Thinking => extract::in_text(&block.text(), see),
+        Kind::Thinking => extract::in_text(&block.text(), visit),
         Kind::ToolUse(pair) | Kind::ToolResult(pair) => {
-            extract::in_text(&conversation.pair(pair).name, see);
-            extract::in_block(block, see);
+            extract::in_text(&conversation.pair(pair).name, visit);
+            extract::in_block(block, visit);
         }
         Kind::Text | Kind::Media | Kind::Other => {
-            extract::in_block(block, see);
+            extract::in_block(block, visit);
         }
     }
 }
 
-/// The names a summary says, by their keys.
-fn said(summary: &str) -> FxHashMap<u64, Box<str>> {
-    let mut said = FxHashMap::default();
-    extract::in_text(summary, &mut |sighting| {
-        if sighting.said && is_name(sighting.kind) && !may_be_words(&sighting) {
-            said.entry(sighting.key).or_insert_with(|| sighting.text.into());
+/// Returns the names in a summary, by their keys.
+fn names_in(summary: &str) -> FxHashMap<u64, Box<str>> {
+    let mut names = FxHashMap::default();
+    extract::in_text(summary, &mut |fact| {
+        if fact.said && is_name(fact.kind) && !may_be_words(&fact) {
+            names.entry(fact.key).or_insert_with(|| fact.text.into());
         }
     });
-    said
+    names
 }
 
 fn is_name(kind: FactKind) -> bool {
     matches!(kind, FactKind::Path | FactKind::File | FactKind::Identifier)
 }
 
-/// Whether a path may be two words with a stroke between them.
-fn may_be_words(sighting: &FactMatch) -> bool {
-    sighting.kind == FactKind::Path && sighting.text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
+/// Returns whether a path may be two words with a slash between them.
+fn may_be_words(fact: &FactMatch) -> bool {
+    fact.kind == FactKind::Path && fact.text.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
 }
 
-/// The names that stand in none of the texts, in the order of the alphabet.
-fn in_no_text<'t>(unseen: FxHashMap<u64, Box<str>>, texts: impl Iterator<Item = Cow<'t, str>>) -> Vec<Box<str>> {
-    let mut names: Vec<(Box<str>, bool)> = unseen.into_values().map(|name| (name, false)).collect();
-    let mut left = names.len();
-    // An automaton has no room for more names than any summary says.
-    let Some(finder) = AhoCorasick::new(names.iter().map(|(name, _)| name.as_bytes())).ok().filter(|_| left > 0) else {
+/// Returns the names that are in none of the texts, sorted.
+fn missing_names<'t>(names: FxHashMap<u64, Box<str>>, texts: impl Iterator<Item = Cow<'t, str>>) -> Vec<Box<str>> {
+    let mut names: Vec<(Box<str>, bool)> = names.into_values().map(|name| (name, false)).collect();
+    let mut missing_count = names.len();
+    // Building the automaton fails only for more names than any summary contains.
+    let Some(finder) = AhoCorasick::new(names.iter().map(|(name, _)| name.as_bytes())).ok().filter(|_| missing_count > 0) else {
         return Vec::new();
     };
     for text in texts {
         for found in finder.find_overlapping_iter(&*extract::plain(&text)) {
-            let (_, is_there) = &mut names[found.pattern().as_usize()];
-            left -= usize::from(!std::mem::replace(is_there, true));
+            let (_, is_found) = &mut names[found.pattern().as_usize()];
+            missing_count -= usize::from(!std::mem::replace(is_found, true));
         }
-        if left == 0 {
+        if missing_count == 0 {
             break;
         }
     }
-    let mut missing: Vec<Box<str>> = names.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect();
+    let mut missing: Vec<Box<str>> = names.into_iter().filter(|(_, is_found)| !is_found).map(|(name, _)| name).collect();
     missing.sort_unstable();
     missing
 }
@@ -158,30 +159,30 @@ mod tests {
     #[test]
     fn false_is_what_stands_nowhere() {
         let cases = [
-            // A name, the end of a path, a path behind another root; what is not there is false.
+            // A name, the end of a path, a path with another root; a name that is missing is false.
             ("see src/net/pool.rs", "net/pool.rs, pool.rs, /root/src/net/pool.rs", 1, ""),
             ("see src/net/pool.rs", "src/pool.rs and pond.rs", 2, "pond.rs src/pool.rs"),
-            // Joined by the summary, however right.
+            // Joined by the summary, even if correctly.
             ("ls src\nlib.rs", "src/lib.rs", 1, "src/lib.rs"),
-            // A part of a longer name will do: what is cut off in the middle of a word is not made up.
+            // A part of a longer name is enough: a name that was cut off is not made up.
             ("max_tokens_out and threadpool.rs", "max_tokens pool.rs max_tok", 3, ""),
             ("max_tokens", "max_tokens_out", 1, "max_tokens_out"),
-            // As JSON writes line ends, tabs and quotes before a word.
+            // Line ends, tabs and quotes before a word, as JSON escapes them.
             (r#"{"command":"ls\nsrc/lib.rs\t\"new_name\""}"#, "`src/lib.rs`, new_name", 2, ""),
-            // Two words with a stroke between them are no path for certain; with a dot or a digit they are.
+            // Two words with a slash between them are maybe not a path; with a dot or a digit they are one.
             ("files", "read/write files/directories client-side/server-side", 0, ""),
             ("files", "files/dirs.d tests/case_1", 2, "files/dirs.d tests/case_1"),
             // Each name counts once; numbers, hashes, quotations, URLs and plain words do not count.
             ("", "fooBar fooBar 123456 0ab12cd34 `some words here` https://a.example/b_c.rs plain", 1, "fooBar"),
-            // What every session has.
+            // Names that every session has do not count.
             ("", "README.md, TypeError, GitHub", 0, ""),
-            // In colour, and written with a combining accent.
+            // In colour, and with a combining accent.
             ("\u{1b}[1mfoo\u{1b}[0m_bar caf\u{65}\u{301}_au_lait", "foo_bar caf\u{e9}_au_lait", 2, ""),
         ];
         for (input, summary, facts, missing) in cases {
-            let said = said(summary);
-            assert_eq!(said.len(), facts, "{summary}");
-            assert_eq!(in_no_text(said, [Cow::Borrowed(input)].into_iter()).join(" "), missing, "{summary}, of {input}");
+            let names = names_in(summary);
+            assert_eq!(names.len(), facts, "{summary}");
+            assert_eq!(missing_names(names, [Cow::Borrowed(input)].into_iter()).join(" "), missing, "{summary}, of {input}");
         }
     }
 }

@@ -236,17 +236,17 @@ fn policies_and_settings_that_are_none() {
         (&["-p", "lcc-s08", "--set", "micro"], "`micro`: write LAYER.FIELD=VALUE"),
         (
             &["-p", "lcc-s08", "--set", "micro.clear_at_least=much"],
-            "recompact: --set micro.clear_at_least=much: layer `micro`: `much` is no size: ",
+            "recompact: --set micro.clear_at_least=much: layer `micro`: `much` is not a size: ",
         ),
         (
             &["-p", "lcc-s08", "--set", "snip.scope=server"],
-            "recompact: --set snip.scope=server: layer `snip`: a provider edits what it has cached only where it stands: \
+            "recompact: --set snip.scope=server: layer `snip`: a provider can edit its cache only in place: \
              `scope = \"server\"` is for `clear`, `truncate` and `dedupe`\n",
         ),
         (
             &["-p", "lcc-s08", "--set", "auto.rides_prefix=true"],
             "recompact: --set auto.rides_prefix=true: layer `auto`: a summarizer that reads the cached prefix (`rides_prefix`) \
-             reads all of it: leave out `input_chars`\n",
+             reads all of it: remove `input_chars`\n",
         ),
     ];
     for (arguments, said) in refused {

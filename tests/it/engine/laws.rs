@@ -281,7 +281,7 @@ fn every_block_of_a_request_is_known() {
     struct Known<'a>(&'a Conversation);
     impl Observer for Known<'_> {
         fn request(&mut self, request: &Request, context: &Context) {
-            let known = self.0.blocks.len() + context.made().len();
+            let known = self.0.blocks.len() + context.synthetic_blocks().len();
             let changes = request.changes.iter().chain(&request.view);
             let named = changes.flat_map(|change| change.removed.iter().chain(&change.added));
             let sent = context.messages().iter().flat_map(|sent| &sent.blocks);

@@ -1,4 +1,4 @@
-//! Which sentences have the most informative words.
+//! Selects the sentences with the most informative words.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,32 +9,34 @@ use crate::engine::summarizer::digest::{Digest, Sentence};
 use crate::engine::summarizer::{InputBlock, SummaryRequest};
 use crate::transcript::conversation::{Kind, Origin};
 
-/// The sentences with the most informative words, as many as about `tokens` hold, in the order of the input.
-pub(super) fn informative<'a>(ask: &'a SummaryRequest, tokens: u64) -> Vec<Cow<'a, str>> {
-    let readable = |piece: &&InputBlock| matches!(piece.kind, Kind::Text | Kind::ToolResult(_)) && piece.origin != Origin::User;
-    let digest = |piece: &'a InputBlock| match piece.whole {
-        Some(block) => Cow::Borrowed(ask.digests.of_block(block, piece.text())),
-        None => Cow::Owned(ask.digests.of_text(piece.text())),
+/// Returns the sentences with the most informative words, as many as fit into about `tokens`, in the order of the input.
+pub(super) fn informative<'a>(request: &'a SummaryRequest, tokens: u64) -> Vec<Cow<'a, str>> {
+    let readable = |block: &&InputBlock| matches!(block.kind, Kind::Text | Kind::ToolResult(_)) && block.origin != Origin::User;
+    let digest = |block: &'a InputBlock| match block.whole {
+        Some(id) => Cow::Borrowed(request.digests.block_digest(id, block.text())),
+        None => Cow::Owned(request.digests.text_digest(block.text())),
     };
-    let read: Vec<(&str, Cow<Digest>)> = ask.pieces.iter().filter(readable).map(|piece| (piece.text(), digest(piece))).collect();
-    let all = read.iter().flat_map(|(text, digest)| digest.sentences(text));
-    let (sentences, weights) = COUNTS.with_borrow_mut(|counts| counts.weigh(all));
+    let digests: Vec<(&str, Cow<Digest>)> =
+        request.blocks.iter().filter(readable).map(|block| (block.text(), digest(block))).collect();
+    let all = digests.iter().flat_map(|(text, digest)| digest.sentences(text));
+    let (sentences, weights) = TERM_COUNTS.with_borrow_mut(|counts| counts.weigh(all));
     let mut ranks: BinaryHeap<Rank> = weights.into_iter().zip(0..).map(|(weight, at)| Rank { weight, at }).collect();
-    // Three characters a token at the least: no more sentences are looked at than can possibly fit.
+    // A token has at least three characters, so no more sentences than this can fit.
     let mut room = tokens.saturating_mul(3) as usize;
     let mut chosen: Vec<usize> = Vec::new();
     while let Some(Rank { at, .. }) = ranks.pop() {
-        let Some(left) = room.checked_sub(sentences[at].text.len() + 3) else { break };
-        room = left;
+        let Some(remaining) = room.checked_sub(sentences[at].text.len() + 3) else { break };
+        room = remaining;
         chosen.push(at);
     }
     chosen.sort_unstable();
     chosen.into_iter().map(|at| Cow::Borrowed(sentences[at].text)).collect()
 }
 
-/// The greatest is the heaviest, and the first where weights are equal.
+/// Orders sentences by weight; of equal weights the first in the input is the greatest.
 struct Rank {
     weight: f64,
+    /// Index of the sentence.
     at: usize,
 }
 
@@ -59,33 +61,35 @@ impl PartialEq for Rank {
 impl Eq for Rank {}
 
 thread_local! {
-    static COUNTS: RefCell<Counts> = RefCell::default();
+    static TERM_COUNTS: RefCell<TermCounts> = RefCell::default();
 }
 
-/// Which lines stand in an input, and how many of its sentences hold each word, by their numbers. What was counted for another
-/// input counts no more: nothing is ever cleared.
+/// The lines of the current input, and the number of its sentences with each word, by id. Each entry holds the number of the
+/// input that wrote it, so entries of earlier inputs are ignored and the lists need no clearing.
 #[derive(Default)]
-struct Counts {
+struct TermCounts {
+    /// Number of the current input.
     input: u64,
-    /// The last input that each line stood in.
+    /// Last input that contained each line.
     lines: Vec<u64>,
-    /// The last input that each word stood in, and in how many sentences.
+    /// Last input that contained each word, and the number of its sentences with the word.
     words: Vec<(u64, u32)>,
 }
 
-impl Counts {
-    /// The sentences, each once, and how informative the words of each are for its length.
+impl TermCounts {
+    /// Returns the distinct sentences, and for each how informative its words are for its length.
     fn weigh<'t, 'd>(&mut self, all: impl Iterator<Item = Sentence<'t, 'd>>) -> (Vec<Sentence<'t, 'd>>, Vec<f64>) {
         self.input += 1;
         let sentences: Vec<Sentence> = all.filter(|sentence| self.is_new(sentence)).collect();
-        let mut most = 0;
+        let mut highest_count = 0;
         for word in sentences.iter().flat_map(|sentence| sentence.words) {
-            most = most.max(self.count(*word));
+            highest_count = highest_count.max(self.count(*word));
         }
         let total = sentences.len() as f64;
-        let informs: Vec<f64> = (0..=most).map(|count| ((1.0 + total) / (1.0 + f64::from(count))).ln()).collect();
+        let informativeness: Vec<f64> =
+            (0..=highest_count).map(|count| ((1.0 + total) / (1.0 + f64::from(count))).ln()).collect();
         let weight = |sentence: &Sentence| {
-            let sum: f64 = sentence.words.iter().map(|word| informs[self.words[*word as usize].1 as usize]).sum();
+            let sum: f64 = sentence.words.iter().map(|word| informativeness[self.words[*word as usize].1 as usize]).sum();
             sum / (sentence.text.len() as f64).sqrt()
         };
         let weights = sentences.iter().map(weight).collect();
@@ -93,22 +97,22 @@ impl Counts {
     }
 
     fn is_new(&mut self, sentence: &Sentence) -> bool {
-        std::mem::replace(at(&mut self.lines, sentence.number), self.input) != self.input
+        std::mem::replace(entry_mut(&mut self.lines, sentence.id), self.input) != self.input
     }
 
-    /// Counts a sentence that holds a word; gives how many do.
+    /// Counts a sentence with this word; returns the number of such sentences so far.
     fn count(&mut self, word: u32) -> u32 {
-        let (input, count) = at(&mut self.words, word);
+        let (input, count) = entry_mut(&mut self.words, word);
         *count = if std::mem::replace(input, self.input) == self.input { *count + 1 } else { 1 };
         *count
     }
 }
 
-/// The place of a number in a list, which grows to it.
-fn at<T: Clone + Default>(list: &mut Vec<T>, number: u32) -> &mut T {
-    let place = number as usize;
-    if list.len() <= place {
-        list.resize((place + 1).next_power_of_two(), T::default());
+/// Returns the entry of an id in a list; the list grows if needed.
+fn entry_mut<T: Clone + Default>(list: &mut Vec<T>, id: u32) -> &mut T {
+    let index = id as usize;
+    if list.len() <= index {
+        list.resize((index + 1).next_power_of_two(), T::default());
     }
-    &mut list[place]
+    &mut list[index]
 }

@@ -1,0 +1,206 @@
+//! Selects the tool results that a layer may edit. `clear`, `persist`, `truncate` and `dedupe` share these settings, so that
+//! "keep the last three" means the same in all of them.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::context::{Context, Edit};
+use crate::tokens::meter::{SizeUnit, python, python_text};
+use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ResultFilter {
+    /// Number of newest tool results to keep (only in `clear`).
+    pub keep_recent: usize,
+    /// Keep results of at most this many characters.
+    pub min_chars: usize,
+    /// Edit only the results of these tools; empty: of all tools.
+    pub tools: Vec<String>,
+    /// Keep the results of these tools.
+    pub preserve_tools: Vec<String>,
+    /// Keep results that the model has not answered yet; they do not count for `keep_recent` (only in `clear`).
+    pub protect_unseen: bool,
+    /// Keep results that are marked as errors.
+    pub keep_errors: bool,
+    /// How to read content that is a list of parts.
+    pub lists: ListContent,
+}
+
+impl Default for ResultFilter {
+    fn default() -> Self {
+        Self {
+            keep_recent: 0,
+            min_chars: 0,
+            tools: Vec::new(),
+            preserve_tools: Vec::new(),
+            protect_unseen: false,
+            keep_errors: false,
+            lists: ListContent::Text,
+        }
+    }
+}
+
+/// How a harness that expects a string reads a tool_result whose content is a list of parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListContent {
+    /// As the texts of the parts.
+    #[default]
+    Text,
+    /// Not at all: the harness ignores such results.
+    Skip,
+    /// As their texts, but with the number of parts as the number of characters (Python's `len` of a list).
+    Count,
+    /// As Python's `str` of the list.
+    Repr,
+}
+
+impl ListContent {
+    /// Returns the content of a result as the harness reads it; `None` if the harness ignores it.
+    pub fn content(self, block: &Block) -> Option<Cow<'_, str>> {
+        match (block.field("content"), self) {
+            (Some(list @ Value::Array(_)), ListContent::Repr) => Some(Cow::Owned(python_text::repr(list))),
+            (Some(Value::Array(_)), ListContent::Skip) => None,
+            _ => Some(block.text()),
+        }
+    }
+
+    /// Returns the number of characters in that content, as the harness counts them.
+    pub fn chars(self, block: &Block) -> Option<usize> {
+        match (block.field("content"), self) {
+            (Some(Value::Array(parts)), ListContent::Count) => Some(parts.len()),
+            (Some(list @ Value::Array(_)), ListContent::Repr) => Some(python::repr_len(list) as usize),
+            _ => self.content(block).map(|text| SizeUnit::Chars.text(&text) as usize),
+        }
+    }
+}
+
+/// A kind of block, as a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockFilter {
+    Text,
+    ToolResult,
+    ToolUse,
+    Thinking,
+}
+
+impl BlockFilter {
+    pub fn from_kind(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::Text => Some(BlockFilter::Text),
+            Kind::ToolResult(_) => Some(BlockFilter::ToolResult),
+            Kind::ToolUse(_) => Some(BlockFilter::ToolUse),
+            Kind::Thinking => Some(BlockFilter::Thinking),
+            Kind::Media | Kind::Other => None,
+        }
+    }
+}
+
+/// Position of a block: index of the message in the context, index of the block in the message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BlockPosition {
+    pub message: usize,
+    pub block: usize,
+}
+
+impl BlockPosition {
+    /// Returns the edit that replaces the content of the tool_result at this position.
+    pub fn with_content(self, content: impl Into<Value>) -> Edit {
+        Edit::Rewrite { message: self.message, block: self.block, field: "content", value: content.into() }
+    }
+}
+
+/// The position up to which a layer has decided. It becomes invalid when a message moves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanCursor {
+    position: BlockPosition,
+    moves: u32,
+}
+
+impl ScanCursor {
+    /// Returns the stored position, or the start of the context if messages moved since it was stored.
+    pub fn start(self, context: &Context) -> BlockPosition {
+        if self.moves == context.moves() { self.position } else { BlockPosition::default() }
+    }
+
+    pub fn set(&mut self, position: BlockPosition, context: &Context) {
+        *self = ScanCursor { position, moves: context.moves() };
+    }
+}
+
+/// A tool result that a layer may edit.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    pub position: BlockPosition,
+    pub id: BlockId,
+    pub pair: PairId,
+    pub block: &'a Block,
+}
+
+impl ResultFilter {
+    /// Returns the results that may be edited and are new behind the cursor, oldest first. A result that is skipped now is
+    /// skipped for good, so the cursor moves on: each result is checked once, not at every call.
+    pub fn results<'a>(&self, context: &'a Context, cursor: &mut ScanCursor) -> Vec<Candidate<'a>> {
+        let mut results = results_from(context, cursor.start(context));
+        let end = BlockPosition { message: context.len(), block: 0 };
+        let mut first_kept = end;
+        if self.protect_unseen {
+            let answered = context.messages().iter().rposition(|m| m.role == Role::Assistant);
+            let seen = results.partition_point(|candidate| answered.is_some_and(|last| candidate.position.message <= last));
+            first_kept = results.get(seen).map_or(first_kept, |candidate| candidate.position);
+            results.truncate(seen);
+        }
+        let old = results.len().saturating_sub(self.keep_recent);
+        first_kept = results.get(old).map_or(first_kept, |candidate| candidate.position);
+        results.truncate(old);
+        cursor.set(first_kept, context);
+        results.retain(|candidate| self.may_edit(context, candidate));
+        results
+    }
+
+    /// Returns whether the rules that do not depend on age allow an edit of this result.
+    pub fn may_edit(&self, context: &Context, candidate: &Candidate) -> bool {
+        let tool = context.tool_name(candidate.pair);
+        let is_listed_in = |tools: &[String]| tools.iter().any(|name| name == tool);
+        (self.tools.is_empty() || is_listed_in(&self.tools))
+            && !is_listed_in(&self.preserve_tools)
+            && !(self.keep_errors && candidate.block.is_error())
+            && self.is_longer(candidate.block)
+    }
+
+    fn is_longer(&self, block: &Block) -> bool {
+        // A character has at most four bytes.
+        let is_surely_longer = |text: &str| text.len() / 4 > self.min_chars;
+        match (block.field("content"), self.lists) {
+            (Some(Value::String(text)), _) if is_surely_longer(text) => true,
+            (Some(Value::String(text)), _) if text.len() <= self.min_chars => false,
+            (Some(Value::Array(parts)), ListContent::Text)
+                if parts.iter().filter_map(|part| part.get("text")?.as_str()).any(is_surely_longer) =>
+            {
+                true
+            }
+            _ => self.lists.chars(block).is_some_and(|chars| chars > self.min_chars),
+        }
+    }
+}
+
+/// Returns the tool results in user messages from a position on, in order.
+pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> Vec<Candidate<'a>> {
+    let messages = context.messages().iter().enumerate().skip(from.message);
+    let of_message = messages.filter(|(_, message)| message.role == Role::User).flat_map(|(index, message)| {
+        message.blocks.iter().enumerate().map(move |(block, id)| (BlockPosition { message: index, block }, *id))
+    });
+    let candidate = of_message.filter(|(position, _)| *position >= from).filter_map(|(position, id)| {
+        let block = context.block(id);
+        match block.kind {
+            Kind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),
+            _ => None,
+        }
+    });
+    candidate.collect()
+}
