@@ -27,7 +27,7 @@ use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
 use crate::metrics::prices::Prices;
 use crate::metrics::retention::oracle::Instance;
-use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, wishes};
+use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, oracle_instance};
 use crate::results::saved::Results;
 use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
@@ -173,8 +173,8 @@ impl Study {
 
     fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
         let (journal, kept, cost) = self.replayed(prepared, policy, observer);
-        let (grain, wishes) = self.wishes(prepared, policy);
-        let bounds = bounds(wishes, &journal, self.exact);
+        let (grain, instance) = self.oracle_instance(prepared, policy);
+        let bounds = bounds(instance, &journal, self.exact);
         Outcome { journal, kept, grain, bounds, cost }
     }
 
@@ -214,9 +214,9 @@ impl Study {
     }
 
     /// What the clairvoyant that a policy is compared with chooses from.
-    fn wishes<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
+    fn oracle_instance<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
         let grain = retention::grain(policy);
-        let make = || wishes(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
+        let make = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
         (grain, prepared.wishes[grain as usize].get_or_init(make))
     }
 }

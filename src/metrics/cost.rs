@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Summary;
 use crate::metrics::prices::Price;
-use crate::metrics::prompt_cache::{self, Break, CacheUse, serve};
+use crate::metrics::prompt_cache::{self, Break, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
 
-pub use check::{Check, CostSide, Worst, check};
+pub use check::{CheckSide, CostCheck, WorstCall, check};
 pub use tariff::Tariff;
 
 /// Tokens an agent writes to fetch something again: a tool_use, and a word why.
-const ASKING_AGAIN: u64 = 100;
+const REFETCH_OUTPUT_TOKENS: u64 = 100;
 
 /// An amount by what it is paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -70,58 +70,58 @@ pub struct PricedBreak {
 
 /// What a cost depends on.
 #[derive(Clone, Copy)]
-pub struct Setup<'a> {
-    pub cache: prompt_cache::Setup<'a>,
+pub struct CostSetup<'a> {
+    pub cache: prompt_cache::CacheSetup<'a>,
     pub tariff: &'a Tariff,
     /// Tokens of each call's response, by call.
     pub outputs: &'a [u64],
-    pub kept: &'a Retention,
+    pub retention: &'a Retention,
 }
 
 /// What a replay costs.
-pub fn cost(setup: &Setup) -> Cost {
-    let served = serve(&setup.cache);
-    let mut sums = Sums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
-    for of_call in &served {
-        let output = setup.outputs[of_call.call];
-        sums.pay(of_call.call, of_call.tokens, |part, price| {
-            let unread = if of_call.is_cached { setup.tariff.write(price) } else { price.input };
-            let input = |read: u64| read as f64 * price.cache_read + (of_call.tokens - read) as f64 * unread;
-            part.read += of_call.read as f64 * price.cache_read;
-            part.written += (of_call.tokens - of_call.read) as f64 * unread;
-            part.at_ends += input(of_call.read_at_ends) - input(of_call.read);
+pub fn cost(setup: &CostSetup) -> Cost {
+    let cache_uses = simulate(&setup.cache);
+    let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
+    for cache_use in &cache_uses {
+        let output = setup.outputs[cache_use.call];
+        sums.add_at_prices(cache_use.call, cache_use.tokens, |part, price| {
+            let unread_price = if cache_use.is_cached { setup.tariff.write(price) } else { price.input };
+            let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
+            part.read += cache_use.read as f64 * price.cache_read;
+            part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
+            part.at_ends += input(cache_use.read_at_ends) - input(cache_use.read);
             part.output += output as f64 * price.output;
-            part.uncached += of_call.tokens as f64 * price.input + output as f64 * price.output;
+            part.uncached += cache_use.tokens as f64 * price.input + output as f64 * price.output;
         });
     }
-    let mut asked_at = None;
+    let mut previous_call = None;
     for summary in &setup.cache.journal.summaries {
-        let is_first = asked_at.replace(summary.call) != Some(summary.call);
+        let is_first = previous_call.replace(summary.call) != Some(summary.call);
         if !summary.attempt.failed {
-            sums.add_summary(setup, summary, is_first, &served);
+            sums.add_summary(setup, summary, is_first, &cache_uses);
         }
     }
-    for reread in &setup.kept.rereads {
-        sums.add_reread(reread, &served);
+    for reread in &setup.retention.rereads {
+        sums.add_reread(reread, &cache_uses);
     }
     Cost {
         usd: setup.tariff.is_known().then_some(sums.usd),
         tokens: sums.tokens,
-        cache_read: served.iter().map(|of_call| of_call.read).sum(),
-        breaks: breaks(setup.tariff, &served),
+        cache_read: cache_uses.iter().map(|cache_use| cache_use.read).sum(),
+        breaks: priced_breaks(setup.tariff, &cache_uses),
     }
 }
 
 /// Amounts as they add up.
-struct Sums<'a> {
+struct CostSums<'a> {
     tariff: &'a Tariff,
     usd: CostParts,
     tokens: CostParts,
 }
 
-impl Sums<'_> {
+impl CostSums<'_> {
     /// Adds what a call pays at the prices of a request of so many tokens: `add` adds tokens times price.
-    fn pay(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
+    fn add_at_prices(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
         let price = self.tariff.price(call, tokens);
         add(&mut self.usd, &price.times(tariff::USD));
         add(&mut self.tokens, &price.times(1.0 / price.input));
@@ -130,51 +130,52 @@ impl Sums<'_> {
     /// A summary that rides the prefix reads what the last request had cached, and writes the rest. A retry begins with another
     /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
     /// are refused before they are read.
-    fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[CacheUse]) {
-        let rides = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
-        let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
-        let whole = summary.attempt.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
-        let read = if rides { ready.min(whole) } else { 0 };
-        self.pay(summary.call, whole, |part, price| {
-            let rest = if rides { setup.tariff.write(price) } else { price.input };
+    fn add_summary(&mut self, setup: &CostSetup, summary: &Summary, is_first: bool, cache_uses: &[CacheUse]) {
+        let reuses_prefix = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
+        let ready = cache_use_of_call(cache_uses, summary.call).map_or(0, |cache_use| cache_use.ready);
+        let request = summary.attempt.tokens_in + if reuses_prefix { setup.cache.journal.overhead } else { 0 };
+        let read = if reuses_prefix { ready.min(request) } else { 0 };
+        self.add_at_prices(summary.call, request, |part, price| {
+            let unread_price = if reuses_prefix { setup.tariff.write(price) } else { price.input };
             let output = summary.attempt.tokens_out as f64 * price.output;
-            part.summarizer += read as f64 * price.cache_read + (whole - read) as f64 * rest + output;
-            part.uncached += whole as f64 * price.input + output;
+            part.summarizer += read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
+            part.uncached += request as f64 * price.input + output;
         });
     }
 
     /// To fetch something again takes a call: it reads the prefix, writes what it asks, and what it gets enters the cache.
-    fn add_reread(&mut self, reread: &Reread, served: &[CacheUse]) {
+    fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse]) {
         let call = reread.call as usize;
-        let request = of_call(served, call).map_or(0, |of_call| of_call.tokens);
-        self.pay(call, request, |part, price| {
+        let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);
+        self.add_at_prices(call, request, |part, price| {
             let again = reread.tokens as f64 * self.tariff.write(price);
-            part.rereads += again + ASKING_AGAIN as f64 * price.output + request as f64 * price.cache_read;
+            part.rereads += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
         });
     }
 }
 
-fn of_call(served: &[CacheUse], call: usize) -> Option<&CacheUse> {
-    served.binary_search_by_key(&call, |of_call| of_call.call).ok().map(|at| &served[at])
+fn cache_use_of_call(cache_uses: &[CacheUse], call: usize) -> Option<&CacheUse> {
+    cache_uses.binary_search_by_key(&call, |cache_use| cache_use.call).ok().map(|at| &cache_uses[at])
 }
 
-fn breaks(tariff: &Tariff, served: &[CacheUse]) -> Vec<PricedBreak> {
-    let broken: Vec<_> = served.iter().enumerate().filter(|(_, of_call)| of_call.broken.is_some()).map(|(at, _)| at).collect();
-    let ends = broken.iter().skip(1).copied().chain([served.len()]);
+fn priced_breaks(tariff: &Tariff, cache_uses: &[CacheUse]) -> Vec<PricedBreak> {
+    let break_indices: Vec<_> =
+        cache_uses.iter().enumerate().filter(|(_, cache_use)| cache_use.broken.is_some()).map(|(at, _)| at).collect();
+    let ends = break_indices.iter().skip(1).copied().chain([cache_uses.len()]);
     let priced = |(at, end): (&usize, usize)| {
-        let of_call = &served[*at];
-        let what = of_call.broken?;
-        let price = tariff.price(of_call.call, of_call.tokens);
-        let dearer = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
+        let cache_use = &cache_uses[*at];
+        let what = cache_use.broken?;
+        let price = tariff.price(cache_use.call, cache_use.tokens);
+        let extra = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
         let saved = what.freed as f64 * price.cache_read;
         Some(PricedBreak {
-            call: of_call.call,
+            call: cache_use.call,
             what,
-            usd: tariff.is_known().then_some(dearer * tariff::USD),
-            tokens: dearer / price.input,
-            break_even: (saved > 0.0).then(|| dearer / saved),
+            usd: tariff.is_known().then_some(extra * tariff::USD),
+            tokens: extra / price.input,
+            break_even: (saved > 0.0).then(|| extra / saved),
             followed: end - at,
         })
     };
-    broken.iter().zip(ends).filter_map(priced).collect()
+    break_indices.iter().zip(ends).filter_map(priced).collect()
 }

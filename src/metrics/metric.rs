@@ -26,12 +26,12 @@ pub struct MetricInput<'a> {
     pub journal: &'a Journal,
     /// The same conversation under the policy that is compared with.
     pub baseline: &'a Journal,
-    pub kept: &'a Retention,
+    pub retention: &'a Retention,
     /// `None` where the conversation could not be priced.
     pub cost: Option<&'a Cost>,
     pub baseline_cost: Option<&'a Cost>,
     /// Weight of the uses that the clairvoyant hits in as many tokens.
-    pub bound: Option<f64>,
+    pub oracle_weight: Option<f64>,
 }
 
 pub struct Metric {
@@ -44,35 +44,28 @@ pub struct Metric {
 }
 
 /// Every measure, in the order of the columns.
-pub const METRICS: &[Metric] = &[
-    tokens::MEASUREMENT,
-    cost::MEASUREMENT,
-    retention::MEASUREMENT,
-    disk::MEASUREMENT,
-    summaries::MEASUREMENT,
-    overflow::MEASUREMENT,
-    broken::MEASUREMENT,
-];
+pub const METRICS: &[Metric] =
+    &[tokens::METRIC, cost::METRIC, retention::METRIC, disk::METRIC, summaries::METRIC, overflow::METRIC, broken::METRIC];
 
 /// The columns of all measures.
 pub fn columns() -> Vec<Column> {
-    METRICS.iter().flat_map(|measure| measure.columns.iter().cloned()).collect()
+    METRICS.iter().flat_map(|metric| metric.columns.iter().cloned()).collect()
 }
 
 /// The values of all measures.
-pub fn values(replayed: &MetricInput) -> Values {
-    let of = |measure: &Metric| {
-        let ids = measure.columns.iter().map(|column| column.id.clone());
-        ids.zip((measure.values)(replayed)).collect::<Vec<_>>()
+pub fn values(input: &MetricInput) -> Values {
+    let values = |metric: &Metric| {
+        let ids = metric.columns.iter().map(|column| column.id.clone());
+        ids.zip((metric.values)(input)).collect::<Vec<_>>()
     };
-    METRICS.iter().flat_map(of).collect()
+    METRICS.iter().flat_map(values).collect()
 }
 
 /// The columns that tell something of a bound: it sends tokens and hits uses, and has no layers, files or summaries.
-pub fn values_of_bound(replayed: &MetricInput) -> Values {
-    let tells = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::OF_BOUNDS.contains(&id);
-    let all = values(replayed);
-    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| tells(id)))).collect()
+pub fn bound_values(input: &MetricInput) -> Values {
+    let applies = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::BOUND_COLUMNS.contains(&id);
+    let all = values(input);
+    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| applies(id)))).collect()
 }
 
 fn count(n: usize) -> Option<f64> {

@@ -56,7 +56,7 @@ pub struct Quote {
 
 /// The price of some models in one period.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct PriceEntry {
     /// Ids of the models, without date and route; never empty.
     pub names: Vec<String>,
     pub price: Price,
@@ -76,9 +76,9 @@ pub struct Entry {
 /// A list of prices.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices {
-    entries: Vec<Entry>,
+    entries: Vec<PriceEntry>,
     /// Where each name stands: its entries, the earliest first, and its place among their names.
-    places: HashMap<String, Vec<(usize, usize)>>,
+    positions: HashMap<String, Vec<(usize, usize)>>,
 }
 
 impl Prices {
@@ -93,43 +93,43 @@ impl Prices {
     /// What a model costs at a time (milliseconds since 1970; without one: at the latest). Before its first period, a model
     /// costs what it costs in that.
     pub fn quote(&self, model: Option<&str>, time: Option<i64>) -> Quote {
-        let found = model.and_then(|model| names::forms(model).iter().find_map(|form| self.named(form, time)));
-        found.unwrap_or_else(|| unknown(names::provider(model.unwrap_or_default())))
+        let found = model.and_then(|model| names::lookup_keys(model).iter().find_map(|key| self.find(key, time)));
+        found.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
     }
 
     /// Every model of the list, in its order.
     pub fn names(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let names = self.entries.iter().flat_map(|entry| &entry.names).map(String::as_str);
-        names.filter(|name| seen.insert(names::key(name))).collect()
+        names.filter(|name| seen.insert(names::normalized(name))).collect()
     }
 
     /// The entries of a model that is in the list under this name, the earliest first.
-    pub fn entries(&self, name: &str) -> Vec<&Entry> {
-        let places = self.places.get(&names::key(name)).into_iter().flatten();
-        places.map(|(entry, _)| &self.entries[*entry]).collect()
+    pub fn entries(&self, name: &str) -> Vec<&PriceEntry> {
+        let positions = self.positions.get(&names::normalized(name)).into_iter().flatten();
+        positions.map(|(entry, _)| &self.entries[*entry]).collect()
     }
 
-    fn new(entries: Vec<Entry>) -> Self {
-        let mut places: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+    fn new(entries: Vec<PriceEntry>) -> Self {
+        let mut positions: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
         let mut by_time: Vec<_> = entries.iter().enumerate().collect();
         by_time.sort_by_key(|(_, entry)| entry.from);
         for (index, entry) in by_time {
             for (place, name) in entry.names.iter().enumerate() {
-                places.entry(names::key(name)).or_default().push((index, place));
+                positions.entry(names::normalized(name)).or_default().push((index, place));
             }
         }
-        Self { entries, places }
+        Self { entries, positions }
     }
 
-    fn named(&self, key: &str, time: Option<i64>) -> Option<Quote> {
-        let places = self.places.get(key)?;
+    fn find(&self, key: &str, time: Option<i64>) -> Option<Quote> {
+        let positions = self.positions.get(key)?;
         let has_begun = |(entry, _): &&(usize, usize)| {
             let from = self.entries[*entry].from;
-            time.is_none_or(|time| from.is_none_or(|from| from <= day(time)))
+            time.is_none_or(|time| from.is_none_or(|from| from <= utc_day(time)))
         };
-        let (entry, name) = *places.iter().rfind(has_begun).or(places.first())?;
-        let Entry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
+        let (entry, name) = *positions.iter().rfind(has_begun).or(positions.first())?;
+        let PriceEntry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
         let (price, large, min_tokens) = (*price, *large, *min_tokens);
         Some(Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens })
     }
@@ -143,7 +143,7 @@ impl Quote {
 }
 
 /// The day of a time, in UTC; the first one for times no calendar holds.
-fn day(time: i64) -> Date {
+fn utc_day(time: i64) -> Date {
     jiff::Timestamp::from_millisecond(time).map_or(Date::MIN, |time| time.to_zoned(jiff::tz::TimeZone::UTC).date())
 }
 
@@ -156,7 +156,7 @@ const FREE_WRITES: [&str; 2] = ["openai", "gemini"];
 /// Tokens of the shortest prefix that is cached, where nobody says more: what most models of Anthropic and OpenAI ask for.
 const MIN_TOKENS: u64 = 1_024;
 
-fn unknown(provider: &str) -> Quote {
+fn ratio_quote(provider: &str) -> Quote {
     let write = |ratio| if FREE_WRITES.contains(&provider) { RATIOS.input } else { ratio };
     let price = Price { cache_write_5m: write(RATIOS.cache_write_5m), cache_write_1h: write(RATIOS.cache_write_1h), ..RATIOS };
     let provider = Provider::by_name(provider).unwrap_or(&OTHER);

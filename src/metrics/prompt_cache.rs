@@ -34,14 +34,14 @@ use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
-use blocks::Blocks;
+use blocks::BlockInfo;
 pub(crate) use blocks::{came_with, keys};
 use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
 
 /// By what rules one call's request is cached.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Terms {
+pub struct CacheTerms {
     pub provider: &'static Provider,
     /// The shortest prefix that is cached, in tokens.
     pub min_tokens: u64,
@@ -53,12 +53,12 @@ pub struct Terms {
 
 /// What is simulated: a replay, and how its requests were cached.
 #[derive(Clone, Copy)]
-pub struct Setup<'a> {
+pub struct CacheSetup<'a> {
     pub conversation: &'a Conversation,
     pub policy: &'a Policy,
     pub journal: &'a Journal,
     /// By call of the conversation.
-    pub terms: &'a [Terms],
+    pub terms: &'a [CacheTerms],
     pub before: InitialState,
     /// The size of a block in any unit that adds up; tokens are shared out by it.
     pub size: &'a dyn Fn(BlockId) -> u64,
@@ -76,7 +76,7 @@ pub struct InitialState {
 impl InitialState {
     /// As the record tells: what the first call read, and the least that any later call read. Where it tells nothing, all of
     /// `overhead` is stable and none of it was there.
-    pub fn of(conversation: &Conversation, overhead: u64) -> Self {
+    pub fn from_record(conversation: &Conversation, overhead: u64) -> Self {
         let mut reads = conversation.calls.iter().filter_map(|call| call.billed()).map(|usage| usage.cache_read);
         let warm = reads.next().unwrap_or_default();
         let least = reads.filter(|read| *read > 0).min();
@@ -116,14 +116,14 @@ pub struct Break {
 }
 
 /// Simulates the cache over a replay: one entry a request.
-pub fn serve(setup: &Setup) -> Vec<CacheUse> {
-    let mut cache = Cache { setup: *setup, blocks: Blocks::new(setup), sent: Vec::new(), models: Vec::new() };
-    setup.journal.requests.iter().map(|request| cache.serve(request)).collect()
+pub fn simulate(setup: &CacheSetup) -> Vec<CacheUse> {
+    let mut simulator = Simulator { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), models: Vec::new() };
+    setup.journal.requests.iter().map(|request| simulator.simulate_request(request)).collect()
 }
 
-struct Cache<'a> {
-    setup: Setup<'a>,
-    blocks: Blocks<'a>,
+struct Simulator<'a> {
+    setup: CacheSetup<'a>,
+    blocks: BlockInfo<'a>,
     /// The blocks of the last request.
     sent: Vec<SentBlock>,
     models: Vec<ModelCache>,
@@ -135,7 +135,7 @@ struct ModelCache {
     prefixes: Prefixes,
     /// Its last request, and how many of that one's first blocks have stood in every request since.
     last: Option<Previous>,
-    kept: usize,
+    shared_prefix: usize,
 }
 
 struct Previous {
@@ -144,11 +144,11 @@ struct Previous {
     is_cached: bool,
     /// Its blocks that are part of a prefix.
     solid: usize,
-    answered: Option<i64>,
+    answered_at: Option<i64>,
 }
 
-impl Cache<'_> {
-    fn serve(&mut self, request: &Request) -> CacheUse {
+impl Simulator<'_> {
+    fn simulate_request(&mut self, request: &Request) -> CacheUse {
         let is_first = self.sent.is_empty();
         self.sent.truncate(request.delta.shared_prefix);
         self.sent.extend(&request.delta.appended);
@@ -157,37 +157,38 @@ impl Cache<'_> {
             self.models.resize_with(terms.model + 1, ModelCache::default);
         }
         for model in &mut self.models {
-            model.kept = model.kept.min(request.delta.shared_prefix);
+            model.shared_prefix = model.shared_prefix.min(request.delta.shared_prefix);
         }
         let mut model = std::mem::take(&mut self.models[terms.model]);
-        let served = self.serve_by(&mut model, &terms, request, is_first);
-        model.kept = self.sent.len();
+        let cache_use = self.simulate_model(&mut model, &terms, request, is_first);
+        model.shared_prefix = self.sent.len();
         self.models[terms.model] = model;
-        served
+        cache_use
     }
 
-    fn serve_by(&self, model: &mut ModelCache, terms: &Terms, request: &Request, is_first: bool) -> CacheUse {
+    fn simulate_model(&self, model: &mut ModelCache, terms: &CacheTerms, request: &Request, is_first: bool) -> CacheUse {
         let conversation = self.setup.conversation;
-        let asked = conversation.asked(request.call);
+        let asked_at = conversation.asked(request.call);
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
         // Without a clock every prefix is as young as the request.
-        let oldest = asked.map_or(i64::MIN, |asked| asked - lifetime);
+        let oldest = asked_at.map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last = model.last.take();
-        let used = last.as_ref().and_then(|last| last.answered).unwrap_or(i64::MAX);
-        let tail = &self.sent[model.kept..];
-        let shared = model.prefixes.advance(model.kept, self.blocks.steps(tail, terms.provider), used, oldest);
-        let expired = used < oldest;
-        let this = RequestView { cache: self, prefixes: &model.prefixes, request, tail, shared };
+        let last_used = last.as_ref().and_then(|last| last.answered_at).unwrap_or(i64::MAX);
+        let tail = &self.sent[model.shared_prefix..];
+        let shared =
+            model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail, terms.provider), last_used, oldest);
+        let expired = last_used < oldest;
+        let view = RequestView { cache: self, prefixes: &model.prefixes, request, tail, shared };
         let [read, read_at_ends] = match &last {
             _ if expired => [0, 0],
-            None if is_first => [this.found(terms, self.setup.before.warm); 2],
+            None if is_first => [view.readable_tokens(terms, self.setup.before.warm); 2],
             None => [0, 0],
-            Some(last) => this.reads(terms, last),
+            Some(last) => view.reads(terms, last),
         };
         let alive = last.as_ref().filter(|last| last.is_cached && !expired);
-        let broken = alive.and_then(|last| this.broken(last, read));
+        let broken = alive.and_then(|last| view.find_break(last, read));
         let is_cached = request.tokens >= terms.min_tokens;
-        let served = CacheUse {
+        let cache_use = CacheUse {
             call: request.call,
             tokens: request.tokens,
             is_cached,
@@ -205,15 +206,15 @@ impl Cache<'_> {
             tokens: request.tokens,
             is_cached,
             solid: model.prefixes.solid_in(model.prefixes.len()),
-            answered: conversation.calls[request.call].time.or(asked),
+            answered_at: conversation.calls[request.call].time.or(asked_at),
         });
-        served
+        cache_use
     }
 }
 
 /// A request on the path of its model's prefixes.
 struct RequestView<'a> {
-    cache: &'a Cache<'a>,
+    cache: &'a Simulator<'a>,
     prefixes: &'a Prefixes,
     request: &'a Request,
     /// The blocks behind those it has in common with the model's last request.
@@ -224,49 +225,49 @@ struct RequestView<'a> {
 
 impl RequestView<'_> {
     /// Tokens read: with marks wherever they help, and with marks at the ends of requests only.
-    fn reads(&self, terms: &Terms, last: &Previous) -> [u64; 2] {
+    fn reads(&self, terms: &CacheTerms, last: &Previous) -> [u64; 2] {
         let overhead = self.cache.setup.journal.overhead;
         let read = |blocks: usize, at_least: u64| {
             let prefix = if blocks == 0 { at_least } else { overhead + self.tokens(self.prefixes.size_of(blocks)) };
-            self.found(terms, prefix)
+            self.readable_tokens(terms, prefix)
         };
         let anywhere = read(self.shared, overhead);
         let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
             // The last request's end is marked once more: the search begins there, too.
-            let reach = blocks + self.entered(last).count();
+            let reach = blocks + self.new_blocks(last).count();
             read(self.prefixes.end_within(self.shared, reach), self.cache.setup.before.stable)
         });
         [anywhere, at_ends]
     }
 
     /// What the provider finds of a prefix that is there.
-    fn found(&self, terms: &Terms, prefix: u64) -> u64 {
+    fn readable_tokens(&self, terms: &CacheTerms, prefix: u64) -> u64 {
         let read = prefix.min(self.request.tokens) / terms.provider.step * terms.provider.step;
         if read < terms.min_tokens { 0 } else { read }
     }
 
     /// What the edits before this request made unreadable.
-    fn broken(&self, last: &Previous, read: u64) -> Option<Break> {
+    fn find_break(&self, last: &Previous, read: u64) -> Option<Break> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
         let layer = layer_that_touched(self.cache.setup.policy, self.request, self.prefixes.message_behind(self.shared))?;
         let Self { cache, request, .. } = self;
         let size = |block| (cache.setup.size)(block);
-        let entered = self.tokens(self.entered(last).map(size).sum());
+        let new_tokens = self.tokens(self.new_blocks(last).map(size).sum());
         let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
         let since = cache.setup.conversation.calls[last.call].response;
         let was_sent = |block: &&BlockId| !cache.blocks.came_since(**block, since);
-        let left = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
+        let dropped_by_itself = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
         Some(Break {
             layer,
-            rebilled: request.tokens.saturating_sub(entered + read),
-            freed: (last.tokens + entered) as i64 - (request.tokens + left) as i64,
+            rebilled: request.tokens.saturating_sub(new_tokens + read),
+            freed: (last.tokens + new_tokens) as i64 - (request.tokens + dropped_by_itself) as i64,
         })
     }
 
     /// The blocks that came after the model's last request: its response and what entered.
-    fn entered(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
+    fn new_blocks(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
         let since = self.cache.setup.conversation.calls[last.call].response;
         let blocks = self.tail.iter().map(|sent| sent.block);
         blocks.filter(move |block| self.cache.blocks.came_since(*block, since))

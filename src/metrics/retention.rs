@@ -3,7 +3,7 @@
 //! A use is a *hit* where the request still holds the fact, word for word; a *soft miss* where it does not, but shows a handle
 //! by which the fact can be had again (a path, a URL, the name of the file a result was moved to), and the file was not
 //! written since; a *hard miss* otherwise. The recorded agent saw everything it used, so this is no rate of success: it says
-//! how much of what an agent needed a policy would have had in sight.
+//! how much of what an agent needed a policy would have had in visible.
 //!
 //! A look-up follows the journal: it counts in how many visible blocks each fact stands, and a change touches the facts of
 //! the blocks it changed. So it costs the facts of changed blocks and the uses, not calls times context.
@@ -26,7 +26,7 @@ use crate::facts::extract::FactKind;
 use crate::facts::references::{FactId, Loss, Provenance, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
-pub use bounds::{Bounds, Grain, bounds, wishes};
+pub use bounds::{Bounds, Grain, bounds, oracle_instance};
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
@@ -77,14 +77,14 @@ pub struct Summarised {
 }
 
 impl Summarised {
-    fn of_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
+    fn set_from_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
         self.needed = by_generation[1..].iter().map(|share| share.weight).sum();
         self.held = by_generation[1..].iter().map(|share| share.hit).sum();
     }
 
     /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
     /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
-    fn of_the_record(&mut self, references: &References, journal: &Journal) {
+    fn add_recorded_losses(&mut self, references: &References, journal: &Journal) {
         let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.restored.compaction == loss.compaction);
         for loss in references.losses.iter().filter(read) {
             self.needed += loss.needed_weight;
@@ -113,9 +113,9 @@ pub struct Miss {
     pub weight: f64,
     /// Where the recorded agent had it from.
     pub origin: BlockId,
-    /// The layer that took it out of sight, by its index in the policy, and the call before which it did so.
+    /// The layer that took it out of visible, by its index in the policy, and the call before which it did so.
     pub lost: Option<(usize, u32)>,
-    /// At that call a handle was in sight, but the file had been written since.
+    /// At that call a handle was in visible, but the file had been written since.
     pub stale: bool,
 }
 
@@ -128,7 +128,7 @@ pub enum UseOutcome {
     },
     Soft,
     Hard {
-        /// A handle is in sight, but the file was written since.
+        /// A handle is in visible, but the file was written since.
         stale: bool,
     },
 }
@@ -147,25 +147,25 @@ pub fn evaluate(
     journal: &Journal,
     tokens: &dyn Fn(BlockId) -> u64,
 ) -> Retention {
-    let mut kept = Retention::default();
-    let mut sight = VisibleFacts::new(conversation, references, journal);
+    let mut retention = Retention::default();
+    let mut visible = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
-    kept.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
+    retention.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<FactId, Miss> = BTreeMap::new();
     for request in &journal.requests {
-        sight.advance(request);
-        while let Some((place, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
+        visible.advance(request);
+        while let Some((index, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
             if (used.call as usize) < request.call {
                 continue;
             }
-            let outcome = match sight.hit(used.fact) {
+            let outcome = match visible.hit(used.fact) {
                 Some(in_summary) => UseOutcome::Hit { in_summary },
-                None => recovery.outcome(used, &sight),
+                None => recovery.outcome(used, &visible),
             };
-            kept.outcomes[place] = outcome;
-            kept.count(references, used, outcome, sight.generation(used.fact));
+            retention.outcomes[index] = outcome;
+            retention.count(references, used, outcome, visible.generation(used.fact));
             if let UseOutcome::Hard { stale } = outcome {
                 let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
@@ -173,24 +173,25 @@ pub fn evaluate(
                     uses: 0,
                     weight: 0.0,
                     origin: used.origin,
-                    lost: sight.lost(used.fact),
+                    lost: visible.lost(used.fact),
                     stale,
                 });
                 entry.uses += 1;
                 entry.weight += references.facts[used.fact as usize].weight;
             }
         }
-        let (held, rules) = sight.rules(request.call);
-        kept.rules += rules;
-        kept.rules_held += held;
+        let (held, rules) = visible.rules(request.call);
+        retention.rules += rules;
+        retention.rules_held += held;
     }
-    (kept.summarised.rules_held, kept.summarised.rules) = sight.folded_rules();
-    match summarizes {
-        true => kept.summarised.of_uses(&kept.by_generation),
-        false => kept.summarised.of_the_record(references, journal),
+    (retention.summarised.rules_held, retention.summarised.rules) = visible.summarised_rules();
+    if summarizes {
+        retention.summarised.set_from_uses(&retention.by_generation);
+    } else {
+        retention.summarised.add_recorded_losses(references, journal);
     }
-    kept.rereads = recovery.rereads();
-    kept.missed = missed.into_values().collect();
-    kept.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
-    kept
+    retention.rereads = recovery.rereads();
+    retention.missed = missed.into_values().collect();
+    retention.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
+    retention
 }

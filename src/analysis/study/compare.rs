@@ -45,10 +45,10 @@ impl BaselineComparison<'_> {
             conversation,
             journal,
             baseline: &self.baseline.journal,
-            kept,
+            retention: kept,
             cost: cost.as_ref(),
             baseline_cost: self.baseline.cost.as_ref(),
-            bound: Some(bounds.weight),
+            oracle_weight: Some(bounds.weight),
         };
         let row = Row {
             transcript: self.transcript.to_owned(),

@@ -8,8 +8,8 @@ use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, Record};
-use crate::metrics::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
-use crate::metrics::prompt_cache::{InitialState, Setup};
+use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
+use crate::metrics::prompt_cache::{CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
 use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, ResultNote};
 use crate::tokens::meter::SizeUnit;
@@ -23,7 +23,7 @@ pub struct ConversationCosts {
     before: InitialState,
     /// Tokens of each call's response.
     outputs: Vec<u64>,
-    check: Option<Check>,
+    check: Option<CostCheck>,
     /// Why nothing is priced.
     refused: Option<String>,
 }
@@ -32,7 +32,7 @@ impl ConversationCosts {
     /// `record`, where anything was billed, shows whether the simulation reproduces that, at the recorded models' prices.
     pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
         let conversation = setup.conversation;
-        let before = InitialState::of(conversation, setup.overhead);
+        let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
         let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
@@ -47,9 +47,15 @@ impl ConversationCosts {
         }
         let size = size(setup, journal);
         let terms = self.tariff.terms();
-        let cache =
-            Setup { conversation: setup.conversation, policy: setup.policy, journal, terms, before: self.before, size: &size };
-        Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
+        let cache = CacheSetup {
+            conversation: setup.conversation,
+            policy: setup.policy,
+            journal,
+            terms,
+            before: self.before,
+            size: &size,
+        };
+        Some(cost(&cost::CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: kept }))
     }
 
     /// The self-check as a row of results.
@@ -59,7 +65,7 @@ impl ConversationCosts {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
             calls: check.calls,
-            alike: check.alike,
+            alike: check.matching,
             recorded_read: check.recorded.read,
             simulated_read: check.simulated.read,
             tokens: check.recorded.tokens,
@@ -90,12 +96,12 @@ impl ConversationCosts {
 }
 
 /// The replayed record against the bill.
-fn replayed(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> Check {
+fn replayed(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
     let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
-    let cache = Setup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
-    Check { counted, ..check(&cache, tariff) }
+    let cache = CacheSetup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
+    CostCheck { counted, ..check(&cache, tariff) }
 }
 
 /// Puts the recorded size of each request in place of the counted one; gives the sum of those it replaced.
@@ -146,10 +152,10 @@ fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) 
     move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
 }
 
-fn why(check: &Check) -> String {
+fn why(check: &CostCheck) -> String {
     let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
     let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
-    let worst = check.worst.map_or(String::new(), |Worst { call, recorded_read, simulated_read, why }| {
+    let worst = check.worst.map_or(String::new(), |WorstCall { call, recorded_read, simulated_read, why }| {
         format!("; most at call {}, which read {recorded_read} tokens and not {simulated_read}: {why}", call + 1)
     });
     format!(

@@ -53,15 +53,16 @@ impl Study {
             }
             let added = |policy: &Policy| {
                 let (journal, kept, cost) = self.replayed(&prepared, policy, &mut NoObserver);
-                let bound = needs_bounds.then(|| bounds(self.wishes(&prepared, policy).1, &journal, false).weight);
+                let oracle_weight =
+                    needs_bounds.then(|| bounds(self.oracle_instance(&prepared, policy).1, &journal, false).weight);
                 let values: Values = metric::values(&metric::MetricInput {
                     conversation,
                     journal: &journal,
                     baseline: &baseline,
-                    kept: &kept,
+                    retention: &kept,
                     cost: cost.as_ref(),
                     baseline_cost: baseline_cost.as_ref(),
-                    bound,
+                    oracle_weight,
                 });
                 done(conversation.calls.len() as u64);
                 columns.iter().map(|column| column.adds(&values)).collect()

@@ -149,11 +149,11 @@ pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
 
 /// The rows of the bounds of one row: they tell tokens and hits and nothing else.
 pub fn bounds_of(row: &Row, replayed: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
-    let weight = replayed.kept.all.weight;
+    let weight = replayed.retention.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
-        let kept = Retention { all: Share { hit, ..replayed.kept.all }, ..Retention::default() };
+        let kept = Retention { all: Share { hit, ..replayed.retention.all }, ..Retention::default() };
         let journal = journal.unwrap_or(replayed.journal);
-        let values = metric::values_of_bound(&MetricInput { journal, kept: &kept, ..*replayed });
+        let values = metric::bound_values(&MetricInput { journal, retention: &kept, ..*replayed });
         row.bound(name, values)
     };
     let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);

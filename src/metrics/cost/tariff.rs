@@ -1,7 +1,7 @@
 //! The prices and cache rules of one conversation's calls.
 
 use crate::metrics::prices::{Price, Prices, Quote};
-use crate::metrics::prompt_cache::Terms;
+use crate::metrics::prompt_cache::CacheTerms;
 use crate::transcript::conversation::{Conversation, Usage};
 
 /// Prices are per million tokens.
@@ -13,8 +13,8 @@ pub struct Tariff {
     /// One for each model and time that differ.
     quotes: Vec<Quote>,
     /// By call: which of them.
-    of_call: Vec<usize>,
-    terms: Vec<Terms>,
+    quote_of_call: Vec<usize>,
+    terms: Vec<CacheTerms>,
     unknown: Vec<String>,
     /// Writes are for the longer time.
     long: bool,
@@ -27,18 +27,23 @@ impl Tariff {
         let usages = conversation.calls.iter().filter_map(|call| call.usage);
         let (short, long) = usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
         let mut tariff =
-            Self { quotes: Vec::new(), of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
+            Self { quotes: Vec::new(), quote_of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
         let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
         let mut models = Vec::new();
         for call in &conversation.calls {
             model = priced_as.or(call.model.as_deref()).or(model);
             let quote = prices.quote(model, call.time);
             if quote.entry.is_none() {
-                place(&mut tariff.unknown, model.unwrap_or_default().to_owned());
+                position_or_push(&mut tariff.unknown, model.unwrap_or_default().to_owned());
             }
             let (provider, min_tokens) = (quote.provider, quote.min_tokens);
-            tariff.terms.push(Terms { provider, min_tokens, long: tariff.long, model: place(&mut models, model) });
-            tariff.of_call.push(place(&mut tariff.quotes, quote));
+            tariff.terms.push(CacheTerms {
+                provider,
+                min_tokens,
+                long: tariff.long,
+                model: position_or_push(&mut models, model),
+            });
+            tariff.quote_of_call.push(position_or_push(&mut tariff.quotes, quote));
         }
         tariff
     }
@@ -54,13 +59,13 @@ impl Tariff {
     }
 
     /// By call.
-    pub fn terms(&self) -> &[Terms] {
+    pub fn terms(&self) -> &[CacheTerms] {
         &self.terms
     }
 
     /// The price of a call whose request has so many tokens.
     pub fn price(&self, call: usize, tokens: u64) -> &Price {
-        self.quotes[self.of_call[call]].at(tokens)
+        self.quotes[self.quote_of_call[call]].at(tokens)
     }
 
     /// The price of what is written to the cache.
@@ -86,7 +91,7 @@ impl Tariff {
 }
 
 /// Where something stands in a list, which it is put into if it is not there. There are few models and prices.
-fn place<T: PartialEq>(list: &mut Vec<T>, wanted: T) -> usize {
+fn position_or_push<T: PartialEq>(list: &mut Vec<T>, wanted: T) -> usize {
     list.iter().position(|known| *known == wanted).unwrap_or_else(|| {
         list.push(wanted);
         list.len() - 1

@@ -3,7 +3,7 @@
 use super::{Metric, MetricInput, count};
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "broken",
     about: "requests an API would refuse: tool pairs, order, duplicate ids, empty content",
     columns: &[Column::counted(
@@ -16,6 +16,6 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    vec![count(replayed.journal.requests.iter().filter(|request| !request.faults.is_empty()).count())]
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    vec![count(input.journal.requests.iter().filter(|request| !request.faults.is_empty()).count())]
 }

@@ -28,7 +28,7 @@ const fn ratio(over: &'static str, under: &'static str) -> Aggregation {
     Aggregation::Ratio { over: ColumnId::Borrowed(over), under: ColumnId::Borrowed(under) }
 }
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "cost",
     about: "money, with the provider's prompt cache simulated: what is read from it, what every edit makes it write again",
     columns: &[
@@ -101,12 +101,12 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let (Some(cost), Some(baseline)) = (replayed.cost, replayed.baseline_cost) else {
-        return vec![None; MEASUREMENT.columns.len()];
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let (Some(cost), Some(baseline)) = (input.cost, input.baseline_cost) else {
+        return vec![None; METRIC.columns.len()];
     };
     let usd = |part: fn(&CostParts) -> f64| cost.usd.as_ref().map(part);
-    let sent = replayed.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
+    let sent = input.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
     let over = |part: fn(&CostParts) -> f64| {
         let under = part(&baseline.tokens);
         (under > 0.0).then(|| part(&cost.tokens) / under)

@@ -5,7 +5,7 @@ use crate::engine::journal::File;
 use crate::engine::layer::FileKind;
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "disk",
     about: "bytes and files a policy writes: tool results it moves away, transcripts it keeps",
     columns: &[
@@ -29,8 +29,8 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let files = &replayed.journal.files;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let files = &input.journal.files;
     // A harness writes a result only where its file is not there yet.
     let persisted = |file: &&File| file.kind == FileKind::Persisted && !file.again;
     let archived = |file: &&File| file.kind == FileKind::Archive;

@@ -3,7 +3,7 @@
 use super::{Metric, MetricInput, count};
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "overflow",
     about: "requests over the context window, and those that no layer could save",
     columns: &[
@@ -25,8 +25,8 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let requests = &replayed.journal.requests;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let requests = &input.journal.requests;
     let over = requests.iter().filter(|request| request.overflowed);
     vec![count(over.count()), count(requests.iter().filter(|request| request.failed).count())]
 }

@@ -7,14 +7,14 @@ const WEIGHT: &str = "kept.weight";
 const BOUND: &str = "kept.bound";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";
-const RULES: &str = "kept.rules";
+const RULES: &str = "retention.rules";
 
 /// The columns that a bound has too.
-pub const OF_BOUNDS: [&str; 4] = ["kept.hit", "kept.hit_macro", "kept.uses", WEIGHT];
+pub const BOUND_COLUMNS: [&str; 4] = ["kept.hit", "kept.hit_macro", "kept.uses", WEIGHT];
 
 const BY_WEIGHT: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(WEIGHT) };
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "kept",
     about: "later uses of earlier facts, looked up in what was sent: still there, recoverable, gone",
     columns: &[
@@ -62,7 +62,7 @@ pub const MEASUREMENT: Metric = Metric {
             "of the users' rules (never, must, always, only …) given before each call: word for word in the request",
         ),
         Column::estimated(
-            "kept.reread_tokens",
+            "retention.reread_tokens",
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
@@ -107,9 +107,9 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let kept = replayed.kept;
-    let all = &kept.all;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let retention = input.retention;
+    let all = &retention.all;
     let share = |part: f64| (all.weight > 0.0).then(|| part / all.weight);
     vec![
         share(all.hit),
@@ -117,14 +117,14 @@ fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
         None,
         share(all.soft),
         share(all.hard),
-        replayed.bound.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
-        (kept.rules > 0).then(|| kept.rules_held as f64 / kept.rules as f64),
-        Some(kept.reread_tokens() as f64),
+        input.oracle_weight.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
+        (retention.rules > 0).then(|| retention.rules_held as f64 / retention.rules as f64),
+        Some(retention.reread_tokens() as f64),
         share(all.hit_summary),
         share(all.hard_stale),
         count(all.uses as usize),
         Some(all.weight),
-        replayed.bound,
-        Some(kept.rules as f64),
+        input.oracle_weight,
+        Some(retention.rules as f64),
     ]
 }

@@ -10,7 +10,7 @@ const RULES: ColumnId = ColumnId::Borrowed("summary.rules");
 const FACTS: ColumnId = ColumnId::Borrowed("summary.facts");
 const FALSE_FACTS: ColumnId = ColumnId::Borrowed("summary.false_facts");
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "summaries",
     about: "calls of the summarizer that gave a summary, their tokens, and what they say of what they were made of",
     columns: &[
@@ -110,16 +110,16 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let journal = replayed.journal;
-    let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
-    let made = || asked().filter(|attempt| !attempt.failed);
-    let put_back = || journal.recorded.iter().map(|summary| summary.restored);
-    let names = || made().map(|attempt| attempt.names).chain(put_back().map(|summary| summary.names));
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let journal = input.journal;
+    let attempts = || journal.summaries.iter().map(|summary| &summary.attempt);
+    let made = || attempts().filter(|attempt| !attempt.failed);
+    let restored = || journal.recorded.iter().map(|summary| summary.restored);
+    let names = || made().map(|attempt| attempt.names).chain(restored().map(|summary| summary.names));
     let tokens_out = sum(made().map(|attempt| attempt.tokens_out));
-    let limit = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
+    let allowed = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
     let (facts, false_facts) = (sum(names().map(|names| names.facts)), sum(names().map(|names| names.false_facts)));
-    let summarised = &replayed.kept.summarised;
+    let summarised = &input.retention.summarised;
     let (rules, rules_held) = (summarised.rules as f64, summarised.rules_held as f64);
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
     vec![
@@ -129,14 +129,14 @@ fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
         share(summarised.held, summarised.needed),
         share(false_facts, facts),
         share(rules_held, rules),
-        share(tokens_out, limit),
-        count(asked().filter(|attempt| attempt.failed).count()),
+        share(tokens_out, allowed),
+        count(attempts().filter(|attempt| attempt.failed).count()),
         count(journal.recorded.len()),
-        Some(sum(put_back().map(|summary| summary.tokens))),
+        Some(sum(restored().map(|summary| summary.tokens))),
         Some(facts),
         Some(false_facts),
         Some(summarised.needed),
         Some(rules),
-        Some(limit),
+        Some(allowed),
     ]
 }

@@ -10,7 +10,7 @@ use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 const SENT: &str = "tokens.sent";
 const BASELINE: &str = "tokens.baseline";
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "tokens",
     about: "requests replayed, and the tokens that were sent in them",
     columns: &[
@@ -36,10 +36,10 @@ pub const MEASUREMENT: Metric = Metric {
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let requests = &replayed.journal.requests;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let requests = &input.journal.requests;
     let sent = sum(requests.iter().map(|request| request.tokens));
-    let baseline = sum(replayed.baseline.requests.iter().map(|request| request.tokens));
+    let baseline = sum(input.baseline.requests.iter().map(|request| request.tokens));
     vec![
         count(requests.len()),
         Some(baseline),

@@ -5,28 +5,28 @@
 //! (`us.anthropic.…-v1:0`). What is left must be a name as a whole.
 
 /// What two spellings of one name have in common: small letters, and `claude-opus-4.5` as `claude-opus-4-5`.
-pub fn key(name: &str) -> String {
+pub fn normalized(name: &str) -> String {
     let name = name.trim().to_lowercase();
     if name.starts_with("claude-") { name.replace('.', "-") } else { name }
 }
 
 /// The keys an id may be listed under, the longest first.
-pub fn forms(id: &str) -> Vec<String> {
-    let mut forms = vec![key(id)];
+pub fn lookup_keys(id: &str) -> Vec<String> {
+    let mut keys = vec![normalized(id)];
     let id = id.trim();
     let id = id.rsplit_once('/').map_or(id, |(_, name)| name);
-    let (mut rest, of_bedrock) = match id.rsplit_once("anthropic.") {
+    let (mut rest, is_bedrock) = match id.rsplit_once("anthropic.") {
         Some((_, name)) => (name, true),
         None => (id, false),
     };
     loop {
-        forms.push(key(rest));
-        let version = || without_version(rest).filter(|_| of_bedrock);
+        keys.push(normalized(rest));
+        let version = || without_version(rest).filter(|_| is_bedrock);
         let Some(shorter) = without_ending(rest).or_else(|| without_date(rest)).or_else(version) else { break };
         rest = shorter;
     }
-    forms.dedup();
-    forms
+    keys.dedup();
+    keys
 }
 
 fn without_ending(id: &str) -> Option<&str> {

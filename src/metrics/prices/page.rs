@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::{Entry, Price};
+use super::{Price, PriceEntry};
 
 impl Price {
     /// `input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million`, what costs as much as the one before left out.
@@ -29,7 +29,7 @@ impl Price {
     }
 }
 
-impl Entry {
+impl PriceEntry {
     /// The entry as a list of prices holds it, every setting said.
     pub fn to_toml(&self) -> String {
         let text = |text: &str| Value::from(text).to_string();

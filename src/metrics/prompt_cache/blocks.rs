@@ -7,32 +7,32 @@ use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::{BlockId, Conversation, Kind};
 
-use super::prefixes::Step;
-use super::{Provider, Setup};
+use super::prefixes::PrefixStep;
+use super::{CacheSetup, Provider};
 
-pub(super) struct Blocks<'a> {
-    setup: Setup<'a>,
+pub(super) struct BlockInfo<'a> {
+    setup: CacheSetup<'a>,
     keys: Vec<u64>,
     /// The message of the conversation that a block came with, it or what it stands in place of.
     came_with: Vec<Option<usize>>,
 }
 
-impl<'a> Blocks<'a> {
-    pub fn new(setup: &Setup<'a>) -> Self {
-        let Setup { conversation, policy, journal, .. } = *setup;
+impl<'a> BlockInfo<'a> {
+    pub fn new(setup: &CacheSetup<'a>) -> Self {
+        let CacheSetup { conversation, policy, journal, .. } = *setup;
         Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
     }
 
     /// Where a provider reads past thinking, a message is opened by its first other block: it is the same message when thinking
     /// has left.
-    pub fn steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = Step> {
+    pub fn prefix_steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = PrefixStep> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
             let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
             let transparent = is_thinking && provider.reads_past_thinking;
             let opened = if transparent { None } else { opens.take() };
-            Step {
+            PrefixStep {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
                 size: (self.setup.size)(sent.block),
                 opens_message: sent.opens.is_some(),

@@ -27,20 +27,25 @@ pub struct Bounds {
     pub upper: Option<f64>,
 }
 
-/// The bounds at what a policy sent at each call; `wishes` are those of the conversation.
-pub fn bounds(wishes: &Instance, journal: &Journal, exact: bool) -> Bounds {
+/// The bounds at what a policy sent at each call; `oracle_instance` are those of the conversation.
+pub fn bounds(oracle_instance: &Instance, journal: &Journal, exact: bool) -> Bounds {
     let calls = journal.requests.last().map_or(0, |request| request.call + 1);
-    let mut problem = Instance { budgets: vec![0; calls], ..wishes.clone() };
+    let mut instance = Instance { budgets: vec![0; calls], ..oracle_instance.clone() };
     for request in &journal.requests {
-        problem.budgets[request.call] = request.tokens.saturating_sub(journal.overhead);
+        instance.budgets[request.call] = request.tokens.saturating_sub(journal.overhead);
     }
-    let clairvoyant = oracle::greedy(&problem);
-    let weight = clairvoyant.weight(&problem);
-    Bounds { weight, clairvoyant, upper: exact.then(|| oracle::upper(&problem)).flatten() }
+    let clairvoyant = oracle::greedy(&instance);
+    let weight = clairvoyant.weight(&instance);
+    Bounds { weight, clairvoyant, upper: exact.then(|| oracle::upper(&instance)).flatten() }
 }
 
 /// What there is to keep of a conversation, and for which uses: the same under every policy. Its budgets are empty.
-pub fn wishes(conversation: &Conversation, references: &References, grain: Grain, tokens: &dyn Fn(BlockId) -> u64) -> Instance {
+pub fn oracle_instance(
+    conversation: &Conversation,
+    references: &References,
+    grain: Grain,
+    tokens: &dyn Fn(BlockId) -> u64,
+) -> Instance {
     let mut is_used = vec![false; references.tracked()];
     references.uses.iter().for_each(|used| is_used[used.fact as usize] = true);
     let line = |seen: &Occurrence| if grain == Grain::Blocks { 0 } else { seen.line };
@@ -59,17 +64,17 @@ pub fn wishes(conversation: &Conversation, references: &References, grain: Grain
             });
         }
     }
-    let wanted = references.uses.iter().map(|used| {
+    let demands = references.uses.iter().map(|used| {
         let sources = references.sources(used.fact).iter().take_while(|id| references.after(**id) <= used.call);
         let item = |id: &BlockId| {
             let seen = references.in_block(*id);
-            let place = seen.binary_search_by_key(&used.fact, |seen| seen.tracked).ok()?;
-            of_line.get(&(*id, line(&seen[place]))).copied()
+            let index = seen.binary_search_by_key(&used.fact, |seen| seen.tracked).ok()?;
+            of_line.get(&(*id, line(&seen[index]))).copied()
         };
         let mut items: Vec<u32> = sources.filter_map(item).collect();
         items.sort_unstable();
         items.dedup();
         Demand { call: used.call, weight: references.facts[used.fact as usize].weight, items }
     });
-    Instance { wanted: wanted.collect(), items: items.into(), budgets: Vec::new() }
+    Instance { demands: demands.collect(), items: items.into(), budgets: Vec::new() }
 }

@@ -6,68 +6,68 @@ use crate::facts::references::FactId;
 
 /// How many visible blocks hold a fact.
 #[derive(Debug, Clone, Copy, Default)]
-struct Count {
+struct BlockCount {
     in_text: i32,
     in_summaries: i32,
 }
 
 /// Where a block is that enters or leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BlockPlace {
     /// In the view made for the present request, not in the stored history.
     pub of_view: bool,
     pub is_summary: bool,
 }
 
-impl Place {
+impl BlockPlace {
     /// In the history, and no summary.
-    pub const TEXT: Place = Place { of_view: false, is_summary: false };
+    pub const TEXT: BlockPlace = BlockPlace { of_view: false, is_summary: false };
 }
 
 /// Whether a fact came into sight or left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moved {
-    In,
-    Out,
+pub(super) enum VisibilityChange {
+    Appeared,
+    Disappeared,
 }
 
-pub(super) struct Counts {
-    history: Vec<Count>,
+pub(super) struct FactCounts {
+    history: Vec<BlockCount>,
     /// What the view of the present request has more than the history, or less; and which facts that concerns.
-    view: Vec<Count>,
-    in_view: Vec<FactId>,
+    view: Vec<BlockCount>,
+    facts_in_view: Vec<FactId>,
     /// Which of the numbers are rules.
     rules: Range<usize>,
     rules_held: usize,
 }
 
-impl Counts {
-    pub fn new(followed: usize, rules: Range<usize>) -> Self {
-        let none = vec![Count::default(); followed];
-        Self { history: none.clone(), view: none, in_view: Vec::new(), rules, rules_held: 0 }
+impl FactCounts {
+    pub fn new(fact_count: usize, rules: Range<usize>) -> Self {
+        let none = vec![BlockCount::default(); fact_count];
+        Self { history: none.clone(), view: none, facts_in_view: Vec::new(), rules, rules_held: 0 }
     }
 
     /// One block more, or less, holds a fact.
-    pub fn add(&mut self, fact: FactId, by: i32, place: Place) -> Option<Moved> {
-        let was_in_sight = self.hit(fact).is_some();
+    pub fn add(&mut self, fact: FactId, by: i32, place: BlockPlace) -> Option<VisibilityChange> {
+        let was_visible = self.hit(fact).is_some();
         let counts = if place.of_view { &mut self.view } else { &mut self.history };
         let count = &mut counts[fact as usize];
         *(if place.is_summary { &mut count.in_summaries } else { &mut count.in_text }) += by;
         if place.of_view {
-            self.in_view.push(fact);
+            self.facts_in_view.push(fact);
         }
-        self.moved(fact, was_in_sight)
+        self.visibility_change(fact, was_visible)
     }
 
     /// The view is made anew: it begins as the history is. Gives what that moved.
-    pub fn forget_view(&mut self) -> Vec<(FactId, Moved)> {
-        let mut moved = Vec::new();
-        for fact in std::mem::take(&mut self.in_view) {
-            let was_in_sight = self.hit(fact).is_some();
-            self.view[fact as usize] = Count::default();
-            moved.extend(self.moved(fact, was_in_sight).map(|one| (fact, one)));
+    pub fn reset_view(&mut self) -> Vec<(FactId, VisibilityChange)> {
+        let mut changes = Vec::new();
+        for fact in std::mem::take(&mut self.facts_in_view) {
+            let was_visible = self.hit(fact).is_some();
+            self.view[fact as usize] = BlockCount::default();
+            changes.extend(self.visibility_change(fact, was_visible).map(|change| (fact, change)));
         }
-        moved
+        changes
     }
 
     /// Whether the request holds a fact; then, whether only in a summary.
@@ -89,16 +89,16 @@ impl Counts {
         self.rules_held
     }
 
-    fn moved(&mut self, fact: FactId, was_in_sight: bool) -> Option<Moved> {
+    fn visibility_change(&mut self, fact: FactId, was_visible: bool) -> Option<VisibilityChange> {
         let is_rule = usize::from(self.rules.contains(&(fact as usize)));
-        match (was_in_sight, self.hit(fact).is_some()) {
+        match (was_visible, self.hit(fact).is_some()) {
             (false, true) => {
                 self.rules_held += is_rule;
-                Some(Moved::In)
+                Some(VisibilityChange::Appeared)
             }
             (true, false) => {
                 self.rules_held -= is_rule;
-                Some(Moved::Out)
+                Some(VisibilityChange::Disappeared)
             }
             _ => None,
         }

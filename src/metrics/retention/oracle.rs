@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-3;
 pub struct Instance {
     pub items: Arc<[Item]>,
     /// In the order of their calls.
-    pub wanted: Arc<[Demand]>,
+    pub demands: Arc<[Demand]>,
     /// Tokens that may be held at each call.
     pub budgets: Vec<u64>,
 }
@@ -61,46 +61,47 @@ impl Instance {
     /// For each item the uses it can serve, in their order. One that comes after a budget smaller than the item is not among
     /// them: the item is gone by then.
     fn uses_of_items(&self) -> Rows<u32> {
-        let until = self.until();
-        let mut uses = Vec::with_capacity(self.wanted.iter().map(|wanted| wanted.items.len()).sum());
-        for (index, wanted) in (0..).zip(&*self.wanted) {
+        let evicted_at = self.evicted_at();
+        let mut uses = Vec::with_capacity(self.demands.iter().map(|demand| demand.items.len()).sum());
+        for (index, demand) in (0..).zip(&*self.demands) {
             let serves = |item: &&u32| {
                 let item = **item as usize;
-                self.items[item].from <= wanted.call && wanted.call < until[item]
+                self.items[item].from <= demand.call && demand.call < evicted_at[item]
             };
-            uses.extend(wanted.items.iter().filter(serves).map(|item| (*item, index)));
+            uses.extend(demand.items.iter().filter(serves).map(|item| (*item, index)));
         }
         Rows::new(self.items.len(), &uses)
     }
 
     /// For each item the first call from its own at which the budget is smaller than the item alone.
-    fn until(&self) -> Vec<u32> {
-        let mut until = vec![self.budgets.len() as u32; self.items.len()];
-        let mut latest: Vec<u32> = (0..self.items.len() as u32).collect();
-        latest.sort_unstable_by_key(|&item| Reverse(self.items[item as usize].from));
-        let mut latest = latest.into_iter().map(|item| item as usize).peekable();
+    fn evicted_at(&self) -> Vec<u32> {
+        let mut evicted_at = vec![self.budgets.len() as u32; self.items.len()];
+        let mut by_entry: Vec<u32> = (0..self.items.len() as u32).collect();
+        by_entry.sort_unstable_by_key(|&item| Reverse(self.items[item as usize].from));
+        let mut by_entry = by_entry.into_iter().map(|item| item as usize).peekable();
         // The calls ahead with a budget smaller than all between, the nearest last: their budgets rise towards the end.
-        let mut ahead: Vec<usize> = Vec::new();
+        let mut smaller_later: Vec<usize> = Vec::new();
         for call in (0..self.budgets.len()).rev() {
-            ahead.truncate(ahead.partition_point(|&later| self.budgets[later] < self.budgets[call]));
-            ahead.push(call);
-            while let Some(item) = latest.next_if(|&item| self.items[item].from as usize >= call) {
-                let smaller = ahead.partition_point(|&later| self.budgets[later] as f64 + ROUNDING < self.items[item].size);
-                until[item] = smaller.checked_sub(1).map_or(until[item], |last| ahead[last] as u32);
+            smaller_later.truncate(smaller_later.partition_point(|&later| self.budgets[later] < self.budgets[call]));
+            smaller_later.push(call);
+            while let Some(item) = by_entry.next_if(|&item| self.items[item].from as usize >= call) {
+                let smaller =
+                    smaller_later.partition_point(|&later| self.budgets[later] as f64 + ROUNDING < self.items[item].size);
+                evicted_at[item] = smaller.checked_sub(1).map_or(evicted_at[item], |last| smaller_later[last] as u32);
             }
         }
-        until
+        evicted_at
     }
 }
 
 impl Selection {
     /// The weight of the uses that were served.
-    pub fn weight(&self, problem: &Instance) -> f64 {
+    pub fn weight(&self, instance: &Instance) -> f64 {
         self.hits
             .iter()
-            .zip(&*problem.wanted)
+            .zip(&*instance.demands)
             .filter(|(hit, _)| **hit)
-            .map(|(_, wanted)| wanted.weight)
+            .map(|(_, demand)| demand.weight)
             .fold(0.0, |sum, weight| sum + weight)
     }
 }

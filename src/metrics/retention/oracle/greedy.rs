@@ -11,29 +11,30 @@ use crate::util::csr::Rows;
 /// alone can serve it: no other item of the use is held, and none is still to enter.
 ///
 /// O(n log n) in the items and the items of the uses.
-pub fn greedy(problem: &Instance) -> Selection {
-    let mut walk = Walk::new(problem);
-    let mut held = Selection { hits: vec![false; problem.wanted.len()], tokens: Vec::with_capacity(problem.budgets.len()) };
-    let mut entering: Vec<u32> = (0..).zip(&*problem.items).map(|(index, _)| index).collect();
-    entering.sort_by_key(|&item| problem.items[item as usize].from);
-    let (mut entered, mut passed) = (0, 0);
-    for (call, &budget) in (0..).zip(&problem.budgets) {
-        while let Some(&item) = entering.get(entered).filter(|item| problem.items[**item as usize].from <= call) {
+pub fn greedy(instance: &Instance) -> Selection {
+    let mut walk = GreedyWalk::new(instance);
+    let mut selection =
+        Selection { hits: vec![false; instance.demands.len()], tokens: Vec::with_capacity(instance.budgets.len()) };
+    let mut entering: Vec<u32> = (0..).zip(&*instance.items).map(|(index, _)| index).collect();
+    entering.sort_by_key(|&item| instance.items[item as usize].from);
+    let (mut entered, mut ended) = (0, 0);
+    for (call, &budget) in (0..).zip(&instance.budgets) {
+        while let Some(&item) = entering.get(entered).filter(|item| instance.items[**item as usize].from <= call) {
             // One that exceeds the budget alone is not a reason to let the others go.
-            if problem.items[item as usize].size <= budget as f64 + ROUNDING {
+            if instance.items[item as usize].size <= budget as f64 + ROUNDING {
                 walk.enter(item);
             }
             entered += 1;
         }
         walk.shrink(budget as f64 + ROUNDING);
-        while problem.wanted.get(passed).is_some_and(|wanted| wanted.call <= call) {
-            held.hits[passed] = walk.uses[passed].held > 0;
-            walk.pass(passed);
-            passed += 1;
+        while instance.demands.get(ended).is_some_and(|demand| demand.call <= call) {
+            selection.hits[ended] = walk.uses[ended].held > 0;
+            walk.end_use(ended);
+            ended += 1;
         }
-        held.tokens.push(walk.tokens);
+        selection.tokens.push(walk.tokens);
     }
-    held
+    selection
 }
 
 /// What can still serve a use.
@@ -43,19 +44,19 @@ struct Sources {
     /// Items that are still to enter.
     to_come: u32,
     /// The held items' numbers, combined by exclusive or: the number itself where one is held.
-    mixed: u32,
-    passed: bool,
+    held_xor: u32,
+    is_over: bool,
 }
 
 impl Sources {
-    fn sole(&self) -> Option<u32> {
-        (self.held == 1 && self.to_come == 0 && !self.passed).then_some(self.mixed)
+    fn only_source(&self) -> Option<u32> {
+        (self.held == 1 && self.to_come == 0 && !self.is_over).then_some(self.held_xor)
     }
 }
 
 /// What an item is worth.
 #[derive(Clone, Default)]
-struct Worth {
+struct ItemWorth {
     held: bool,
     /// Uses to come which it alone can serve, and their weight.
     uses: u32,
@@ -67,7 +68,7 @@ struct Worth {
 }
 
 /// A place in the order of going: the greatest goes first.
-struct Rank {
+struct RemovalRank {
     /// Weight a token.
     density: f64,
     size: f64,
@@ -76,49 +77,49 @@ struct Rank {
     version: u32,
 }
 
-impl Ord for Rank {
+impl Ord for RemovalRank {
     fn cmp(&self, other: &Self) -> Ordering {
-        let dearer = other.density.total_cmp(&self.density).then(self.size.total_cmp(&other.size));
-        dearer.then_with(|| (other.from, other.item, self.version).cmp(&(self.from, self.item, other.version)))
+        let by_worth = other.density.total_cmp(&self.density).then(self.size.total_cmp(&other.size));
+        by_worth.then_with(|| (other.from, other.item, self.version).cmp(&(self.from, self.item, other.version)))
     }
 }
 
-impl PartialOrd for Rank {
+impl PartialOrd for RemovalRank {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Rank {
+impl PartialEq for RemovalRank {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Rank {}
+impl Eq for RemovalRank {}
 
-struct Walk<'a> {
-    problem: &'a Instance,
+struct GreedyWalk<'a> {
+    instance: &'a Instance,
     /// For each item the uses it can serve.
     uses_of: Rows<u32>,
     uses: Vec<Sources>,
-    worth: Vec<Worth>,
+    item_worth: Vec<ItemWorth>,
     /// Items to be ranked again.
     changed: Vec<u32>,
-    ranks: BinaryHeap<Rank>,
+    ranks: BinaryHeap<RemovalRank>,
     tokens: f64,
 }
 
-impl<'a> Walk<'a> {
-    fn new(problem: &'a Instance) -> Self {
-        let uses_of = problem.uses_of_items();
-        let mut uses = vec![Sources::default(); problem.wanted.len()];
+impl<'a> GreedyWalk<'a> {
+    fn new(instance: &'a Instance) -> Self {
+        let uses_of = instance.uses_of_items();
+        let mut uses = vec![Sources::default(); instance.demands.len()];
         uses_of.items().iter().for_each(|&index| uses[index as usize].to_come += 1);
         Self {
-            problem,
+            instance,
             uses_of,
             uses,
-            worth: vec![Worth::default(); problem.items.len()],
+            item_worth: vec![ItemWorth::default(); instance.items.len()],
             changed: Vec::new(),
             ranks: BinaryHeap::new(),
             tokens: 0.0,
@@ -126,38 +127,38 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, item: u32) {
-        self.worth[item as usize].held = true;
-        self.tokens += self.problem.items[item as usize].size;
-        self.change(item);
-        self.for_uses(item, |sources| {
+        self.item_worth[item as usize].held = true;
+        self.tokens += self.instance.items[item as usize].size;
+        self.mark_changed(item);
+        self.update_sources(item, |sources| {
             sources.to_come -= 1;
             sources.held += 1;
-            sources.mixed ^= item;
+            sources.held_xor ^= item;
         });
     }
 
     fn leave(&mut self, item: u32) {
-        self.worth[item as usize].held = false;
-        self.tokens -= self.problem.items[item as usize].size;
-        self.for_uses(item, |sources| {
+        self.item_worth[item as usize].held = false;
+        self.tokens -= self.instance.items[item as usize].size;
+        self.update_sources(item, |sources| {
             sources.held -= 1;
-            sources.mixed ^= item;
+            sources.held_xor ^= item;
         });
     }
 
     /// The use is over: it is no reason to keep anything.
-    fn pass(&mut self, index: usize) {
-        let before = self.uses[index].sole();
-        self.uses[index].passed = true;
+    fn end_use(&mut self, index: usize) {
+        let before = self.uses[index].only_source();
+        self.uses[index].is_over = true;
         self.revalue(index, before, None);
     }
 
-    fn for_uses(&mut self, item: u32, act: impl Fn(&mut Sources)) {
+    fn update_sources(&mut self, item: u32, update: impl Fn(&mut Sources)) {
         for at in self.uses_of.places(item as usize) {
             let index = self.uses_of.items()[at] as usize;
-            let before = self.uses[index].sole();
-            act(&mut self.uses[index]);
-            self.revalue(index, before, self.uses[index].sole());
+            let before = self.uses[index].only_source();
+            update(&mut self.uses[index]);
+            self.revalue(index, before, self.uses[index].only_source());
         }
     }
 
@@ -166,24 +167,24 @@ impl<'a> Walk<'a> {
         if before == now {
             return;
         }
-        let weight = self.problem.wanted[index].weight;
+        let weight = self.instance.demands[index].weight;
         if let Some(item) = before {
-            let worth = &mut self.worth[item as usize];
+            let worth = &mut self.item_worth[item as usize];
             worth.uses -= 1;
             // What remains of sums and differences is not a reason to keep an item.
             worth.weight = if worth.uses == 0 { 0.0 } else { worth.weight - weight };
-            self.change(item);
+            self.mark_changed(item);
         }
         if let Some(item) = now {
-            let worth = &mut self.worth[item as usize];
+            let worth = &mut self.item_worth[item as usize];
             worth.uses += 1;
             worth.weight += weight;
-            self.change(item);
+            self.mark_changed(item);
         }
     }
 
-    fn change(&mut self, item: u32) {
-        let worth = &mut self.worth[item as usize];
+    fn mark_changed(&mut self, item: u32) {
+        let worth = &mut self.item_worth[item as usize];
         worth.version += 1;
         if !worth.changed {
             worth.changed = true;
@@ -193,23 +194,23 @@ impl<'a> Walk<'a> {
 
     fn shrink(&mut self, budget: f64) {
         while self.tokens > budget {
-            self.rank();
+            self.rerank();
             let Some(rank) = self.ranks.pop() else { return };
-            let worth = &self.worth[rank.item as usize];
+            let worth = &self.item_worth[rank.item as usize];
             if worth.held && worth.version == rank.version {
                 self.leave(rank.item);
             }
         }
     }
 
-    fn rank(&mut self) {
+    fn rerank(&mut self) {
         for item in self.changed.drain(..) {
-            let worth = &mut self.worth[item as usize];
+            let worth = &mut self.item_worth[item as usize];
             worth.changed = false;
-            let super::Item { size, from } = self.problem.items[item as usize];
+            let super::Item { size, from } = self.instance.items[item as usize];
             // A larger one of two without weight goes first; one without size has no reason to go.
             let density = worth.weight / size.max(f64::MIN_POSITIVE);
-            self.ranks.push(Rank { density, size, from, item, version: worth.version });
+            self.ranks.push(RemovalRank { density, size, from, item, version: worth.version });
         }
     }
 }
