@@ -1,10 +1,10 @@
-//! In how many blocks of the present request each fact and each rule stands.
+//! Counts how many blocks of the current request contain each fact and each rule.
 
 use std::ops::Range;
 
 use crate::facts::references::FactId;
 
-/// How many visible blocks hold a fact.
+/// Number of visible blocks that contain a fact.
 #[derive(Debug, Clone, Copy, Default)]
 struct BlockCount {
     in_text: i32,
@@ -14,17 +14,17 @@ struct BlockCount {
 /// Where a block is that enters or leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockPlace {
-    /// In the view made for the present request, not in the stored history.
+    /// In the view made for the current request, not in the stored history.
     pub of_view: bool,
     pub is_summary: bool,
 }
 
 impl BlockPlace {
-    /// In the history, and no summary.
+    /// In the history, and not a summary.
     pub const TEXT: BlockPlace = BlockPlace { of_view: false, is_summary: false };
 }
 
-/// Whether a fact came into sight or left.
+/// Whether a fact became visible or left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VisibilityChange {
     Appeared,
@@ -33,10 +33,10 @@ pub(super) enum VisibilityChange {
 
 pub(super) struct FactCounts {
     history: Vec<BlockCount>,
-    /// What the view of the present request has more than the history, or less; and which facts that concerns.
+    /// Difference between the view of the current request and the history; and the facts that differ.
     view: Vec<BlockCount>,
     facts_in_view: Vec<FactId>,
-    /// Which of the numbers are rules.
+    /// Range of fact ids that are rules.
     rules: Range<usize>,
     rules_held: usize,
 }
@@ -47,7 +47,7 @@ impl FactCounts {
         Self { history: none.clone(), view: none, facts_in_view: Vec::new(), rules, rules_held: 0 }
     }
 
-    /// One block more, or less, holds a fact.
+    /// Adds `by` (1 or −1) blocks that contain a fact. Returns the change of its visibility, if any.
     pub fn add(&mut self, fact: FactId, by: i32, place: BlockPlace) -> Option<VisibilityChange> {
         let was_visible = self.hit(fact).is_some();
         let counts = if place.of_view { &mut self.view } else { &mut self.history };
@@ -59,7 +59,7 @@ impl FactCounts {
         self.visibility_change(fact, was_visible)
     }
 
-    /// The view is made anew: it begins as the history is. Gives what that moved.
+    /// Resets the view to the history. Returns the facts whose visibility changes.
     pub fn reset_view(&mut self) -> Vec<(FactId, VisibilityChange)> {
         let mut changes = Vec::new();
         for fact in std::mem::take(&mut self.facts_in_view) {
@@ -70,7 +70,7 @@ impl FactCounts {
         changes
     }
 
-    /// Whether the request holds a fact; then, whether only in a summary.
+    /// Returns `None` if the request does not contain the fact, else whether only a summary contains it.
     pub fn hit(&self, fact: FactId) -> Option<bool> {
         let (history, view) = (self.history[fact as usize], self.view[fact as usize]);
         match (history.in_text + view.in_text > 0, history.in_summaries + view.in_summaries > 0) {
@@ -80,7 +80,7 @@ impl FactCounts {
         }
     }
 
-    /// Whether the history holds a fact outside of summaries.
+    /// Returns whether the history contains a fact outside of summaries.
     pub fn is_in_text(&self, fact: FactId) -> bool {
         self.history[fact as usize].in_text > 0
     }

@@ -1,4 +1,4 @@
-//! Whether what is out of visible can be had again, and what that is predicted to cost.
+//! Decides whether a fact that is not visible can be fetched again, and predicts the tokens.
 
 use rustc_hash::FxHashMap;
 
@@ -13,9 +13,9 @@ pub(super) struct Recovery<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     tokens: &'a dyn Fn(BlockId) -> u64,
-    /// For how many calls the policy left each block in visible; 0 where it did not take it away.
+    /// For how many calls the policy left each block visible; 0 if it did not remove it.
     visible_calls: Vec<u32>,
-    /// Up to which call a block that was fetched again is in visible.
+    /// Last call at which a block that was fetched again is visible.
     refetched_until: FxHashMap<BlockId, u32>,
     rereads: Vec<Reread>,
 }
@@ -39,8 +39,8 @@ impl<'a> Recovery<'a> {
         Self { conversation, references, tokens, visible_calls, refetched_until: FxHashMap::default(), rereads: Vec::new() }
     }
 
-    /// What becomes of a use that missed: if it can be had again its cheapest source is fetched, unless it still is in visible from
-    /// an earlier time it was fetched.
+    /// Returns the outcome of a use that missed. If the fact can be fetched, its cheapest source is fetched, unless that is
+    /// still visible from an earlier fetch.
     pub fn outcome(&mut self, used: &Use, visible: &VisibleFacts) -> UseOutcome {
         let entered = |id: &&BlockId| self.references.after(**id) <= used.call;
         let mut stale = false;
@@ -62,13 +62,14 @@ impl<'a> Recovery<'a> {
         UseOutcome::Soft
     }
 
-    /// All that was fetched again.
+    /// Returns all predicted fetches.
     pub fn rereads(self) -> Vec<Reread> {
         self.rereads
     }
 }
 
-/// What is in visible by which a block's content could be had again at a call; `archived`: an archive that holds it is named.
+/// Returns the best visible handle to a block's content at a call. `archived`: the name of an archive that contains it is
+/// visible.
 pub(super) fn find_handle(
     references: &References,
     visible: &VisibleFacts,
@@ -90,7 +91,7 @@ pub(super) fn find_handle(
     }
 }
 
-/// A path or URL in visible.
+/// A visible path or URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handle {
     Fresh,

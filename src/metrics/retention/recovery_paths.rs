@@ -1,4 +1,4 @@
-//! The ways back to a tool result that a policy took away: the same notion as that of a soft miss, for a whole block.
+//! Ways to get back a tool result that a policy removed: the rule of soft misses, for whole blocks.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::archives::Archives;
 use super::recover::{Handle, find_handle};
 use super::visible_facts::VisibleFacts;
 
-/// What is in visible, request by request, by which tool results can be had again.
+/// Tracks, request by request, by which handles tool results can be fetched again.
 pub struct RecoveryPaths<'a> {
     conversation: &'a Conversation,
     references: &'a References,
@@ -19,7 +19,7 @@ pub struct RecoveryPaths<'a> {
     archives: Archives,
     /// Messages of the conversation that have entered.
     messages_read: usize,
-    /// How many archives had been written when each block came, and when it left for the first time.
+    /// For each block, the range of archives written between its entry and its first removal.
     archive_spans: Vec<Range<usize>>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> RecoveryPaths<'a> {
         Self { conversation, references, journal, visible, archives, messages_read: 0, archive_spans }
     }
 
-    /// Goes on to the next request.
+    /// Advances to the next request.
     pub fn advance(&mut self, request: &Request) {
         self.archives.advance_to_call(request.call);
         let response = self.conversation.calls[request.call].response;
@@ -50,12 +50,12 @@ impl<'a> RecoveryPaths<'a> {
         self.visible.advance(request);
     }
 
-    /// Whether a path or URL that a block reads or writes is in visible, whatever was done to the file since.
+    /// Returns whether a path or URL that a block reads or writes is visible, even if the file was written since.
     pub fn names(&self, block: BlockId) -> bool {
         self.references.handles(block).iter().any(|handle| self.visible.hit(*handle).is_some())
     }
 
-    /// The best way back to a block of the conversation that the present request, that of `call`, shows.
+    /// Returns the best handle to a block of the conversation in the current request, which is the request of `call`.
     pub fn to(&self, block: BlockId, call: usize) -> Option<Handle> {
         let span = self.archive_spans[block.index()].clone();
         let written = span.start..span.end.min(self.archives.count());

@@ -1,4 +1,4 @@
-//! Which facts are in sight: in how many blocks of the present request each stands.
+//! Tracks which facts are visible: in how many blocks of the current request each fact occurs.
 
 use rustc_hash::FxHashMap;
 
@@ -19,20 +19,20 @@ pub(super) struct VisibleFacts<'a> {
     /// Messages of the conversation that have entered.
     messages_read: usize,
     counts: FactCounts,
-    /// The facts in each block that a layer wrote, once they are known, and whether it is a summary.
+    /// Facts of each block that a layer wrote, once it is indexed; and whether the block is a summary.
     facts_of_made: Vec<Option<Box<[FactId]>>>,
     is_summary: Vec<bool>,
     lost: Vec<Option<(usize, u32)>>,
     rules_given: usize,
-    /// Rules in what the summary_count before the present request replaced, and how many there were in all, and in the summaries.
+    /// Rules in what the summaries before the current request replaced; and `(held, total)` over all summaries so far.
     replaced_rules: Vec<FactId>,
     summarised_rules: (u64, u64),
-    /// How many summaries have replaced a part of the history, and how many when each fact went into one.
+    /// Number of summaries that replaced a part of the history; and that number when each fact went into a summary.
     summary_count: usize,
     summarised_at: Vec<Option<usize>>,
-    /// Paths that only this policy names: files it wrote, numbered behind everything that is fact_count.
+    /// Paths that only this policy names: the files it wrote. Their ids follow all other tracked facts.
     paths: FxHashMap<u64, FactId>,
-    /// The files that results were moved to.
+    /// Paths of the files to which results were moved.
     moved_to: FxHashMap<BlockId, Vec<FactId>>,
     archives: Archives,
 }
@@ -77,7 +77,7 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// Goes on to the next request.
+    /// Advances to the next request.
     pub fn advance(&mut self, request: &Request) {
         let response = self.conversation.calls[request.call].response;
         self.archives.advance_to_call(request.call);
@@ -107,38 +107,38 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// Whether the request holds a fact; then, whether only in a summary.
+    /// Returns `None` if the request does not contain the fact, else whether only a summary contains it.
     pub fn hit(&self, fact: FactId) -> Option<bool> {
         self.counts.hit(fact)
     }
 
-    /// How many summaries have been made since a fact went into one; 0 where it stands in the history itself, or was lost
+    /// Returns the number of summaries since a fact went into one; 0 if the history itself contains it or it was lost
     /// otherwise.
     pub fn generation(&self, fact: FactId) -> usize {
         self.summarised_at[fact as usize].map_or(0, |at| self.summary_count - at)
     }
 
-    /// The layer that took a fact out of sight, and the call before which it did.
+    /// Returns the layer that removed a fact from the context, and the call before which it did.
     pub fn lost(&self, fact: FactId) -> Option<(usize, u32)> {
         self.lost[fact as usize]
     }
 
-    /// The archives, and how many have been written.
+    /// Returns the archives written so far.
     pub fn archives(&self) -> &Archives {
         &self.archives
     }
 
-    /// The path of an archive that holds a fact.
+    /// Returns the path of an archive that contains a fact.
     pub fn archive_of(&self, fact: FactId) -> Option<FactId> {
         self.archives.newest_of(fact)
     }
 
-    /// The paths of the files that a result was moved to.
+    /// Returns the paths of the files to which a result was moved.
     pub fn moved_to(&self, block: BlockId) -> &[FactId] {
         self.moved_to.get(&block).map_or(&[], Vec::as_slice)
     }
 
-    /// How many of the users' rules stand in the request, and how many there are.
+    /// Returns `(held, total)`: users' rules that the request contains, and all given so far.
     pub fn rules(&mut self, call: usize) -> (u64, u64) {
         while self.references.rules.get(self.rules_given).is_some_and(|rule| rule.from as usize <= call) {
             self.rules_given += 1;
@@ -146,8 +146,8 @@ impl<'a> VisibleFacts<'a> {
         (self.counts.rules_held() as u64, self.rules_given as u64)
     }
 
-    /// How many rules that stood in what a summary replaced, and nowhere else in the request after it, stood in the summary; and
-    /// how many there were.
+    /// Returns `(held, total)` over rules that a summary replaced and that are nowhere else in the request after it: those in
+    /// the summary, and all.
     pub fn summarised_rules(&self) -> (u64, u64) {
         self.summarised_rules
     }
@@ -170,7 +170,7 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// Remembers the rules in what a summary replaced, each once.
+    /// Records the rules in what a summary replaced, each once.
     fn record_replaced_rules(&mut self, change: &Change) {
         let before = self.replaced_rules.len();
         let rules = self.references.facts.len() as FactId..self.references.tracked() as FactId;
@@ -193,7 +193,7 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// Does something with every fact of a block, and whether the block is a summary.
+    /// Calls `visit` for every fact of a block, with whether the block is a summary.
     fn for_each_fact(&mut self, block: BlockId, visit: impl Fn(&mut Self, FactId, bool)) {
         match block.index().checked_sub(self.conversation.blocks.len()) {
             Some(at) => {
@@ -212,7 +212,7 @@ impl<'a> VisibleFacts<'a> {
         self.for_each_fact(block, |this, fact, is_summary| this.add(fact, by, BlockPlace { of_view, is_summary }));
     }
 
-    /// One block more, or less, holds a fact.
+    /// Adds `by` (1 or −1) blocks that contain a fact.
     fn add(&mut self, fact: FactId, by: i32, place: BlockPlace) {
         if by > 0 && place == BlockPlace::TEXT {
             self.summarised_at[fact as usize] = None;
@@ -222,7 +222,7 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// What comes into sight is not lost, and may go into the next archive; what leaves is in the last.
+    /// A visible fact is not lost, and the next archive contains it; a fact that leaves is in the last archive.
     fn apply_visibility(&mut self, fact: FactId, change: VisibilityChange) {
         match change {
             VisibilityChange::Appeared => {
@@ -233,7 +233,7 @@ impl<'a> VisibleFacts<'a> {
         }
     }
 
-    /// Remembers who took the last copy of a fact away, and which summary it went into.
+    /// Records which layer removed the last copy of a fact, and which summary the fact went into.
     fn record_losses(&mut self, block: BlockId, change: &Change, call: usize, of_view: bool) {
         self.for_each_fact(block, |this, fact, _| {
             let at = fact as usize;
