@@ -1,8 +1,8 @@
-//! Money: what a replay costs with the provider's prompt cache simulated, by part, and what every break of the prefix costs.
+//! Cost of a replay with the provider's prompt cache simulated, by part, and the cost of each cache invalidation.
 //!
-//! Amounts come twice: in USD, where the prices of all models of a conversation are known, and in tokens at the price of
-//! input, which compare policies either way. What a replay cannot know is told apart from the total: the results that an agent
-//! would have fetched again.
+//! There are two amounts: in USD, if the prices of all models of a conversation are known, and in tokens at the price of
+//! input, which always compare policies. What a replay cannot know is kept out of the total: the results that an agent would
+//! fetch again.
 
 mod check;
 mod tariff;
@@ -17,20 +17,20 @@ use crate::metrics::retention::{Reread, Retention};
 pub use check::{CheckSide, CostCheck, WorstCall, check};
 pub use tariff::Tariff;
 
-/// Tokens an agent writes to fetch something again: a tool_use, and a word why.
+/// Tokens that an agent writes to fetch something again: a tool_use and a short reason.
 const REFETCH_OUTPUT_TOKENS: u64 = 100;
 
-/// An amount by what it is paid for.
+/// An amount, split by what it pays for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CostParts {
     pub read: f64,
-    /// Written to the cache, or too short for it.
+    /// Input written to the cache, or input of requests too short to be cached.
     pub written: f64,
     pub output: f64,
     pub summarizer: f64,
-    /// If every soft miss were fetched again; not in the total.
+    /// Cost of fetching every soft miss again; not in the total.
     pub rereads: f64,
-    /// What marks at the ends of requests only would add.
+    /// What cache breakpoints at the ends of requests only would add.
     pub at_ends: f64,
     /// What the total would be without a prompt cache.
     pub uncached: f64,
@@ -42,10 +42,10 @@ impl CostParts {
     }
 }
 
-/// What one conversation costs under one policy.
+/// Cost of one conversation under one policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cost {
-    /// `None` where the price of one of its models is not known.
+    /// `None` if the price of one of its models is unknown.
     pub usd: Option<CostParts>,
     /// In tokens at the price of input.
     pub tokens: CostParts,
@@ -54,31 +54,31 @@ pub struct Cost {
     pub breaks: Vec<PricedBreak>,
 }
 
-/// A prefix that an edit made unreadable, and when that will have paid.
+/// A cache invalidation by an edit: what it costs, and when the edit pays for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PricedBreak {
     pub call: usize,
     pub what: Break,
-    /// What writing again costs more than reading would have: in USD, and in tokens at the price of input.
+    /// How much more writing again costs than reading would have: in USD, and in tokens at the price of input.
     pub usd: Option<f64>,
     pub tokens: f64,
-    /// After so many further calls the tokens freed have saved as much; `None`: never.
+    /// Number of later calls after which the freed tokens have saved as much; `None`: never.
     pub break_even: Option<f64>,
-    /// Calls until the next break, or the end: how many it had.
+    /// Calls until the next break or the end of the conversation.
     pub followed: usize,
 }
 
-/// What a cost depends on.
+/// Input of [`cost`].
 #[derive(Clone, Copy)]
 pub struct CostSetup<'a> {
     pub cache: prompt_cache::CacheSetup<'a>,
     pub tariff: &'a Tariff,
-    /// Tokens of each call's response, by call.
+    /// Tokens of the response of each call.
     pub outputs: &'a [u64],
     pub retention: &'a Retention,
 }
 
-/// What a replay costs.
+/// Computes the cost of a replay.
 pub fn cost(setup: &CostSetup) -> Cost {
     let cache_uses = simulate(&setup.cache);
     let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
@@ -112,7 +112,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
     }
 }
 
-/// Amounts as they add up.
+/// Running sums of amounts.
 struct CostSums<'a> {
     tariff: &'a Tariff,
     usd: CostParts,
@@ -120,16 +120,16 @@ struct CostSums<'a> {
 }
 
 impl CostSums<'_> {
-    /// Adds what a call pays at the prices of a request of so many tokens: `add` adds tokens times price.
+    /// Adds an amount at the prices of a request of `tokens` tokens; `add` multiplies tokens by prices.
     fn add_at_prices(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
         let price = self.tariff.price(call, tokens);
         add(&mut self.usd, &price.times(tariff::USD));
         add(&mut self.tokens, &price.times(1.0 / price.input));
     }
 
-    /// A summary that rides the prefix reads what the last request had cached, and writes the rest. A retry begins with another
-    /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
-    /// are refused before they are read.
+    /// Adds a summary. A summary that reuses the prefix cache reads what the last request had cached and writes the rest. A
+    /// retry begins with a different message, and so does a summarizer request of its own: nothing of those is cached. Failed
+    /// attempts are not billed: most are refused before they are read.
     fn add_summary(&mut self, setup: &CostSetup, summary: &Summary, is_first: bool, cache_uses: &[CacheUse]) {
         let reuses_prefix = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
         let ready = cache_use_of_call(cache_uses, summary.call).map_or(0, |cache_use| cache_use.ready);
@@ -143,7 +143,7 @@ impl CostSums<'_> {
         });
     }
 
-    /// To fetch something again takes a call: it reads the prefix, writes what it asks, and what it gets enters the cache.
+    /// Adds a fetch: it takes a call that reads the prefix and writes its request, and the result enters the cache.
     fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse]) {
         let call = reread.call as usize;
         let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);

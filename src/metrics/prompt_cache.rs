@@ -1,27 +1,28 @@
-//! A provider's prompt cache, simulated over what a replay sent: what each request reads from it, and what it writes.
+//! Simulates a provider's prompt cache over a replay: what each request reads from the cache, and what it writes.
 //!
-//! A request reads the longest prefix that it shares, block by block, with an earlier request whose prefix is still alive by
-//! the recorded clock; the rest is written. So an edit of an old message is paid for with everything behind it, once.
-//! Providers differ in where they look: see [`Provider`].
+//! A request reads the longest prefix that it shares, block by block, with an earlier request whose prefix has not expired by
+//! the recorded clock; the rest is written. So an edit of an old message causes everything after it to be written once more.
+//! Providers differ in where they look for a prefix: see [`Provider`].
 //!
-//! Anthropic reads only what a request before was marked for. A harness that marks just behind what its next edit will spare
-//! reads the longest common prefix: that is [`CacheUse::read`], the best that marks can do. One that marks the ends of its
-//! requests, as Claude Code does, finds nothing in their middle, and after an edit reads system prompt and tools alone:
-//! [`CacheUse::read_at_ends`]. The recordings have four results cleared in mid-conversation, and all four read just that.
+//! Anthropic reads only up to a cache breakpoint of an earlier request. A harness that sets a breakpoint just before the part
+//! that its next edit changes reads the longest common prefix: this is [`CacheUse::read`], the best that breakpoints can
+//! give. A harness that sets breakpoints at the ends of its requests, as Claude Code does, finds nothing in their middle, and
+//! after an edit reads only system prompt and tools: [`CacheUse::read_at_ends`]. The recordings have four results cleared in
+//! the middle of a conversation, and all four read exactly this.
 //!
 //! What is simulated:
-//! * **Time.** A prefix lives so many minutes after the response that used it last, until the next request is asked. Without a
-//!   clock in the record it lives for ever.
-//! * **System prompt and tools** stand before the messages, never change, and are read even where no message is. The record
-//!   tells how much of them had been cached before the conversation began.
-//! * **Thinking** that providers drop when the next turn begins breaks the prefix with some ([`Provider::reads_past_thinking`]):
-//!   in recordings 104 of 109 such turns of Claude read the request before all the same, and 9 of 9 of GPT-5.6, but 9 of 21 of
-//!   GPT-5.5.
-//! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) leave the prefix as it was.
-//! * Another **model** has a cache of its own.
+//! * **Time.** A prefix lives for a number of minutes after the last response that used it, until the next request is sent.
+//!   Without a clock in the recording it lives forever.
+//! * **System prompt and tools** precede the messages, never change, and can be read even if no message can. The recording
+//!   shows how much of them was cached before the conversation began.
+//! * **Thinking** that providers drop when the next turn begins breaks the prefix with some providers
+//!   ([`Provider::reads_past_thinking`]): in recordings 104 of 109 such turns of Claude still read the previous request, and
+//!   9 of 9 of GPT-5.6, but only 9 of 21 of GPT-5.5.
+//! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) do not change the prefix.
+//! * Each **model** has its own cache.
 //!
-//! What is not: calls that the record does not hold (a harness asking for a title warms and refreshes the cache unseen), routing
-//! to a server that does not have the prefix, explicit caches with storage by the hour.
+//! What is not simulated: calls that are not in the recording (a harness that asks for a title warms and refreshes the cache
+//! unseen), routing to a server that does not have the prefix, and explicit caches with storage billed by the hour.
 
 mod blocks;
 mod prefixes;
@@ -39,19 +40,19 @@ pub(crate) use blocks::{came_with, keys};
 use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
 
-/// By what rules one call's request is cached.
+/// Cache rules for the request of one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheTerms {
     pub provider: &'static Provider,
-    /// The shortest prefix that is cached, in tokens.
+    /// Tokens of the shortest prefix that is cached.
     pub min_tokens: u64,
-    /// Prefixes are kept for the longer time, which costs more.
+    /// Prefixes are kept for the longer lifetime, which costs more.
     pub long: bool,
-    /// Models are numbered from 0: each has a cache of its own.
+    /// Number of the model, from 0: each model has its own cache.
     pub model: usize,
 }
 
-/// What is simulated: a replay, and how its requests were cached.
+/// Input of the simulation: a replay, and how its requests are cached.
 #[derive(Clone, Copy)]
 pub struct CacheSetup<'a> {
     pub conversation: &'a Conversation,
@@ -60,22 +61,23 @@ pub struct CacheSetup<'a> {
     /// By call of the conversation.
     pub terms: &'a [CacheTerms],
     pub before: InitialState,
-    /// The size of a block in any unit that adds up; tokens are shared out by it.
+    /// Returns the size of a block in any additive unit; the tokens of a request are divided in proportion to it.
     pub size: &'a dyn Fn(BlockId) -> u64,
 }
 
-/// What the cache held when the conversation began, in tokens.
+/// Tokens in the cache when the conversation began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InitialState {
-    /// Read by the first request: system prompt and tools that others had used, or, of a fork, the conversation it forked.
+    /// Tokens that the first request reads: system prompt and tools cached by other sessions, or, for a fork, the
+    /// conversation it forked.
     pub warm: u64,
-    /// What can be read of system prompt and tools where the first message is another one.
+    /// Tokens of system prompt and tools that can be read if the first message is a different one.
     pub stable: u64,
 }
 
 impl InitialState {
-    /// As the record tells: what the first call read, and the least that any later call read. Where it tells nothing, all of
-    /// `overhead` is stable and none of it was there.
+    /// Reads the state from the record: what the first call read, and the least that any later call read. If the record does
+    /// not show it, all of `overhead` is stable and nothing was cached.
     pub fn from_record(conversation: &Conversation, overhead: u64) -> Self {
         let mut reads = conversation.calls.iter().filter_map(|call| call.billed()).map(|usage| usage.cache_read);
         let warm = reads.next().unwrap_or_default();
@@ -84,38 +86,38 @@ impl InitialState {
     }
 }
 
-/// What became of one request.
+/// Cache use of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheUse {
     pub call: usize,
     /// Tokens of the request, system prompt and tools included.
     pub tokens: u64,
-    /// It is long enough to be cached: what it does not read it writes.
+    /// The request is long enough to be cached: it writes what it does not read.
     pub is_cached: bool,
-    /// Tokens read from the cache, if prefixes are marked wherever that helps.
+    /// Tokens read from the cache with breakpoints at the best places.
     pub read: u64,
-    /// Tokens read if they are marked at the ends of requests only; for providers that need no marks the same.
+    /// Tokens read with breakpoints at the ends of requests only; equal to `read` for providers without breakpoints.
     pub read_at_ends: u64,
-    /// Tokens of the request before, if they could still be read when this call began; else 0.
+    /// Tokens of the previous request, if they could still be read when this call began; else 0.
     pub ready: u64,
-    /// The prefix of the request before had died.
+    /// The prefix of the previous request had expired.
     pub expired: bool,
     pub broken: Option<Break>,
 }
 
-/// A prefix that was alive, and that a layer's edit made unreadable.
+/// A cached prefix that a layer's edit made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Break {
-    /// The layer that touched the first message that differs, by its index in the policy.
+    /// Index of the layer that changed the first message that differs.
     pub layer: usize,
-    /// Tokens that are written and did not enter since the last request: what had been sent before, and what edits put in.
+    /// Tokens written that did not enter since the last request: tokens sent before, and tokens that edits inserted.
     pub rebilled: u64,
-    /// Tokens that the edits took out of the request; negative where they put some in. Thinking that left by itself is not
-    /// among them.
+    /// Tokens that the edits removed from the request; negative if they added tokens. Does not include thinking that the
+    /// provider dropped.
     pub freed: i64,
 }
 
-/// Simulates the cache over a replay: one entry a request.
+/// Simulates the cache over a replay. Returns one entry per request.
 pub fn simulate(setup: &CacheSetup) -> Vec<CacheUse> {
     let mut simulator = Simulator { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), models: Vec::new() };
     setup.journal.requests.iter().map(|request| simulator.simulate_request(request)).collect()
@@ -124,16 +126,16 @@ pub fn simulate(setup: &CacheSetup) -> Vec<CacheUse> {
 struct Simulator<'a> {
     setup: CacheSetup<'a>,
     blocks: BlockInfo<'a>,
-    /// The blocks of the last request.
+    /// Blocks of the last request.
     sent: Vec<SentBlock>,
     models: Vec<ModelCache>,
 }
 
-/// What one model has in its cache.
+/// Cache of one model.
 #[derive(Default)]
 struct ModelCache {
     prefixes: Prefixes,
-    /// Its last request, and how many of that one's first blocks have stood in every request since.
+    /// Its last request, and how many first blocks of that request all requests since have shared.
     last: Option<Previous>,
     shared_prefix: usize,
 }
@@ -142,7 +144,7 @@ struct Previous {
     call: usize,
     tokens: u64,
     is_cached: bool,
-    /// Its blocks that are part of a prefix.
+    /// Number of its blocks that are part of a prefix.
     solid: usize,
     answered_at: Option<i64>,
 }
@@ -170,7 +172,7 @@ impl Simulator<'_> {
         let conversation = self.setup.conversation;
         let asked_at = conversation.asked(request.call);
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
-        // Without a clock every prefix is as young as the request.
+        // Without a clock no prefix expires.
         let oldest = asked_at.map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last = model.last.take();
         let last_used = last.as_ref().and_then(|last| last.answered_at).unwrap_or(i64::MAX);
@@ -212,19 +214,19 @@ impl Simulator<'_> {
     }
 }
 
-/// A request on the path of its model's prefixes.
+/// A request and its position in its model's prefixes.
 struct RequestView<'a> {
     cache: &'a Simulator<'a>,
     prefixes: &'a Prefixes,
     request: &'a Request,
-    /// The blocks behind those it has in common with the model's last request.
+    /// Blocks after those shared with the model's last request.
     tail: &'a [SentBlock],
-    /// How many of its first blocks are alive.
+    /// Number of its first blocks whose prefix is alive.
     shared: usize,
 }
 
 impl RequestView<'_> {
-    /// Tokens read: with marks wherever they help, and with marks at the ends of requests only.
+    /// Returns the tokens read: with breakpoints at the best places, and with breakpoints at the ends of requests only.
     fn reads(&self, terms: &CacheTerms, last: &Previous) -> [u64; 2] {
         let overhead = self.cache.setup.journal.overhead;
         let read = |blocks: usize, at_least: u64| {
@@ -233,20 +235,20 @@ impl RequestView<'_> {
         };
         let anywhere = read(self.shared, overhead);
         let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
-            // The last request's end is marked once more: the search begins there, too.
+            // The end of the last request is marked again, so the search also begins there.
             let reach = blocks + self.new_blocks(last).count();
             read(self.prefixes.end_within(self.shared, reach), self.cache.setup.before.stable)
         });
         [anywhere, at_ends]
     }
 
-    /// What the provider finds of a prefix that is there.
+    /// Returns the tokens that the provider reads of a cached prefix.
     fn readable_tokens(&self, terms: &CacheTerms, prefix: u64) -> u64 {
         let read = prefix.min(self.request.tokens) / terms.provider.step * terms.provider.step;
         if read < terms.min_tokens { 0 } else { read }
     }
 
-    /// What the edits before this request made unreadable.
+    /// Returns the prefix that edits before this request made unreadable.
     fn find_break(&self, last: &Previous, read: u64) -> Option<Break> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
@@ -266,14 +268,14 @@ impl RequestView<'_> {
         })
     }
 
-    /// The blocks that came after the model's last request: its response and what entered.
+    /// Returns the blocks that entered after the model's last request: its response and later messages.
     fn new_blocks(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
         let since = self.cache.setup.conversation.calls[last.call].response;
         let blocks = self.tail.iter().map(|sent| sent.block);
         blocks.filter(move |block| self.cache.blocks.came_since(*block, since))
     }
 
-    /// What a request counts is shared out by size: sizes need not be tokens.
+    /// Converts a size to tokens: divides the tokens of the request by size, because sizes need not be tokens.
     fn tokens(&self, size: u64) -> u64 {
         let body = self.request.tokens.saturating_sub(self.cache.setup.journal.overhead);
         let whole = self.prefixes.size_of(self.prefixes.len());
@@ -281,15 +283,15 @@ impl RequestView<'_> {
     }
 }
 
-/// The layer whose edit reached a message of a request: the nearest before it, else the first of all. Edits on the provider's side
-/// leave the prefix as it was.
+/// Returns the layer whose edit changed a message of a request: the nearest edit before it, else the first edit. Ignores
+/// edits on the provider's side, which do not change the prefix.
 pub(crate) fn layer_that_touched(policy: &Policy, request: &Request, message: usize) -> Option<usize> {
     let edits = request.edits().filter_map(|change| prefix_edit(policy, change).map(|layer| (change.at, layer)));
     let nearest = edits.clone().filter(|(at, _)| *at <= message).max_by_key(|(at, _)| *at);
     nearest.or_else(|| edits.min_by_key(|(at, _)| *at)).map(|(_, layer)| layer)
 }
 
-/// The layer that made an edit, if a cached prefix can break on it.
+/// Returns the layer that made an edit, if the edit can invalidate a cached prefix.
 pub(crate) fn prefix_edit(policy: &Policy, change: &Change) -> Option<usize> {
     match change.cause {
         Cause::Layer(layer) if !policy.layers[layer].edits_on_server() => Some(layer),

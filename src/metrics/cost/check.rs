@@ -1,9 +1,9 @@
-//! The self-check: the recorded requests, replayed with the cache simulated, against what the provider billed for them.
+//! Cost check: replays the recorded requests with the simulated cache and compares the cost with the provider's bill.
 
 use super::Tariff;
 use crate::metrics::prompt_cache::{CacheSetup, CacheUse, simulate};
 
-/// What was sent, read and paid over the calls with recorded usage.
+/// Tokens sent, tokens read and cost over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CheckSide {
     pub read: u64,
@@ -11,16 +11,16 @@ pub struct CheckSide {
     pub cost: f64,
 }
 
-/// The two sides of a self-check.
+/// Simulated and recorded side of a cost check.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CostCheck {
     /// Calls with recorded usage.
     pub calls: usize,
-    /// Of those, how many read what the record says, to a twentieth of the request.
+    /// Calls among them whose simulated read matches the recorded one within a twentieth of the request.
     pub matching: usize,
     /// The costs are in USD; else in tokens at the price of input.
     pub in_usd: bool,
-    /// Tokens that were counted in the same requests.
+    /// Tokens that the token counter found in the same requests.
     pub counted: u64,
     pub recorded: CheckSide,
     pub simulated: CheckSide,
@@ -28,28 +28,28 @@ pub struct CostCheck {
     pub worst: Option<WorstCall>,
 }
 
-/// A call that read otherwise than the simulation.
+/// A call whose recorded read differs from the simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorstCall {
     pub call: usize,
     pub recorded_read: u64,
     pub simulated_read: u64,
-    /// What the record shows of the reason.
+    /// What the record shows about the reason.
     pub why: &'static str,
 }
 
-/// Reads that differ by less than this share of the request are matching: blocks share its tokens by an estimate.
+/// Reads match if they differ by at most this share of the request: the tokens of blocks are estimates.
 const READ_TOLERANCE: f64 = 0.05;
 
 impl CostCheck {
-    /// Simulated ÷ recorded − 1; 0 where nothing was recorded.
+    /// Returns simulated ÷ recorded − 1; 0 if nothing was recorded.
     pub fn residual(&self) -> f64 {
         if self.recorded.cost > 0.0 { self.simulated.cost / self.recorded.cost - 1.0 } else { 0.0 }
     }
 }
 
-/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with marks at the ends of requests, as
-/// recorded harnesses set them. The output is the recorded one on both sides.
+/// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with cache breakpoints at the ends of
+/// requests, as recorded harnesses set them. Both sides use the recorded output.
 pub fn check(setup: &CacheSetup, tariff: &Tariff) -> CostCheck {
     let mut check = CostCheck { in_usd: tariff.is_known(), ..CostCheck::default() };
     let (mut largest, mut last_size) = (0.0, 0);
@@ -77,12 +77,12 @@ pub fn check(setup: &CacheSetup, tariff: &Tariff) -> CostCheck {
 
 fn explain(missed: bool, was_edited: bool, shrank: bool, cache_use: &CacheUse) -> &'static str {
     match missed {
-        true if cache_use.broken.is_some() => "a recorded edit broke more of the prefix",
-        true if was_edited => "the prefix was not read when thinking had left",
-        true if shrank => "the request shrank, though the record tells of no edit",
-        true => "the prefix was not read, and the record tells of no reason",
-        false if cache_use.expired => "the prefix lived on",
-        false => "more had been cached than the record tells of",
+        true if cache_use.broken.is_some() => "a recorded edit invalidated more of the prefix",
+        true if was_edited => "the prefix was not read after thinking was dropped",
+        true if shrank => "the request shrank, but the record shows no edit",
+        true => "the prefix was not read, and the record shows no reason",
+        false if cache_use.expired => "the prefix lived longer than simulated",
+        false => "more was cached than the record shows",
     }
 }
 

@@ -1,4 +1,4 @@
-//! TOML → [`Prices`], with the line of what is wrong.
+//! Parses TOML into [`Prices`], with the line of each error.
 
 use jiff::civil::Date;
 use toml::{Table, Value};
@@ -25,7 +25,7 @@ const SETTINGS: &[&str] = &[
 ];
 const LARGE_SETTINGS: &[&str] = &["above", "input", "output", "cache_write_5m", "cache_write_1h", "cache_read"];
 
-/// What is wrong, and under which key.
+/// An error, and the key it is about.
 struct KeyError {
     key: &'static str,
     message: String,
@@ -34,7 +34,7 @@ struct KeyError {
 type Parsed<T> = Result<T, KeyError>;
 
 impl Prices {
-    /// Reads a list of prices. `origin` is what errors call it.
+    /// Parses a list of prices. `origin` names the source in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let error = |line: Option<usize>, what: String| FileError { origin: origin.to_owned(), line, what };
         let mut list: Table =
@@ -67,7 +67,7 @@ impl Prices {
     }
 }
 
-/// What an error begins with.
+/// Returns the beginning of an error message: the name of the model.
 fn error_prefix(model: &Table) -> String {
     let name = model.get("names").and_then(|names| names.get(0)).and_then(Value::as_str);
     name.map_or_else(String::new, |name| format!("`{name}`: "))
@@ -111,7 +111,7 @@ fn price(table: &Table) -> Parsed<Price> {
         |key| number(table, key)?.ok_or_else(|| KeyError { key, message: format!("`{key}` is missing: USD per million tokens") });
     let input = required("input")?;
     if input == 0.0 {
-        let what = "`input` is 0, and costs are compared in multiples of it: leave the model out, and it has ratios";
+        let what = "`input` is 0, but costs are compared as multiples of it: remove the model, and ratios are used";
         return Err(KeyError { key: "input", message: what.to_owned() });
     }
     let cache_write_5m = number(table, "cache_write_5m")?.unwrap_or(input);
@@ -142,7 +142,7 @@ fn number(table: &Table, key: &'static str) -> Parsed<Option<f64>> {
     let number = value.as_float().or(value.as_integer().map(|number| number as f64));
     match number.filter(|number| number.is_finite() && *number >= 0.0) {
         Some(number) => Ok(Some(number)),
-        None => Err(KeyError { key, message: format!("`{key}` is {value}, and a price is a number, 0 or more") }),
+        None => Err(KeyError { key, message: format!("`{key}` is {value}, but a price is a number, 0 or more") }),
     }
 }
 
@@ -151,25 +151,25 @@ fn whole_number(table: &Table, key: &'static str) -> Parsed<Option<u64>> {
     let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
     number
         .map(Some)
-        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, and must be a whole number, 0 or more") })
+        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a whole number, 0 or more") })
 }
 
 fn text(table: &Table, key: &'static str) -> Parsed<Option<String>> {
     let Some(value) = table.get(key) else { return Ok(None) };
     let text = value.as_str().map(str::to_owned);
-    text.map(Some).ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, and must be a text in quotes") })
+    text.map(Some).ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a text in quotes") })
 }
 
-/// A date in quotes, or as TOML has it.
+/// Parses a date in quotes, or a TOML date.
 fn date(table: &Table, key: &'static str) -> Parsed<Option<Date>> {
     let Some(value) = table.get(key) else { return Ok(None) };
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let date = written.parse::<Date>().ok().filter(|_| written.len() == "2026-09-01".len());
     date.map(Some)
-        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, and must be a date such as \"2026-09-01\"") })
+        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a date such as \"2026-09-01\"") })
 }
 
-/// That no model has two prices at one time.
+/// Checks that no model has two prices at one time.
 fn check_no_overlap(before: &[PriceEntry], entry: &PriceEntry) -> Parsed<()> {
     let wrong = |what| Err(KeyError { key: "names", message: what });
     let begins_in_time = |a: &PriceEntry, b: &PriceEntry| a.from.unwrap_or(Date::MIN) < b.until.unwrap_or(Date::MAX);
@@ -183,7 +183,9 @@ fn check_no_overlap(before: &[PriceEntry], entry: &PriceEntry) -> Parsed<()> {
         }
         if let Some(other) = overlapping.iter().find(|other| is_in(&other.names)) {
             let day = entry.from.max(other.from).map_or_else(String::new, |day| format!(" on {day}"));
-            return wrong(format!("`{name}` has another price{day} already: let `until` of the one be `from` of the next"));
+            return wrong(format!(
+                "`{name}` already has another price{day}: set `until` of the earlier price to `from` of the next"
+            ));
         }
     }
     Ok(())
@@ -224,10 +226,10 @@ mod tests {
         let with = |old: &str, new: &str| SMALL.replace(old, new);
         for (text, said) in [
             (with("input", "inputt"), "p.toml:3: `m`: a price has no setting `inputt`; did you mean `input`? (known: names, "),
-            (with("= 5\n", "= -5\n"), "p.toml:3: `m`: `input` is -5, and a price is a number, 0 or more"),
-            (with("= 25", "= nan"), "p.toml:4: `m`: `output` is nan, and a price is"),
-            (with("= 25", "= inf"), "p.toml:4: `m`: `output` is inf, and a price is"),
-            (with("= 25", "= \"25\""), "p.toml:4: `m`: `output` is \"25\", and a price is"),
+            (with("= 5\n", "= -5\n"), "p.toml:3: `m`: `input` is -5, but a price is a number, 0 or more"),
+            (with("= 25", "= nan"), "p.toml:4: `m`: `output` is nan, but a price is"),
+            (with("= 25", "= inf"), "p.toml:4: `m`: `output` is inf, but a price is"),
+            (with("= 25", "= \"25\""), "p.toml:4: `m`: `output` is \"25\", but a price is"),
             (with("cache_read = 0.5\n", ""), "p.toml:2: `m`: `cache_read` is missing: USD per million tokens"),
             (with("[\"m\"]", "[]"), "p.toml:2: `names` is a list of model ids in quotes, one or more"),
             (with("names = [\"m\"]\n", ""), "p.toml:2: `names` is a list of model ids"),
@@ -235,10 +237,10 @@ mod tests {
                 format!("{SMALL}provider = \"antropic\""),
                 "p.toml:6: `m`: there is no provider `antropic`; did you mean `anthropic`?",
             ),
-            (format!("{SMALL}min_tokens = -1"), "p.toml:6: `m`: `min_tokens` is -1, and must be a whole number, 0 or more"),
+            (format!("{SMALL}min_tokens = -1"), "p.toml:6: `m`: `min_tokens` is -1, but must be a whole number, 0 or more"),
             (
                 format!("{SMALL}from = \"in May\""),
-                "p.toml:6: `m`: `from` is \"in May\", and must be a date such as \"2026-09-01\"",
+                "p.toml:6: `m`: `from` is \"in May\", but must be a date such as \"2026-09-01\"",
             ),
             (
                 format!("{SMALL}from = 2026-09-01\nuntil = \"2026-08-01\""),
@@ -252,11 +254,11 @@ mod tests {
             ),
             (
                 format!("{SMALL}{SMALL}"),
-                "p.toml:7: `m`: `m` has another price already: let `until` of the one be `from` of the next",
+                "p.toml:7: `m`: `m` already has another price: set `until` of the earlier price to `from` of the next",
             ),
             (
                 format!("{SMALL}until = 2026-09-02\n{SMALL}from = 2026-09-01"),
-                "p.toml:8: `m`: `m` has another price on 2026-09-01 already: ",
+                "p.toml:8: `m`: `m` already has another price on 2026-09-01: ",
             ),
             (with("[\"m\"]", "[\"m\", \"M\"]"), "p.toml:2: `m`: `M` is named twice"),
             ("price = 5".to_owned(), "p.toml: a list of prices has a table `[[model]]` for each price"),

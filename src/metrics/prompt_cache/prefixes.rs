@@ -1,37 +1,37 @@
-//! The prefixes of all requests so far, as a tree: a block behind another is a branch, and a request is a path from the root.
+//! Tree of the prefixes of all requests so far: a block after another is a child, and a request is a path from the root.
 //!
-//! Only what differs from the request before is walked, so that a request costs its tail. A branch of the present path was
-//! used by the last request; one that was left remembers when that was.
+//! Only the part that differs from the previous request is walked, so a request costs time in proportion to its tail. Nodes
+//! of the current path were used by the last request; a node that left the path remembers when it was last used.
 
 use rustc_hash::FxHashMap;
 
-/// A block of a request.
+/// A block of a request, as a step of its prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PrefixStep {
-    /// The same for the same content in the same entry of a message.
+    /// Equal for equal content at the same position of a message.
     pub key: u64,
     pub size: u64,
     pub opens_message: bool,
-    /// It is sent, and counted, but leaves the prefix as it is.
+    /// The block is sent and counted, but does not change the prefix.
     pub transparent: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Prefixes {
-    /// The first is the root.
+    /// The first node is the root.
     nodes: Vec<Node>,
-    /// The branches of a node beside its first.
+    /// Children of a node other than its first.
     branches: FxHashMap<(u32, u64), u32>,
-    /// That of the last request.
+    /// Path of the last request.
     path: Vec<PathEntry>,
 }
 
-/// Windows that slide make millions of these: they are small.
+/// Sliding windows create millions of nodes, so a node is small.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// When the last request that held it was answered; of no meaning while it is on the path.
+    /// When the last request that contained it was answered; meaningless while it is on the path.
     last_used: i64,
-    /// Its first branch, which for most nodes is the only one, by its key: it is known without a search.
+    /// Key and index of its first child, which for most nodes is the only one, so no search is needed.
     key: u64,
     first_child: u32,
     /// A request ended here.
@@ -42,13 +42,13 @@ impl Node {
     const NEW: Self = Self { last_used: NEVER, key: 0, first_child: 0, is_request_end: false };
 }
 
-/// Before every time of a record.
+/// Before any recorded time.
 const NEVER: i64 = i64::MIN;
 
 #[derive(Debug, Clone, Copy)]
 struct PathEntry {
     node: u32,
-    /// Of the path up to here: its size, its messages, its blocks that are not transparent.
+    /// Totals of the path up to here: size, messages, and blocks that are not transparent.
     size: u64,
     messages: usize,
     solid: usize,
@@ -61,8 +61,9 @@ impl Default for Prefixes {
 }
 
 impl Prefixes {
-    /// The path of the next request: the first `kept` blocks of the last one, and `tail`. Gives how many of its blocks stand in
-    /// a row that was used since `oldest`, up to one that is not transparent; `used` is when the last request was answered.
+    /// Moves to the path of the next request: the first `kept` blocks of the last one, then `tail`. Returns how many of its
+    /// first blocks, up to one that is not transparent, were all used since `oldest`; `used` is when the last request was
+    /// answered.
     pub fn advance(&mut self, kept: usize, tail: impl Iterator<Item = PrefixStep>, used: i64, oldest: i64) -> usize {
         self.leave(kept, used);
         let alive = used >= oldest;
@@ -71,7 +72,7 @@ impl Prefixes {
         self.walk(tail, alive, oldest, shared)
     }
 
-    /// Leaves the path behind its first `kept` blocks.
+    /// Leaves the path after its first `kept` blocks.
     fn leave(&mut self, kept: usize, used: i64) {
         for entry in self.path.drain(kept.min(self.path.len())..) {
             self.nodes[entry.node as usize].last_used = used;
@@ -105,7 +106,7 @@ impl Prefixes {
     fn child(&mut self, parent: u32, key: u64) -> u32 {
         let fresh = self.nodes.len() as u32;
         let parent_node = &mut self.nodes[parent as usize];
-        // No branch leads to the root, so 0 is none.
+        // No child is the root, so 0 means none.
         let node = match parent_node.first_child {
             0 => {
                 (parent_node.key, parent_node.first_child) = (key, fresh);
@@ -120,14 +121,15 @@ impl Prefixes {
         node
     }
 
-    /// The longest of the first `shared` blocks that a request ended with, not more than `reach` blocks before the end.
+    /// Returns the longest prefix of the first `shared` blocks that a request ended with, at most `reach` blocks before the
+    /// end.
     pub fn end_within(&self, shared: usize, reach: usize) -> usize {
         let first = self.path.len().saturating_sub(reach);
         let is_end = |blocks: &usize| self.nodes[self.path[blocks - 1].node as usize].is_request_end;
         (first.max(1)..=shared).rev().find(is_end).unwrap_or(0)
     }
 
-    /// The request on the path was sent, and its end can be found again.
+    /// Marks the end of the current request, so that later requests can find it.
     pub fn mark_end(&mut self) {
         if let Some(entry) = self.path.last() {
             self.nodes[entry.node as usize].is_request_end = true;
@@ -138,17 +140,17 @@ impl Prefixes {
         self.path.len()
     }
 
-    /// The size of the first blocks of the path.
+    /// Returns the size of the first `blocks` blocks of the path.
     pub fn size_of(&self, blocks: usize) -> u64 {
         self.before(blocks).map_or(0, |entry| entry.size)
     }
 
-    /// How many of the first blocks are not transparent.
+    /// Returns how many of the first `blocks` blocks are not transparent.
     pub fn solid_in(&self, blocks: usize) -> usize {
         self.before(blocks).map_or(0, |entry| entry.solid)
     }
 
-    /// The index of the message that the block behind the first ones stands in, or would.
+    /// Returns the index of the message that contains, or would contain, the block after the first `blocks` blocks.
     pub fn message_behind(&self, blocks: usize) -> usize {
         match self.path.get(blocks) {
             Some(entry) => entry.messages.saturating_sub(1),

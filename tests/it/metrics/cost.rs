@@ -135,7 +135,7 @@ fn the_self_check_holds_the_simulation_against_the_bill() {
     let worst = missed.worst.expect("calls differ");
     assert_eq!((missed.calls, missed.matching), (3, 2));
     assert_eq!((worst.call, worst.recorded_read, worst.simulated_read), (2, 0, 7_000));
-    assert_eq!(worst.why, "the prefix was not read, and the record tells of no reason");
+    assert_eq!(worst.why, "the prefix was not read, and the record shows no reason");
     let (recorded, simulated) = (15_500.0 * 3.75 + 5_000.0 * 0.3 + 4_500.0, 8_500.0 * 3.75 + 12_000.0 * 0.3 + 4_500.0);
     assert!((missed.residual() - (simulated / recorded - 1.0)).abs() < 1e-9);
 }

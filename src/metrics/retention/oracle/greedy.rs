@@ -1,4 +1,4 @@
-//! The lower bound: whenever the budget is exceeded, let go of what is worth least a token.
+//! Greedy oracle, the lower bound: while the budget is exceeded, it removes the item with the least value per token.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use super::{Instance, ROUNDING, Selection};
 use crate::util::csr::Rows;
 
-/// A choice that fits: at each call what is new enters, and while it is too much, the item goes that has the least weight of
-/// uses to come a token, the larger and then the older first where that is equal. A use counts for an item where that item
-/// alone can serve it: no other item of the use is held, and none is still to enter.
+/// Makes a selection that fits. At each call the new items enter; while they exceed the budget, the item with the least
+/// weight of future uses per token is removed; of equals the larger, then the older one. A use counts for an item only if no
+/// other item can serve it: no other item of the use is held, and none is still to enter.
 ///
 /// O(n log n) in the items and the items of the uses.
 pub fn greedy(instance: &Instance) -> Selection {
@@ -20,7 +20,7 @@ pub fn greedy(instance: &Instance) -> Selection {
     let (mut entered, mut ended) = (0, 0);
     for (call, &budget) in (0..).zip(&instance.budgets) {
         while let Some(&item) = entering.get(entered).filter(|item| instance.items[**item as usize].from <= call) {
-            // One that exceeds the budget alone is not a reason to let the others go.
+            // An item that exceeds the budget alone must not push the others out.
             if instance.items[item as usize].size <= budget as f64 + ROUNDING {
                 walk.enter(item);
             }
@@ -37,13 +37,13 @@ pub fn greedy(instance: &Instance) -> Selection {
     selection
 }
 
-/// What can still serve a use.
+/// Items that can still serve a use.
 #[derive(Clone, Default)]
 struct Sources {
     held: u32,
-    /// Items that are still to enter.
+    /// Number of items that are still to enter.
     to_come: u32,
-    /// The held items' numbers, combined by exclusive or: the number itself where one is held.
+    /// XOR of the held items' indices: the index itself if exactly one is held.
     held_xor: u32,
     is_over: bool,
 }
@@ -54,22 +54,22 @@ impl Sources {
     }
 }
 
-/// What an item is worth.
+/// Value of an item.
 #[derive(Clone, Default)]
 struct ItemWorth {
     held: bool,
-    /// Uses to come which it alone can serve, and their weight.
+    /// Future uses that only this item can serve, and their weight.
     uses: u32,
     weight: f64,
-    /// Ranks of an older version are out of date.
+    /// Ranks with an older version are outdated.
     version: u32,
-    /// Whether it must be ranked again before the next item goes.
+    /// Whether the item must be ranked again before the next removal.
     changed: bool,
 }
 
-/// A place in the order of going: the greatest goes first.
+/// Position in the order of removal: the greatest is removed first.
 struct RemovalRank {
-    /// Weight a token.
+    /// Weight per token.
     density: f64,
     size: f64,
     from: u32,
@@ -100,7 +100,7 @@ impl Eq for RemovalRank {}
 
 struct GreedyWalk<'a> {
     instance: &'a Instance,
-    /// For each item the uses it can serve.
+    /// For each item, the uses it can serve.
     uses_of: Rows<u32>,
     uses: Vec<Sources>,
     item_worth: Vec<ItemWorth>,
@@ -146,7 +146,7 @@ impl<'a> GreedyWalk<'a> {
         });
     }
 
-    /// The use is over: it is no reason to keep anything.
+    /// Ends a use: it is no longer a reason to keep an item.
     fn end_use(&mut self, index: usize) {
         let before = self.uses[index].only_source();
         self.uses[index].is_over = true;
@@ -162,7 +162,7 @@ impl<'a> GreedyWalk<'a> {
         }
     }
 
-    /// The weight of a use goes over from the item that alone could serve it to the one that alone can now.
+    /// Moves the weight of a use from the item that was its only source to its new only source.
     fn revalue(&mut self, index: usize, before: Option<u32>, now: Option<u32>) {
         if before == now {
             return;
@@ -171,7 +171,7 @@ impl<'a> GreedyWalk<'a> {
         if let Some(item) = before {
             let worth = &mut self.item_worth[item as usize];
             worth.uses -= 1;
-            // What remains of sums and differences is not a reason to keep an item.
+            // Without uses the weight is exactly 0, so rounding errors do not keep an item.
             worth.weight = if worth.uses == 0 { 0.0 } else { worth.weight - weight };
             self.mark_changed(item);
         }
@@ -208,7 +208,7 @@ impl<'a> GreedyWalk<'a> {
             let worth = &mut self.item_worth[item as usize];
             worth.changed = false;
             let super::Item { size, from } = self.instance.items[item as usize];
-            // A larger one of two without weight goes first; one without size has no reason to go.
+            // Of two items without weight the larger is removed first; an item without size is removed last.
             let density = worth.weight / size.max(f64::MIN_POSITIVE);
             self.ranks.push(RemovalRank { density, size, from, item, version: worth.version });
         }

@@ -17,8 +17,9 @@ fn total(instance: &Instance) -> f64 {
     instance.demands.iter().map(|demand| demand.weight).sum()
 }
 
-/// A user's message of 20 tokens names a path, a file of 600 is read, a test run of 900 and another file of 500 follow. The
-/// edit of call 4 needs the path, an identifier and a line of the file, call 5 a test's name, call 6 a rule of the message.
+/// A user message of 20 tokens names a path; then a file of 600 tokens, a test run of 900 and another file of 500 follow. The
+/// edit of call 4 needs the path, an identifier and a line of the file, call 5 the name of a test, call 6 a rule of the
+/// message.
 fn session(budget: u64) -> Instance {
     Instance {
         items: [item(20.0, 0), item(600.0, 1), item(900.0, 2), item(500.0, 3)].into(),
@@ -45,7 +46,8 @@ fn the_message_and_the_file_fit_and_the_test_run_does_not() {
     assert!((bound - 8.0).abs() < 1e-6, "the test run does not fit in parts either: {bound}");
 }
 
-/// From call 3 on the test run would fit: its 900 tokens and the message's 20, or the file's 600 and 320 of its own.
+/// From call 3 on the test run would fit: either its 900 tokens and the message's 20, or the file's 600 and 320 tokens of the
+/// run.
 #[test]
 fn the_upper_bound_keeps_parts() {
     let instance = session(920);
@@ -125,7 +127,7 @@ fn instance(scale: Scale) -> impl Strategy<Value = Instance> {
     })
 }
 
-/// The same problems in every run.
+/// Deterministic: checks the same instances in every run.
 fn check<S: Strategy>(cases: u32, made: S, law: impl Fn(&S::Value)) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -136,7 +138,7 @@ fn check<S: Strategy>(cases: u32, made: S, law: impl Fn(&S::Value)) {
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// What is held if each item is held from its first call until the call at which it is gone.
+/// Holds each item from its first call until the call at which it is gone.
 fn held_until(instance: &Instance, gone: &[u32]) -> Selection {
     let there = |item: usize, call: u32| instance.items[item].from <= call && call < gone[item];
     let hit = |demand: &Demand| demand.items.iter().any(|&item| there(item as usize, demand.call));
@@ -151,7 +153,7 @@ fn fits(instance: &Instance, held: &Selection) -> bool {
     held.tokens.iter().zip(&instance.budgets).all(|(&tokens, &budget)| tokens <= budget as f64 + ROUNDING)
 }
 
-/// The best of all choices.
+/// Tries all selections and returns the best weight.
 fn optimum(instance: &Instance, gone: &mut Vec<u32>) -> f64 {
     let Some(next) = instance.items.get(gone.len()) else {
         let held = held_until(instance, gone);
@@ -178,7 +180,7 @@ fn the_optimum_is_between_the_bounds() {
     });
 }
 
-/// Values every item anew before each one that goes. Returns the call from which each is gone.
+/// Computes the value of every item again before each removal. Returns the call from which each item is gone.
 fn slow_greedy(instance: &Instance) -> Vec<u32> {
     let calls = instance.budgets.len() as u32;
     let fits_alone = |item: &Item, call: u32| item.size <= instance.budgets[call as usize] as f64 + ROUNDING;
@@ -239,7 +241,7 @@ fn any_prices_prove_a_bound() {
     });
 }
 
-/// The program as it is first written down: a share of each item at each call. Those too large for a budget have none.
+/// The plain program: one share of each item at each call. Items too large for a budget have share 0.
 fn slow_upper(instance: &Instance) -> f64 {
     let calls = instance.budgets.len();
     let budget = |call: usize| instance.budgets[call] as f64 + ROUNDING;
@@ -294,7 +296,7 @@ fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
     assert_eq!(halves(&at_once), None);
 }
 
-/// Sessions one after the other with 24,000 items of uses; every fiftieth has room for 8 + 2/3, the others for all.
+/// Consecutive sessions with 24,000 items of uses; every fiftieth has room for 8 + 2/3, the others for everything.
 #[test]
 fn what_is_too_large_for_one_program_is_halved() {
     let (mut items, mut demands, mut budgets) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The upper bound: items may be kept in parts.
+//! Upper bound by linear programming: items may be kept in parts.
 
 use std::ops::Range;
 
@@ -6,23 +6,25 @@ use good_lp::{DualValues, Expression, ProblemVariables, SolutionWithDual, Solver
 
 use super::{Demand, Instance, Item, ROUNDING};
 
-/// Items of uses, all uses taken together, in one program: solved in two or three seconds.
+/// Maximum items of uses, summed over all uses, in one program: it is solved in two or three seconds.
 const MAX_PROGRAM_ITEMS: usize = 20_000;
 
-/// What no choice can exceed: the weight that could be served if items could be kept in parts. `None` where the solver finds
-/// no solution: it gives up where it makes no progress.
+/// Returns a weight that no selection can exceed: the weight that could be served if items could be kept in parts. Returns
+/// `None` if the solver finds no solution: it gives up if it makes no progress.
 ///
-/// The linear program has a share of each item for each call it is used at, which is kept until that use and so never rises
-/// from one use to the next; a share of each use, at most the sum of the shares of its items; and the tokens held, which may
-/// not exceed the budget. The tokens are a running sum of what comes and goes and not a sum over all that is there, so that
-/// the program is linear in the uses.
+/// The linear program has a share of each item for each call that uses it: this share is kept until that use, so it never
+/// rises from one use to the next. It also has a share of each use, at most the sum of the shares of its items; and the
+/// tokens held, which may not exceed the budget. The tokens are a running sum of entering and leaving shares, not a sum over
+/// all held shares, so that the program is linear in the uses.
 ///
-/// What is returned is not the solver's objective but a proof by its prices: whatever a token costs at each call and a use
-/// pays to each of its items, no choice has a greater weight than all budgets at their price, what the uses have left over and
-/// what the items gain. It holds for any prices, so an inexact solution gives a bound that is less tight, but never too low.
+/// The result is not the solver's objective but a proof by its dual prices. For any price of a token at each call, and any
+/// price that a use pays to each of its items, no selection has a greater weight than this sum: all budgets at their price,
+/// plus what the uses have left over, plus what the items gain. This holds for any prices, so an inexact solution gives a
+/// looser bound, but never one that is too low.
 ///
-/// The solver's time grows faster than the program. A program that is too large for it is halved: whoever may hold all that
-/// there is at the first call of the second half serves no less of it, so that the bounds of both add up to one of the whole.
+/// The solver's time grows faster than the program, so a program that is too large is halved. A selection that may hold every
+/// item at the first call of the second half serves at least as much of that half, so the sum of both bounds is a bound of
+/// the whole.
 pub fn upper(instance: &Instance) -> Option<f64> {
     if instance.demands.iter().map(|demand| demand.items.len()).sum::<usize>() > MAX_PROGRAM_ITEMS
         && let Some((first, second)) = halves(instance)
@@ -34,11 +36,12 @@ pub fn upper(instance: &Instance) -> Option<f64> {
     if program.rows.is_empty() { Some(all) } else { Some(program.bound(&program.prices()?).min(all)) }
 }
 
-/// The uses before a call and those from it on, about as many. `None` where all are at one call.
+/// Splits the instance into the uses before a call and the uses from that call on, in about equal numbers. Returns `None` if
+/// all uses are at one call.
 pub(super) fn halves(instance: &Instance) -> Option<(Instance, Instance)> {
     let middle = instance.demands.get(instance.demands.len() / 2)?.call;
     let before = |call: u32| instance.demands.partition_point(|demand| demand.call < call);
-    // What is at the call in the middle belongs to one of the halves.
+    // All uses at the middle call belong to the same half.
     let call = if before(middle) > 0 { middle } else { middle + 1 };
     let at = before(call);
     if at == 0 || at == instance.demands.len() || call as usize > instance.budgets.len() {
@@ -55,35 +58,35 @@ pub(super) fn halves(instance: &Instance) -> Option<(Instance, Instance)> {
     Some((first, second))
 }
 
-/// The share of an item that is kept until it is used at a call.
+/// Share of an item that is kept until a use of it.
 struct ItemShare {
     size: f64,
-    /// From the item's first call, or the call after its use before.
+    /// First call of the item, or the call after its previous use.
     first: u32,
     last: u32,
 }
 
-/// A use with the shares that serve it.
+/// A use, and the shares that serve it.
 #[derive(Default)]
 struct ServedUse {
     weight: f64,
     shares: Vec<usize>,
 }
 
-/// What a token costs at each row, and a use pays to each of its items.
+/// Price of a token at each row, and what a use pays to each of its items.
 pub(super) struct DualPrices {
     pub(super) tokens: Vec<f64>,
     pub(super) uses: Vec<f64>,
 }
 
-/// What there is to keep, and where it does not all fit.
+/// Shares to keep, and the calls whose budgets may not hold them all.
 pub(super) struct Program<'a> {
     budgets: &'a [u64],
     shares: Vec<ItemShare>,
-    /// The shares of each item, in the order of its uses.
+    /// Range of the shares of each item, in the order of its uses.
     items: Vec<Range<usize>>,
     served: Vec<ServedUse>,
-    /// The calls whose budgets can be exceeded.
+    /// Calls whose budgets can be exceeded.
     pub(super) rows: Vec<u32>,
 }
 
@@ -119,9 +122,9 @@ impl<'a> Program<'a> {
         self.budgets[row as usize] as f64 + ROUNDING
     }
 
-    /// The prices at which the solver's solution is the best.
+    /// Returns the dual prices of the solver's solution.
     fn prices(&self) -> Option<DualPrices> {
-        // Numbers about one are what solvers are made for.
+        // Solvers work best with numbers near 1.
         let token = self.rows.iter().map(|&row| self.budget(row)).fold(1.0, f64::max);
         let weight = self.served.iter().map(|served| served.weight).fold(f64::MIN_POSITIVE, f64::max);
 
@@ -166,7 +169,7 @@ impl<'a> Program<'a> {
 
         let mut solution = solver.solve().ok()?;
         let dual = solution.compute_dual();
-        // The one item of a use has all that the use pays.
+        // The only item of a use gets all that the use pays.
         let mut uses: Vec<f64> = self.served.iter().map(|served| served.weight).collect();
         for (index, offer) in offers {
             uses[index] = dual.dual(offer).abs() * weight;
@@ -174,7 +177,7 @@ impl<'a> Program<'a> {
         Some(DualPrices { tokens: limits.into_iter().map(|limit| dual.dual(limit).abs() * weight / token).collect(), uses })
     }
 
-    /// For each row the shares that entering and that leaving since the row before.
+    /// Returns for each row the shares that enter and that leave since the previous row.
     fn changes(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
         let mut changes = vec![(Vec::new(), Vec::new()); self.rows.len()];
         for (index, share) in self.shares.iter().enumerate() {
@@ -190,9 +193,9 @@ impl<'a> Program<'a> {
         changes
     }
 
-    /// The weight which no choice exceeds, as the prices prove.
+    /// Returns the weight that no selection exceeds, proved by the prices.
     pub(super) fn bound(&self, prices: &DualPrices) -> f64 {
-        // What it costs to hold a token until a row.
+        // Cost to hold a token until a row.
         let mut until = vec![0.0];
         for price in &prices.tokens {
             until.push(until[until.len() - 1] + price);
@@ -221,8 +224,8 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The calls whose budgets count: not those that hold all which is still of use, and not those before which nothing entering, for
-/// no more is held there than before, unless the budget is smaller.
+/// Returns the calls whose budgets matter. Skips calls whose budget holds everything still useful, and calls before which
+/// nothing entered (no more is held there than before) unless their budget is smaller.
 fn binding_rows(instance: &Instance, shares: &[ItemShare], items: &[Range<usize>]) -> Vec<u32> {
     let calls = instance.budgets.len();
     let (mut entering, mut leaving) = (vec![0.0; calls + 1], vec![0.0; calls + 1]);
