@@ -40,12 +40,12 @@ pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
 pub use transcript_result::TranscriptResult;
 
-use compare::{BaselineComparison, ReplayRow};
+use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;
-use unknown_models::Unknown;
+use unknown_models::UnknownFact;
 
 /// The window of a model nobody named: what most models of the recorded agents had.
-const USUAL_WINDOW: u64 = 200_000;
+const DEFAULT_WINDOW: u64 = 200_000;
 
 /// How much the replayed record may cost more or less than was billed, where nobody chose another share.
 pub const MAX_RESIDUAL: f64 = 0.15;
@@ -92,9 +92,9 @@ pub trait Observers {
 }
 
 /// One conversation under one policy.
-struct Outcome {
+struct ReplayOutcome {
     journal: Journal,
-    kept: Retention,
+    retention: Retention,
     grain: Grain,
     bounds: Bounds,
     cost: Option<Cost>,
@@ -124,66 +124,74 @@ impl Study {
 
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> TranscriptResult {
-        let mut part = TranscriptResult::new(name, reading);
-        let countings: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
-        for (conversation, counting) in reading.conversations.iter().zip(&countings) {
-            let prepared = Prepared::new(self, conversation, counting);
-            part.calibrations.extend(counting.row(name, conversation));
+        let mut result = TranscriptResult::new(name, reading);
+        let counters: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
+        for (conversation, counter) in reading.conversations.iter().zip(&counters) {
+            let prepared = Prepared::new(self, conversation, counter);
+            result.calibrations.extend(counter.row(name, conversation));
             // All are compared with the baseline and become rows one by one, so that few journals are held at a time.
-            let baseline = self.replay(&prepared, &self.policies[self.baseline], &mut NoObserver);
-            let against = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
-            let replayed: Vec<ReplayRow> = match &mut observers {
+            let baseline = self.replay_with_bounds(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let comparison = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
+            let compared: Vec<ComparedReplay> = match &mut observers {
                 None => {
-                    let replayed = |(index, policy)| match index == self.baseline {
-                        true => against.replayed(policy, &baseline),
-                        false => against.replayed(policy, &self.replay(&prepared, policy, &mut NoObserver)),
+                    let compare = |(index, policy)| {
+                        if index == self.baseline {
+                            comparison.compare(policy, &baseline)
+                        } else {
+                            comparison.compare(policy, &self.replay_with_bounds(&prepared, policy, &mut NoObserver))
+                        }
                     };
-                    self.policies.par_iter().enumerate().map(replayed).collect()
+                    self.policies.par_iter().enumerate().map(compare).collect()
                 }
                 Some(observers) => {
-                    let observed = |policy| {
+                    let compare = |policy| {
                         let mut observer = observers.observe(name, conversation, policy);
-                        against.replayed(policy, &self.replay(&prepared, policy, &mut *observer))
+                        comparison.compare(policy, &self.replay_with_bounds(&prepared, policy, &mut *observer))
                     };
-                    self.policies.iter().map(observed).collect()
+                    self.policies.iter().map(compare).collect()
                 }
             };
-            part.add(&against, replayed);
-            part.checks.extend(prepared.money.row(name, &conversation.name));
-            part.notes.extend(prepared.money.refusal(name, conversation));
-            part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Unknown::Price, model.clone())));
-            part.unknown.extend(counting.uncalibrated().map(|model| (Unknown::Tokenizer, model.to_owned())));
-            part.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
+            result.add(&comparison, compared);
+            result.checks.extend(prepared.costs.row(name, &conversation.name));
+            result.notes.extend(prepared.costs.refusal(name, conversation));
+            result.unknown.extend(prepared.costs.unknown_models().iter().map(|model| (UnknownFact::Price, model.clone())));
+            result.unknown.extend(counter.uncalibrated().map(|model| (UnknownFact::Tokenizer, model.to_owned())));
+            result.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
         }
-        part
+        result
     }
 
     /// Puts the parts together, in the order of the transcripts, and says how sure the totals are.
-    pub fn results(&self, parts: Vec<TranscriptResult>) -> Results {
-        let mut results = transcript_result::results(self, parts);
+    pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
+        let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
-        let asked: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
-        infer(&mut results, &self.policies[self.baseline].name, &asked, self.seed);
+        let compared: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
+        infer(&mut results, &self.policies[self.baseline].name, &compared, self.seed);
         results
     }
 
     fn window_of(&self, conversation: &Conversation, policy: &Policy) -> u64 {
-        self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW)
+        self.window.or(conversation.window).or(policy.window).unwrap_or(DEFAULT_WINDOW)
     }
 
-    fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
-        let (journal, kept, cost) = self.replayed(prepared, policy, observer);
+    fn replay_with_bounds(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> ReplayOutcome {
+        let (journal, retention, cost) = self.replay_with_cost(prepared, policy, observer);
         let (grain, instance) = self.oracle_instance(prepared, policy);
         let bounds = bounds(instance, &journal, self.exact);
-        Outcome { journal, kept, grain, bounds, cost }
+        ReplayOutcome { journal, retention, grain, bounds, cost }
     }
 
     /// A replay without its bounds.
-    fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention, Option<Cost>) {
+    fn replay_with_cost(
+        &self,
+        prepared: &Prepared,
+        policy: &Policy,
+        observer: &mut dyn Observer,
+    ) -> (Journal, Retention, Option<Cost>) {
         let setup = self.setup(prepared, policy);
-        let (journal, kept) = looked_up(&setup, prepared, observer);
-        let cost = prepared.money.cost(&setup, &journal, &kept);
-        (journal, kept, cost)
+        let (journal, retention) = replay_and_evaluate(&setup, prepared, observer);
+        let cost = prepared.costs.cost(&setup, &journal, &retention);
+        (journal, retention, cost)
     }
 
     /// A conversation as one replay after another needs it.
@@ -193,14 +201,16 @@ impl Study {
 
     /// What is wrong with one replay by itself.
     pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
-        let (journal, kept, cost) = self.replayed(prepared, policy, &mut NoObserver);
+        let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
         let window = self.window_of(prepared.conversation, policy);
-        prepared.look(policy, (&journal, &kept, cost.as_ref()), window, |replay| findings::detect(transcript, replay))
+        prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
+            findings::detect(transcript, replay)
+        })
     }
 
     /// One replay by itself: what was sent, and what became of the uses of earlier facts.
     pub fn evaluate(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention) {
-        looked_up(&self.setup(prepared, policy), prepared, observer)
+        replay_and_evaluate(&self.setup(prepared, policy), prepared, observer)
     }
 
     fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> Setup<'a> {
@@ -216,15 +226,15 @@ impl Study {
     /// What the clairvoyant that a policy is compared with chooses from.
     fn oracle_instance<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
         let grain = retention::grain(policy);
-        let make = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
-        (grain, prepared.wishes[grain as usize].get_or_init(make))
+        let build = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
+        (grain, prepared.oracle_instances[grain as usize].get_or_init(build))
     }
 }
 
-fn looked_up(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
+fn replay_and_evaluate(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
     let journal = replay(setup, observer);
-    let kept = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
-    (journal, kept)
+    let retention = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
+    (journal, retention)
 }
 
 /// The policies that are bounds themselves: no bounds are shown for them, and no misses.

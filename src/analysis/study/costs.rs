@@ -35,9 +35,9 @@ impl ConversationCosts {
         let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
-        let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
-        let off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
-        Self { refused: off.map(why), tariff, before, outputs: outputs(setup), check }
+        let check = record.map(|record| check_record(setup, record, before, own.as_ref().unwrap_or(&tariff)));
+        let too_far_off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
+        Self { refused: too_far_off.map(refusal_reason), tariff, before, outputs: outputs(setup), check }
     }
 
     /// What a replay costs; nothing where the record is not reproduced.
@@ -96,7 +96,7 @@ impl ConversationCosts {
 }
 
 /// The replayed record against the bill.
-fn replayed(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
+fn check_record(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
     let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
@@ -125,7 +125,7 @@ fn outputs(setup: &replay::Setup) -> Vec<u64> {
     let of_call = |call: &Call| {
         let blocks = || conversation.messages[call.response].blocks.iter();
         let recorded = call.usage.map_or(0, |usage| usage.output);
-        if recorded * PLACEHOLDER > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
+        if recorded * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
             return recorded;
         }
         // A calibrated size in a request holds what the harness added unseen, too. A count by a vocabulary is the same, and dear.
@@ -134,17 +134,17 @@ fn outputs(setup: &replay::Setup) -> Vec<u64> {
             measure => measure.block(conversation.block(*id), false),
         };
         let counted = counter.apply(blocks().map(alone).sum());
-        recorded.max(counted + FRAME)
+        recorded.max(counted + RESPONSE_FRAME_TOKENS)
     };
     conversation.calls.iter().map(of_call).collect()
 }
 
 /// A recorded output is a placeholder where the response has so many times its tokens: a stream begins with 1 to 26.
-const PLACEHOLDER: u64 = 4;
+const PLACEHOLDER_FACTOR: u64 = 4;
 
 /// Tokens of a response beside its text, thinking and calls: with these, 763 recorded responses of Claude Code whose output is
 /// no placeholder come to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
-const FRAME: u64 = 57;
+const RESPONSE_FRAME_TOKENS: u64 = 57;
 
 /// The size of a block of the conversation, or of one that a layer wrote, by the report's counter.
 fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
@@ -152,7 +152,7 @@ fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) 
     move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
 }
 
-fn why(check: &CostCheck) -> String {
+fn refusal_reason(check: &CostCheck) -> String {
     let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
     let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
     let worst = check.worst.map_or(String::new(), |WorstCall { call, recorded_read, simulated_read, why }| {
@@ -167,9 +167,9 @@ fn why(check: &CostCheck) -> String {
 
 /// What the layers of one policy broke, by index.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Breaks(BTreeMap<usize, Vec<PricedBreak>>);
+pub struct LayerBreaks(BTreeMap<usize, Vec<PricedBreak>>);
 
-impl Breaks {
+impl LayerBreaks {
     pub fn add_cost(&mut self, cost: &Cost) {
         for broken in &cost.breaks {
             self.0.entry(broken.what.layer).or_default().push(*broken);
@@ -185,16 +185,16 @@ impl Breaks {
     /// One row a layer that broke something.
     pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = BreakRow> + 'a {
         self.0.iter().map(|(layer, broken)| {
-            let mut break_even: Vec<f64> = broken.iter().map(|one| one.break_even.unwrap_or(f64::INFINITY)).collect();
+            let mut break_even: Vec<f64> = broken.iter().map(|broken| broken.break_even.unwrap_or(f64::INFINITY)).collect();
             break_even.sort_by(f64::total_cmp);
-            let paid = |one: &&PricedBreak| one.break_even.is_some_and(|calls| calls <= one.followed as f64);
+            let paid = |broken: &&PricedBreak| broken.break_even.is_some_and(|calls| calls <= broken.followed as f64);
             BreakRow {
                 policy: policy.name.clone(),
                 layer: policy.layers[*layer].id.clone(),
                 breaks: broken.len() as u64,
-                rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
-                freed: broken.iter().map(|one| one.what.freed).sum(),
-                usd: broken.iter().filter_map(|one| one.usd).reduce(|a, b| a + b),
+                rebilled: broken.iter().map(|broken| broken.what.rebilled).sum(),
+                freed: broken.iter().map(|broken| broken.what.freed).sum(),
+                usd: broken.iter().filter_map(|broken| broken.usd).reduce(|a, b| a + b),
                 break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
                 paid: broken.iter().filter(paid).count() as u64,
             }

@@ -33,18 +33,18 @@ pub struct ResolvedCounter {
 
 impl TokenCounter {
     pub fn of(self, conversation: &Conversation) -> ResolvedCounter {
-        let by = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
+        let by_meter = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
         match (self, model(conversation)) {
-            (TokenCounter::Fixed(meter), _) => by(meter),
-            (TokenCounter::Own, None) => by(DEFAULT_COUNTER),
-            (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by(DEFAULT_COUNTER),
-            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by(DEFAULT_COUNTER),
+            (TokenCounter::Fixed(meter), _) => by_meter(meter),
+            (TokenCounter::Own, None) => by_meter(DEFAULT_COUNTER),
+            (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by_meter(DEFAULT_COUNTER),
+            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by_meter(DEFAULT_COUNTER),
             (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::of(conversation) {
                 Some(calibration) => {
-                    let counting = by(calibration.meter());
-                    ResolvedCounter { calibration: Some(calibration), ..counting }
+                    let resolved = by_meter(calibration.meter());
+                    ResolvedCounter { calibration: Some(calibration), ..resolved }
                 }
-                None => ResolvedCounter { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by(DEFAULT_COUNTER) },
+                None => ResolvedCounter { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by_meter(DEFAULT_COUNTER) },
             },
         }
     }

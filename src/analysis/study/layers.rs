@@ -12,10 +12,10 @@ use crate::util::text::plural;
 
 /// The work of one policy's layers, by index.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct LayerWork(BTreeMap<usize, Work>);
+pub struct LayerWork(BTreeMap<usize, LayerTotals>);
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Work {
+struct LayerTotals {
     fired: u64,
     skipped: u64,
     failed: u64,
@@ -100,7 +100,7 @@ impl LayerWork {
     }
 }
 
-impl Work {
+impl LayerTotals {
     fn note(&self) -> Option<String> {
         let mut notes = Vec::new();
         if self.broken > 0 {

@@ -31,35 +31,35 @@ impl PartialTotals {
 }
 
 /// Columns that need the names that summaries say.
-const OF_NAMES: [&str; 3] = ["summary.false", "summary.facts", "summary.false_facts"];
+const NAME_COLUMNS: [&str; 3] = ["summary.false", "summary.facts", "summary.false_facts"];
 
 /// Columns that need the clairvoyant, which takes as long as a replay.
-const OF_THE_CLAIRVOYANT: [&str; 2] = ["kept.efficiency", "kept.bound"];
+const ORACLE_COLUMNS: [&str; 2] = ["kept.efficiency", "kept.bound"];
 
 impl Study {
     /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `done` is told the calls
     /// of each replay when it has ended.
     pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
         let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
-        let (needs_bounds, needs_names) = (needs(&OF_THE_CLAIRVOYANT), needs(&OF_NAMES));
-        let of = |conversation: &Conversation| {
+        let (needs_bounds, needs_names) = (needs(&ORACLE_COLUMNS), needs(&NAME_COLUMNS));
+        let totals_of = |conversation: &Conversation| {
             let mut prepared = self.prepare(conversation);
             if !needs_names {
                 prepared.shared.names = NameIndex::off();
             }
-            let (baseline, _, baseline_cost) = self.replayed(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let (baseline, _, baseline_cost) = self.replay_with_cost(&prepared, &self.policies[self.baseline], &mut NoObserver);
             if baseline.requests.is_empty() {
                 return PartialTotals { conversation: conversation.name.clone(), added: Vec::new() };
             }
             let added = |policy: &Policy| {
-                let (journal, kept, cost) = self.replayed(&prepared, policy, &mut NoObserver);
+                let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut NoObserver);
                 let oracle_weight =
                     needs_bounds.then(|| bounds(self.oracle_instance(&prepared, policy).1, &journal, false).weight);
                 let values: Values = metric::values(&metric::MetricInput {
                     conversation,
                     journal: &journal,
                     baseline: &baseline,
-                    retention: &kept,
+                    retention: &retention,
                     cost: cost.as_ref(),
                     baseline_cost: baseline_cost.as_ref(),
                     oracle_weight,
@@ -71,7 +71,7 @@ impl Study {
             let added = policies.into_par_iter().map(|(_, policy)| added(policy)).collect();
             PartialTotals { conversation: conversation.name.clone(), added }
         };
-        reading.conversations.iter().map(of).collect()
+        reading.conversations.iter().map(totals_of).collect()
     }
 }
 
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn a_tally_is_of_all_policies_and_columns() {
-        let of = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
-        let one = || vec![None, Some(Accumulator { over: 1.0, under: 2.0 })];
-        assert!(of(vec![one(), one(), one()]).fits(3, 2) && of(vec![]).fits(3, 2));
-        for other in [of(vec![one(), one()]), of(vec![one(), one(), vec![None]]), of(vec![vec![], vec![], vec![]])] {
+        let totals = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
+        let row = || vec![None, Some(Accumulator { over: 1.0, under: 2.0 })];
+        assert!(totals(vec![row(), row(), row()]).fits(3, 2) && totals(vec![]).fits(3, 2));
+        for other in [totals(vec![row(), row()]), totals(vec![row(), row(), vec![None]]), totals(vec![vec![], vec![], vec![]])] {
             assert!(!other.fits(3, 2), "{other:?}");
         }
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::retention::Retention;
 use crate::results::saved::{CostlyBreak, MissRow};
 
-use super::costs::Breaks;
+use super::costs::LayerBreaks;
 use super::layers::LayerWork;
 
 /// What one policy did over the conversations of a transcript, or of all.
@@ -14,7 +14,7 @@ pub struct PolicyTotals {
     pub layers: LayerWork,
     pub kept: Retention,
     pub misses: Vec<MissRow>,
-    pub breaks: Breaks,
+    pub breaks: LayerBreaks,
     pub costliest_breaks: Vec<CostlyBreak>,
 }
 

@@ -18,9 +18,9 @@ use crate::transcript::conversation::{Conversation, Kind};
 use crate::util::text::around;
 
 /// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
-const PLACEBOS: usize = 9;
+const MAX_PLACEBO_SESSIONS: usize = 9;
 /// Characters shown around a missed fact.
-const CONTEXT: usize = 240;
+const CONTEXT_CHARS: usize = 240;
 
 /// In what pieces the clairvoyant that a policy is compared with may keep the history.
 pub fn grain(policy: &Policy) -> Grain {
@@ -61,9 +61,9 @@ pub fn misses(
     kept: &Retention,
 ) -> Vec<MissRow> {
     let mut rows: Vec<(MissRow, &Miss)> = Vec::new();
-    let mut places = HashMap::new();
+    let mut row_of = HashMap::new();
     for missed in &kept.missed {
-        match places.entry((missed.call, missed.origin)) {
+        match row_of.entry((missed.call, missed.origin)) {
             Entry::Occupied(place) => {
                 let (row, _): &mut (MissRow, &Miss) = &mut rows[*place.get()];
                 row.more += 1;
@@ -71,23 +71,23 @@ pub fn misses(
             }
             Entry::Vacant(place) => {
                 place.insert(rows.len());
-                rows.push((miss((transcript, conversation), policy, references, missed), missed));
+                rows.push((miss_row((transcript, conversation), policy, references, missed), missed));
             }
         }
     }
     rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
     // Only what is listed is looked up in its text, which may be long.
     let listed = rows.into_iter().take(most);
-    listed.map(|(row, missed)| MissRow { context: context(conversation, references, missed), ..row }).collect()
+    listed.map(|(row, missed)| MissRow { context: text_around(conversation, references, missed), ..row }).collect()
 }
 
 /// What stands around a missed fact where the agent had it from.
-fn context(conversation: &Conversation, references: &References, missed: &Miss) -> String {
+fn text_around(conversation: &Conversation, references: &References, missed: &Miss) -> String {
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
     let text = match block.kind {
         // The string it stands in, and not the JSON around it.
         Kind::ToolUse(_) => {
-            block.field("input").and_then(|input| holding(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
+            block.field("input").and_then(|input| first_string_with(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
         }
         _ => block.text(),
     };
@@ -95,25 +95,30 @@ fn context(conversation: &Conversation, references: &References, missed: &Miss) 
     let by_line = || {
         let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
         let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
-        Some(around(line, 0..0, CONTEXT))
+        Some(around(line, 0..0, CONTEXT_CHARS))
     };
     match text.find(fact.as_str()) {
-        Some(at) => around(&text, at..at + fact.len(), CONTEXT),
+        Some(at) => around(&text, at..at + fact.len(), CONTEXT_CHARS),
         None => by_line().unwrap_or_default(),
     }
 }
 
 /// The first string of a value that holds a text.
-fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
+fn first_string_with<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
     match value {
         Value::String(string) => Some(string.as_str()).filter(|string| string.contains(text)),
-        Value::Array(values) => values.iter().find_map(|value| holding(value, text)),
-        Value::Object(fields) => fields.values().find_map(|value| holding(value, text)),
+        Value::Array(values) => values.iter().find_map(|value| first_string_with(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| first_string_with(value, text)),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
-fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Miss) -> MissRow {
+fn miss_row(
+    (transcript, conversation): (&str, &Conversation),
+    policy: &Policy,
+    references: &References,
+    missed: &Miss,
+) -> MissRow {
     let (fact, origin) = (&references.facts[missed.fact as usize], conversation.block(missed.origin));
     let response = &conversation.messages[conversation.calls[missed.call as usize].response];
     let used_in = response.blocks.iter().find(|id| references.in_block(**id).iter().any(|seen| seen.tracked == missed.fact));
@@ -192,14 +197,15 @@ impl ChanceSample {
 pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
     let sessions: Vec<Session> = compared.iter().map(ChanceSample::session).collect();
     let mut rows = rows.iter_mut().peekable();
-    for (place, one) in compared.iter().enumerate() {
-        let after = (place + 1..compared.len()).chain(0..place);
-        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[place]).map(|other| &compared[other]).collect();
-        let step = others.len().div_ceil(PLACEBOS).max(1);
-        let mut chances: Vec<f64> = others.iter().step_by(step).filter_map(|other| one.placebo.chance(&other.placebo)).collect();
-        chances.sort_by(f64::total_cmp);
-        let median = chances.get(chances.len() / 2).copied();
-        while let Some(row) = rows.next_if(|row| row.transcript == one.transcript && row.conversation == one.conversation) {
+    for (index, sample) in compared.iter().enumerate() {
+        let after = (index + 1..compared.len()).chain(0..index);
+        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[index]).map(|other| &compared[other]).collect();
+        let step = others.len().div_ceil(MAX_PLACEBO_SESSIONS).max(1);
+        let mut shares: Vec<f64> =
+            others.iter().step_by(step).filter_map(|other| sample.placebo.chance(&other.placebo)).collect();
+        shares.sort_by(f64::total_cmp);
+        let median = shares.get(shares.len() / 2).copied();
+        while let Some(row) = rows.next_if(|row| row.transcript == sample.transcript && row.conversation == sample.conversation) {
             if row.bound_of.is_none() {
                 row.values.set(CHANCE, median);
             }

@@ -24,16 +24,16 @@ impl NamedSummarizer {
 
     /// What a policy is called of which it writes the summaries.
     fn variant(&self, policy: &str) -> String {
-        format!("{policy}{}", self.mark())
+        format!("{policy}{}", self.suffix())
     }
 
     /// What the policy is called of which it writes the summaries, as it was asked for.
     pub fn policy_of<'p>(&self, variant: &'p str) -> Option<&'p str> {
-        variant.strip_suffix(&self.mark())
+        variant.strip_suffix(&self.suffix())
     }
 
     /// What stands behind the name of a policy of which it writes the summaries.
-    fn mark(&self) -> String {
+    fn suffix(&self) -> String {
         match self.replicate {
             Some(replicate) => format!(" · {} #{replicate}", self.name),
             None => format!(" · {}", self.name),
@@ -42,16 +42,16 @@ impl NamedSummarizer {
 }
 
 /// Every policy that summarises, once for each writer; the others as they are. With one writer nothing gets another name.
-pub fn expand_variants(policies: Vec<Policy>, writers: &[NamedSummarizer]) -> Vec<Policy> {
+pub fn expand_variants(policies: Vec<Policy>, summarizers: &[NamedSummarizer]) -> Vec<Policy> {
     let variants = |policy: Policy| {
-        if writers.len() < 2 || !policy.summarizes() {
+        if summarizers.len() < 2 || !policy.summarizes() {
             return vec![policy];
         }
-        let variant = |(summarizer, writer): (usize, &NamedSummarizer)| {
-            let name = writer.variant(&policy.name);
-            Policy { name, summarizer, ..policy.clone() }
+        let variant = |(index, summarizer): (usize, &NamedSummarizer)| {
+            let name = summarizer.variant(&policy.name);
+            Policy { name, summarizer: index, ..policy.clone() }
         };
-        writers.iter().enumerate().map(variant).collect()
+        summarizers.iter().enumerate().map(variant).collect()
     };
     policies.into_iter().flat_map(variants).collect()
 }

@@ -13,32 +13,32 @@ use super::counter::DEFAULT_COUNTER;
 
 /// Something that is not known of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Unknown {
+pub enum UnknownFact {
     Price,
     Tokenizer,
 }
 
 /// By model, whose name is empty where the record has none: the first transcript, and in how many it was so.
 #[derive(Debug, Default)]
-pub struct UnknownModels(BTreeMap<(Unknown, String), (String, usize)>);
+pub struct UnknownModels(BTreeMap<(UnknownFact, String), (String, usize)>);
 
 impl UnknownModels {
-    pub fn add(&mut self, gap: Unknown, model: &str, transcript: &str) {
-        let of_model = self.0.entry((gap, model.to_owned())).or_insert_with(|| (transcript.to_owned(), 0));
+    pub fn add(&mut self, unknown: UnknownFact, model: &str, transcript: &str) {
+        let of_model = self.0.entry((unknown, model.to_owned())).or_insert_with(|| (transcript.to_owned(), 0));
         of_model.1 += 1;
     }
 
     pub fn notes(self) -> impl Iterator<Item = ResultNote> {
-        self.0.into_iter().map(|((gap, model), (path, conversations))| {
-            let of = if model.is_empty() { "calls without a model".to_owned() } else { model };
-            let what = match gap {
-                Unknown::Price => format!(
-                    "no prices are known for {of}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
+        self.0.into_iter().map(|((unknown, model), (path, conversations))| {
+            let subject = if model.is_empty() { "calls without a model".to_owned() } else { model };
+            let what = match unknown {
+                UnknownFact::Price => format!(
+                    "no prices are known for {subject}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
                      and no sum in USD holds them; --prices names a model or a file",
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
                 ),
-                Unknown::Tokenizer => format!(
-                    "nothing tells how {of} counts tokens: fewer than {FEWEST} calls with a usage that says so, and no other recordings \
+                UnknownFact::Tokenizer => format!(
+                    "nothing tells how {subject} counts tokens: fewer than {FEWEST} calls with a usage that says so, and no other recordings \
                      of such models; counted by {DEFAULT_COUNTER}"
                 ),
             };
