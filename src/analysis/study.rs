@@ -1,7 +1,7 @@
-//! Many transcripts × many policies, in parallel, in order.
+//! Studies: replays many transcripts through many policies, in parallel, with results in a fixed order.
 //!
-//! Sizes are computed once for all policies of a conversation. Results come in the order of the input, whatever thread made
-//! them, and hold nothing of the machine.
+//! Sizes are computed once for all policies of a conversation. Results follow the order of the input, whatever thread
+//! computed them, and contain nothing about the machine.
 
 mod compare;
 mod costs;
@@ -44,10 +44,10 @@ use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;
 use unknown_models::UnknownFact;
 
-/// The window of a model nobody named: what most models of the recorded agents had.
+/// Context window in tokens if nothing names one: what most models of the recorded agents had.
 const DEFAULT_WINDOW: u64 = 200_000;
 
-/// How much the replayed record may cost more or less than was billed, where nobody chose another share.
+/// Default for the largest accepted error of the cost check, as a share of the bill.
 pub const MAX_RESIDUAL: f64 = 0.15;
 
 /// What is replayed, and how.
@@ -56,32 +56,32 @@ pub struct Study {
     pub policies: Vec<Policy>,
     /// Index of the policy that `tokens.saved` and `cost.ratio` compare with.
     pub baseline: usize,
-    /// The report's own count of tokens.
+    /// Token counter of the report.
     pub counter: TokenCounter,
-    /// In place of what the record or the policy says.
+    /// Replaces the context window of the record or the policy.
     pub window: Option<u64>,
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
-    /// Who writes summaries; each policy names one of them by its index.
+    /// Summarizers; each policy names one of them by its index.
     pub writers: Vec<NamedSummarizer>,
-    /// How many of the worst hard misses are listed for each policy.
+    /// Number of the worst hard misses listed for each policy.
     pub misses: usize,
-    /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
+    /// Whether to compute the upper bound of retention too; this is slow on long sessions.
     pub exact: bool,
     pub prices: Prices,
-    /// Prices every call as this model's, whatever the record says.
+    /// Prices every call as this model, whatever the record says.
     pub priced_as: Option<String>,
-    /// The largest share by which the replayed record may cost more or less than was billed; beyond it nothing is priced.
+    /// Largest error of the cost check, as a share of the bill; a conversation beyond it is not priced.
     pub max_residual: f64,
-    /// How many of the dearest breaks of the cached prefix are listed for each policy.
+    /// Number of the costliest cache invalidations listed for each policy.
     pub breaks: usize,
-    /// Whether findings are looked for.
+    /// Whether to detect findings.
     pub findings: bool,
-    /// Of the draws of sessions.
+    /// Random seed of the resamples of sessions.
     pub seed: u64,
 }
 
-/// Gives an observer for each replay. With observers, replays run one after another.
+/// Creates an observer for each replay. With observers, replays run one after another.
 pub trait Observers {
     fn observe<'a>(
         &'a mut self,
@@ -91,7 +91,7 @@ pub trait Observers {
     ) -> Box<dyn Observer + 'a>;
 }
 
-/// One conversation under one policy.
+/// Replay of one conversation under one policy.
 struct ReplayOutcome {
     journal: Journal,
     retention: Retention,
@@ -101,7 +101,7 @@ struct ReplayOutcome {
 }
 
 impl Study {
-    /// Compares with the first policy, and lists nothing beside the columns.
+    /// Creates a study that compares with the first policy and lists nothing except the columns.
     pub fn new(policies: Vec<Policy>) -> Self {
         Self {
             policies,
@@ -129,7 +129,8 @@ impl Study {
         for (conversation, counter) in reading.conversations.iter().zip(&counters) {
             let prepared = Prepared::new(self, conversation, counter);
             result.calibrations.extend(counter.row(name, conversation));
-            // All are compared with the baseline and become rows one by one, so that few journals are held at a time.
+            // All policies are compared with the baseline and become rows one by one, so that few journals are held in
+            // memory.
             let baseline = self.replay_with_bounds(&prepared, &self.policies[self.baseline], &mut NoObserver);
             let comparison = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
             let compared: Vec<ComparedReplay> = match &mut observers {
@@ -161,7 +162,7 @@ impl Study {
         result
     }
 
-    /// Puts the parts together, in the order of the transcripts, and says how sure the totals are.
+    /// Combines the results of the transcripts, in their order, and computes confidence intervals of the totals.
     pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
         let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
@@ -181,7 +182,7 @@ impl Study {
         ReplayOutcome { journal, retention, grain, bounds, cost }
     }
 
-    /// A replay without its bounds.
+    /// Replays without computing bounds.
     fn replay_with_cost(
         &self,
         prepared: &Prepared,
@@ -194,12 +195,12 @@ impl Study {
         (journal, retention, cost)
     }
 
-    /// A conversation as one replay after another needs it.
+    /// Prepares a conversation for several replays.
     pub fn prepare<'a>(&self, conversation: &'a Conversation) -> Prepared<'a> {
         Prepared::new(self, conversation, &self.counter.of(conversation))
     }
 
-    /// What is wrong with one replay by itself.
+    /// Returns the findings of one replay.
     pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
         let window = self.window_of(prepared.conversation, policy);
@@ -208,7 +209,7 @@ impl Study {
         })
     }
 
-    /// One replay by itself: what was sent, and what became of the uses of earlier facts.
+    /// Replays one conversation. Returns its journal, and what happened to later uses of earlier facts.
     pub fn evaluate(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention) {
         replay_and_evaluate(&self.setup(prepared, policy), prepared, observer)
     }
@@ -223,7 +224,7 @@ impl Study {
         }
     }
 
-    /// What the clairvoyant that a policy is compared with chooses from.
+    /// Returns what the oracle that a policy is compared with chooses from.
     fn oracle_instance<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
         let grain = retention::grain(policy);
         let build = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
@@ -237,10 +238,10 @@ fn replay_and_evaluate(setup: &Setup, prepared: &Prepared, observer: &mut dyn Ob
     (journal, retention)
 }
 
-/// The policies that are bounds themselves: no bounds are shown for them, and no misses.
+/// Policies that are bounds themselves: reports show no bounds and no misses for them.
 pub const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
 
-/// The policies of a comparison: keep-all first and drop-all last, the bounds, and between them what was asked for.
+/// Returns the policies of a comparison: keep-all first, then the requested ones, drop-all last.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {
     let bound = |name: &str| preset(name).and_then(|preset| preset.policy(&[]).ok());
     let is_asked = |name: &str| asked.iter().any(|policy| policy.name == name);

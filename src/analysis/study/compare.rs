@@ -1,4 +1,4 @@
-//! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
+//! Compares the replay of one conversation under one policy with the baseline, and keeps what the results need.
 
 use crate::engine::journal::Unanswered;
 use crate::engine::policy::Policy;
@@ -11,7 +11,7 @@ use super::policy_totals::PolicyTotals;
 use super::prepared::Prepared;
 use super::{BOUNDS, ReplayOutcome, Study, costs, retention, trace};
 
-/// What the replays of one conversation are held against.
+/// What the replays of one conversation are compared with.
 pub(super) struct BaselineComparison<'a> {
     pub study: &'a Study,
     pub transcript: &'a str,
@@ -19,16 +19,16 @@ pub(super) struct BaselineComparison<'a> {
     pub baseline: &'a ReplayOutcome,
 }
 
-/// What one replay gave.
+/// Result of one replay.
 #[derive(Debug, Default)]
 pub(super) struct ComparedReplay {
-    /// Its row, and those of its bounds; none where the conversation holds no call.
+    /// Its row and the rows of its bounds; none if the conversation has no call.
     pub rows: Vec<Row>,
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
     pub findings: Vec<Finding>,
     pub totals: PolicyTotals,
-    /// The answers of models.
+    /// Answers of models.
     pub paid: Vec<AnswerCost>,
     /// Which summary is missing, and why.
     pub unanswered: Option<String>,
@@ -70,12 +70,12 @@ impl BaselineComparison<'_> {
             }
             compared.rows = retention::bounds_of(&row, &input, bounds, *grain);
             if study.exact && bounds.upper.is_none() {
-                let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
+                let what = format!("conversation {}: the solver found no upper bound for {}", conversation.name, policy.name);
                 compared.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
             }
         }
         compared.rows.insert(0, row);
-        // The bounds are there to be compared with: what is wrong in them is nobody's mistake.
+        // The bounds exist only for comparison: their findings are not mistakes.
         if study.findings && !BOUNDS.contains(&policy.name.as_str()) {
             let window = study.window_of(conversation, policy);
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
@@ -88,13 +88,13 @@ impl BaselineComparison<'_> {
         ComparedReplay { totals, ..compared }
     }
 
-    /// The window of the baseline's replay.
+    /// Returns the context window of the baseline's replay.
     pub fn window(&self) -> u64 {
         self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
     }
 }
 
-/// Says which summary is missing, and why.
+/// Returns a message that names the missing summary and the reason.
 pub fn no_summary(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
     let Unanswered { call, layer, why } = missing;
     let (call, layer) = (call + 1, &policy.layers[*layer].id);

@@ -1,4 +1,4 @@
-//! Only what replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
+//! What replays add to the totals of some columns: all that a sweep over hundreds of policies keeps of them.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -19,26 +19,26 @@ use super::Study;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialTotals {
     pub conversation: String,
-    /// By policy, but for the baseline, then column, as they were given. Empty where the conversation holds no call.
+    /// By policy (without the baseline), then by column, in the given order. Empty if the conversation has no call.
     pub added: Vec<Vec<Option<Accumulator>>>,
 }
 
 impl PartialTotals {
-    /// Whether it is of so many policies and columns, or of a conversation without a request.
+    /// Returns whether it has this number of policies and columns, or is of a conversation without a request.
     pub fn fits(&self, policies: usize, columns: usize) -> bool {
         self.added.is_empty() || self.added.len() == policies && self.added.iter().all(|added| added.len() == columns)
     }
 }
 
-/// Columns that need the names that summaries say.
+/// Columns that need the names in summaries.
 const NAME_COLUMNS: [&str; 3] = ["summary.false", "summary.facts", "summary.false_facts"];
 
-/// Columns that need the clairvoyant, which takes as long as a replay.
+/// Columns that need the oracle, which takes as long as a replay.
 const ORACLE_COLUMNS: [&str; 2] = ["kept.efficiency", "kept.bound"];
 
 impl Study {
-    /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. `done` is told the calls
-    /// of each replay when it has ended.
+    /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. Calls `done` after
+    /// each replay with its number of calls.
     pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
         let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
         let (needs_bounds, needs_names) = (needs(&ORACLE_COLUMNS), needs(&NAME_COLUMNS));

@@ -1,4 +1,4 @@
-//! What all replays of a conversation share.
+//! Data that all replays of a conversation share.
 
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ pub struct Prepared<'a> {
     pub(super) counter: Meter,
     sizes: Sizes,
     pub references: References,
-    /// For the bounds, by grain; made when the first policy needs them.
+    /// Instances for the bounds, by grain; built when the first policy needs them.
     pub(super) oracle_instances: [OnceLock<Instance>; 2],
     overhead: u64,
     pub(super) recorded: Option<RecordedRequests>,
@@ -50,12 +50,12 @@ impl<'a> Prepared<'a> {
         Self { conversation, counter, sizes, references, oracle_instances: Default::default(), overhead, recorded, costs, shared }
     }
 
-    /// The size of a block of the conversation, by the report's counter.
+    /// Returns the size of a block of the conversation, by the token counter of the report.
     pub fn tokens(&self, block: BlockId) -> u64 {
         self.counter.apply(self.sizes.size(block, self.counter.measure))
     }
 
-    /// Looks at a replay of the conversation for findings.
+    /// Calls `read` with the view of a replay that findings need.
     pub(super) fn with_replay_view<T>(
         &self,
         policy: &Policy,
@@ -75,7 +75,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The policy is the baseline's, and the window the usual one, until others are put in.
+/// Uses the policy of the baseline and the default window; the caller replaces both.
 fn setup<'b>(
     study: &'b Study,
     conversation: &'b Conversation,

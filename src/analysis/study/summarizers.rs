@@ -1,4 +1,4 @@
-//! Summarizers side by side: the columns of the policies' variants, added up by who wrote the summaries.
+//! Compares summarizers: totals the columns of the policies' variants by summarizer.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use crate::results::saved::{Results, Row, Session, Spread, SummarizerRow};
 
 use super::Study;
 
-/// What rows of the record's own summaries are called.
+/// Name of the summarizer for the record's own summaries.
 const RECORDED: &str = "recorded";
 
-/// A row for each policy and summarizer that was asked for a summary; then those of the record. None where there is one writer
-/// and so nothing to compare.
+/// Returns a row for each policy and summarizer that was asked for a summary, then the rows of recorded summaries. Empty if
+/// there is one summarizer, because there is nothing to compare.
 pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
     if study.writers.len() < 2 {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
     rows.filter(|row| row.summaries + row.failed > 0).collect()
 }
 
-/// A policy, once for each replicate of one summarizer.
+/// Rows of one policy with one summarizer, for each replicate.
 struct ReplicateRows<'a> {
     policy: &'a str,
     summarizer: &'a str,

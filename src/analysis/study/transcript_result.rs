@@ -1,4 +1,4 @@
-//! What the replays of one transcript gave, and how the parts become results.
+//! Result of one transcript's replays, and how the results of all transcripts are combined.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use super::retention::{self, ChanceSample};
 use super::unknown_models::{UnknownFact, UnknownModels};
 use super::{Study, summarizers, trace};
 
-/// What one transcript gave. It is saved where a study was stopped, and read again to go on.
+/// Result of one transcript. It is saved when a study is interrupted, and read again to resume.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct TranscriptResult {
     transcript: String,
@@ -38,15 +38,15 @@ pub struct TranscriptResult {
     pub(super) compared: Vec<ChanceSample>,
     pub(super) checks: Vec<CheckRow>,
     pub(super) calibrations: Vec<CalibrationRow>,
-    /// What is not known of its models.
+    /// What is unknown about its models.
     pub(super) unknown: Vec<(UnknownFact, String)>,
-    /// The answers of models, by key.
+    /// Answers of models, by key.
     paid: BTreeMap<String, AnswerCost>,
-    /// Why a summarizer had no answer: then all of this tells nothing.
+    /// Why a summarizer had no answer; if set, the result is not usable.
     unanswered: Option<String>,
 }
 
-/// Puts the parts together, in the order of the transcripts.
+/// Combines the results of the transcripts, in their order.
 pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Results {
     let columns = metric::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -106,18 +106,19 @@ fn finding_ids(study: &Study) -> Vec<String> {
 }
 
 impl TranscriptResult {
-    /// What is known of a transcript before anything is replayed.
+    /// Creates a result with what is known before any replay.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
         Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
-    /// Why it tells nothing: a summarizer had no answer, and what would have become of the conversation is not known.
+    /// Returns why the result is not usable: a summarizer had no answer, so what would have happened in the conversation is
+    /// unknown.
     pub fn unanswered(&self) -> Option<&str> {
         self.unanswered.as_deref()
     }
 
-    /// What the replays of one conversation gave, in the order of the policies.
+    /// Adds the replays of one conversation, in the order of the policies.
     pub(super) fn add(&mut self, comparison: &BaselineComparison, compared: Vec<ComparedReplay>) {
         let conversation = comparison.prepared.conversation;
         self.policies.resize_with(compared.len(), PolicyTotals::default);
@@ -140,13 +141,13 @@ impl TranscriptResult {
     }
 }
 
-/// Says so where the record itself holds requests an API would refuse: no policy is to blame for those.
+/// Returns a note if the record itself contains requests that an API would refuse: no policy caused those.
 fn faults_of_record(transcript: &str, conversation: &Conversation, journal: &Journal) -> Option<ResultNote> {
     let mut faults = journal.requests.iter().filter_map(|request| request.faults.iter().find(|f| f.cause == Cause::Record));
     let first = faults.next()?;
     let line = conversation.blocks.get(first.block.index()).map(|block| block.line);
     let what = format!(
-        "conversation {}: {} broken in the record itself, no policy is to blame; the first fault: {}",
+        "conversation {}: {} broken in the record itself, not by a policy; the first fault: {}",
         conversation.name,
         plural(faults.count() + 1, "request"),
         first.kind.name()

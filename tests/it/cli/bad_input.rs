@@ -271,7 +271,7 @@ fn options_with_values_that_are_none() {
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
         (
             &["--tokenizer", "recorded+chars/4"],
-            "'--tokenizer <NAME>': a meter that counts by itself is needed, without `recorded+`",
+            "'--tokenizer <NAME>': needs a meter that counts by itself, without `recorded+`",
         ),
         (&["--window", "200KB"], "invalid value '200KB' for '--window <TOKENS>'"),
         (&["--thinking", "hard"], "[possible values: turn, all, none]"),
