@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::metrics::column::Column;
 use crate::results::condition::Condition;
 
-pub use baseline::{Baseline, BaselineError, Entry};
+pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};
 pub use measure::{Measured, measure};
@@ -127,17 +127,17 @@ impl GateReport {
 }
 
 /// What to know of a suite and its baseline: transcripts that only one of them has.
-pub fn notes(suite: &Suite, reached: &[Measured], baseline: &Baseline) -> Vec<String> {
+pub fn notes(suite: &Suite, measured: &[Measured], baseline: &Baseline) -> Vec<String> {
     let mut notes = Vec::new();
-    for reached in reached {
-        let known = baseline.transcripts(suite.name(), &reached.policy);
-        let here: Vec<&str> = reached.transcripts.iter().map(|one| one.transcript.as_str()).collect();
+    for measured in measured {
+        let known = baseline.transcripts(suite.name(), &measured.policy);
+        let analysed: Vec<&str> = measured.transcripts.iter().map(|one| one.transcript.as_str()).collect();
         let named = |what: &str, names: Vec<&str>| match names.as_slice() {
             [] => None,
-            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), reached.policy, names.join(", "))),
+            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), measured.policy, names.join(", "))),
         };
-        let new = here.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
-        let gone = known.iter().copied().filter(|one| !here.contains(one)).collect();
+        let new = analysed.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
+        let gone = known.iter().copied().filter(|one| !analysed.contains(one)).collect();
         notes.extend(named("not in the baseline, so tolerances leave it out until --update", new));
         notes.extend(named("in the baseline, but not here", gone));
     }

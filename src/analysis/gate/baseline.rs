@@ -14,12 +14,12 @@ const VERSION: u64 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     pub version: u64,
-    pub values: Vec<Entry>,
+    pub values: Vec<BaselineEntry>,
 }
 
 /// One value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BaselineEntry {
     pub suite: String,
     pub policy: String,
     pub column: ColumnId,
@@ -46,13 +46,13 @@ pub enum BaselineError {
 }
 
 impl Baseline {
-    /// What all suites reached, by suite.
+    /// What all suites measured, by suite.
     pub fn new<'a>(suites: impl Iterator<Item = (&'a str, &'a [Measured])>) -> Self {
         let entries =
-            |(suite, reached): (&'a str, &'a [Measured])| reached.iter().flat_map(move |reached| entries(suite, reached));
-        let mut values: Vec<Entry> = suites.flat_map(entries).collect();
-        let key = |entry: &Entry| {
-            let Entry { suite, policy, column, transcript, .. } = entry.clone();
+            |(suite, measured): (&'a str, &'a [Measured])| measured.iter().flat_map(move |measured| entries_of(suite, measured));
+        let mut values: Vec<BaselineEntry> = suites.flat_map(entries).collect();
+        let key = |entry: &BaselineEntry| {
+            let BaselineEntry { suite, policy, column, transcript, .. } = entry.clone();
             (suite, policy, column, transcript)
         };
         values.sort_by_cached_key(key);
@@ -72,14 +72,14 @@ impl Baseline {
 
     /// A total, or a transcript's value; `None` where the baseline has no entry, or the column did not apply.
     pub fn value(&self, suite: &str, policy: &str, column: &str, transcript: Option<&str>) -> Option<f64> {
-        let of = self.of(suite, policy);
-        let mut of = of.filter(|entry| entry.column == column && entry.transcript.as_deref() == transcript);
-        of.next()?.value
+        let entries = self.of_policy(suite, policy);
+        let mut entries = entries.filter(|entry| entry.column == column && entry.transcript.as_deref() == transcript);
+        entries.next()?.value
     }
 
     /// The transcripts that the values of a policy are of, each once; empty where it has no values.
     pub fn transcripts(&self, suite: &str, policy: &str) -> Vec<&str> {
-        let mut transcripts: Vec<&str> = self.of(suite, policy).filter_map(|entry| entry.transcript.as_deref()).collect();
+        let mut transcripts: Vec<&str> = self.of_policy(suite, policy).filter_map(|entry| entry.transcript.as_deref()).collect();
         transcripts.sort_unstable();
         transcripts.dedup();
         transcripts
@@ -93,23 +93,23 @@ impl Baseline {
         policies
     }
 
-    fn of(&self, suite: &str, policy: &str) -> impl Iterator<Item = &Entry> {
+    fn of_policy(&self, suite: &str, policy: &str) -> impl Iterator<Item = &BaselineEntry> {
         self.values.iter().filter(move |entry| entry.suite == suite && entry.policy == policy)
     }
 }
 
-fn entries<'a>(suite: &'a str, reached: &'a Measured) -> impl Iterator<Item = Entry> + 'a {
+fn entries_of<'a>(suite: &'a str, measured: &'a Measured) -> impl Iterator<Item = BaselineEntry> + 'a {
     let of = move |transcript: Option<&'a str>, values: &'a Values| {
-        values.ids().map(move |id| Entry {
+        values.ids().map(move |id| BaselineEntry {
             suite: suite.to_owned(),
-            policy: reached.policy.clone(),
+            policy: measured.policy.clone(),
             column: id.to_owned().into(),
             transcript: transcript.map(str::to_owned),
             value: values.get(id),
         })
     };
-    let transcripts = reached.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
-    of(None, &reached.totals).chain(transcripts)
+    let transcripts = measured.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
+    of(None, &measured.totals).chain(transcripts)
 }
 
 #[cfg(test)]
@@ -123,8 +123,8 @@ mod tests {
         let values = |value| [("b", Some(value)), ("a", None)].into_iter().collect::<Values>();
         let third = 1.0 / 3.0;
         let one = TranscriptValues { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ColumnMap::default() };
-        let reached = [Measured { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
-        let baseline = Baseline::new([("s", &reached[..])].into_iter());
+        let measured = [Measured { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
+        let baseline = Baseline::new([("s", &measured[..])].into_iter());
         let places: Vec<_> = baseline.values.iter().map(|entry| (entry.column.as_ref(), entry.transcript.as_deref())).collect();
         assert_eq!(places, [("a", None), ("a", Some("t.jsonl")), ("b", None), ("b", Some("t.jsonl"))]);
         let text = serde_json::to_string(&baseline).expect("plain data");

@@ -1,4 +1,4 @@
-//! What was reached against what is asked for.
+//! What was measured against what is asked for.
 
 use serde::Serialize;
 
@@ -46,31 +46,31 @@ pub struct Moved {
 }
 
 /// Every rule of a suite for every policy, in this order: policies, then rules.
-pub fn evaluate(suite: &Suite, reached: &[Measured], baseline: Option<&Baseline>) -> Vec<Verdict> {
-    let of = |reached| suite.rules.iter().map(move |rule| Case { suite, reached, baseline, rule }.verdict());
-    reached.iter().flat_map(of).collect()
+pub fn evaluate(suite: &Suite, measured: &[Measured], baseline: Option<&Baseline>) -> Vec<Verdict> {
+    let verdicts = |measured| suite.rules.iter().map(move |rule| RuleCase { suite, measured, baseline, rule }.verdict());
+    measured.iter().flat_map(verdicts).collect()
 }
 
 #[derive(Clone, Copy)]
-struct Case<'a> {
+struct RuleCase<'a> {
     suite: &'a Suite,
-    reached: &'a Measured,
+    measured: &'a Measured,
     baseline: Option<&'a Baseline>,
     rule: &'a Rule,
 }
 
-impl Case<'_> {
+impl RuleCase<'_> {
     fn verdict(&self) -> Verdict {
-        let before = self.before(None);
+        let before = self.baseline_value(None);
         let after = match &self.rule.demand {
-            RuleKind::Limit(_) => self.reached.totals.get(&self.rule.column.id),
-            RuleKind::Tolerance(_) => self.comparable(),
+            RuleKind::Limit(_) => self.measured.totals.get(&self.rule.column.id),
+            RuleKind::Tolerance(_) => self.comparable_total(),
         };
         let allowed = self.allowed(before);
         let headroom = after.zip(allowed).map(|(after, allowed)| self.headroom(after, allowed));
         let outcome = self.outcome(before, after, headroom);
-        let moved = if outcome == Outcome::Holds { None } else { self.moved(allowed) };
-        let (suite, policy) = (self.suite.name().to_owned(), self.reached.policy.clone());
+        let moved = if outcome == Outcome::Holds { None } else { self.most_moved(allowed) };
+        let (suite, policy) = (self.suite.name().to_owned(), self.measured.policy.clone());
         Verdict { suite, policy, rule: self.rule.clone(), outcome, before, after, allowed, headroom, moved }
     }
 
@@ -78,7 +78,7 @@ impl Case<'_> {
         match &self.rule.demand {
             RuleKind::Limit(condition) if condition.holds(after) => Outcome::Holds,
             RuleKind::Limit(_) => Outcome::Breach,
-            RuleKind::Tolerance(_) => match self.why_not(before) {
+            RuleKind::Tolerance(_) => match self.why_undecided(before) {
                 Some(why) => Outcome::Undecided(why),
                 None if headroom.is_some_and(|headroom| headroom >= 0.0) => Outcome::Holds,
                 None if after == before => Outcome::Holds,
@@ -88,10 +88,10 @@ impl Case<'_> {
     }
 
     /// Why nothing can be compared with the baseline.
-    fn why_not(&self, before: Option<f64>) -> Option<String> {
+    fn why_undecided(&self, before: Option<f64>) -> Option<String> {
         let Some(baseline) = self.baseline else { return Some("there is no baseline".to_owned()) };
-        let known = baseline.transcripts(self.suite.name(), &self.reached.policy);
-        let lost = known.into_iter().find(|known| !self.reached.transcripts.iter().any(|one| one.transcript == *known));
+        let known = baseline.transcripts(self.suite.name(), &self.measured.policy);
+        let lost = known.into_iter().find(|known| !self.measured.transcripts.iter().any(|one| one.transcript == *known));
         match (lost, before) {
             (Some(lost), _) => Some(format!("the baseline is also of {lost}, which was not analysed")),
             (None, None) => Some("the baseline has no value of it".to_owned()),
@@ -100,14 +100,14 @@ impl Case<'_> {
     }
 
     /// A value of the baseline: the total, or a transcript's.
-    fn before(&self, transcript: Option<&str>) -> Option<f64> {
-        self.baseline?.value(self.suite.name(), &self.reached.policy, &self.rule.column.id, transcript)
+    fn baseline_value(&self, transcript: Option<&str>) -> Option<f64> {
+        self.baseline?.value(self.suite.name(), &self.measured.policy, &self.rule.column.id, transcript)
     }
 
     /// The total of the transcripts that the baseline knows, so that like is compared with like.
-    fn comparable(&self) -> Option<f64> {
-        let known = self.baseline?.transcripts(self.suite.name(), &self.reached.policy);
-        self.reached.total(&self.rule.column, |transcript| known.binary_search(&transcript).is_ok())
+    fn comparable_total(&self) -> Option<f64> {
+        let known = self.baseline?.transcripts(self.suite.name(), &self.measured.policy);
+        self.measured.total(&self.rule.column, |transcript| known.binary_search(&transcript).is_ok())
     }
 
     fn allowed(&self, before: Option<f64>) -> Option<f64> {
@@ -129,11 +129,11 @@ impl Case<'_> {
         }
     }
 
-    fn moved(&self, allowed: Option<f64>) -> Option<Moved> {
+    fn most_moved(&self, allowed: Option<f64>) -> Option<Moved> {
         let allowed = allowed.unwrap_or_default();
         let column = &self.rule.column;
-        let candidates = self.reached.transcripts.iter().filter_map(|one| {
-            let (after, before) = (one.values.get(&column.id)?, self.before(Some(&one.transcript)));
+        let candidates = self.measured.transcripts.iter().filter_map(|one| {
+            let (after, before) = (one.values.get(&column.id)?, self.baseline_value(Some(&one.transcript)));
             let weight = weight(one, column);
             let beyond = -self.headroom(after, allowed) * weight;
             let moved = before.map_or(0.0, |before| (self.headroom(before, allowed) - self.headroom(after, allowed)) * weight);

@@ -40,7 +40,7 @@ pub struct Point {
 ///
 /// A sample is shared out evenly among the policies that are varied, whatever their sizes: which of them to take is a part of
 /// the question. What a small one cannot use goes to the others.
-fn chosen(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
+fn choose_points(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
     let sizes: Vec<u64> = spaces.iter().map(Space::size).collect();
     let all = sizes.iter().copied().fold(0, u64::saturating_add);
     let wanted = sample.map_or(all, |sample| (sample as u64).min(all));
@@ -62,14 +62,15 @@ fn chosen(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usi
         shares[at] = sizes[at].min(left.div_ceil((spaces.len() - done) as u64));
         left -= shares[at];
     }
-    let of_space = |(at, space): (usize, &Space)| {
-        let choices = match shares[at] == sizes[at] {
-            true => grid(&space.counts()),
-            false => sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed),
+    let points_of = |(at, space): (usize, &Space)| {
+        let choices = if shares[at] == sizes[at] {
+            grid(&space.counts())
+        } else {
+            sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed)
         };
         choices.into_iter().map(move |choice| (at, choice)).collect::<Vec<_>>()
     };
-    Ok(spaces.iter().enumerate().flat_map(of_space).collect())
+    Ok(spaces.iter().enumerate().flat_map(points_of).collect())
 }
 
 /// Every choice, the last parameter varying fastest.
@@ -96,14 +97,14 @@ pub fn candidates(
     let mut candidates: Vec<Candidate> = spaces.iter().map(plain).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
-        known.entry(behaviour(&candidate.policy)).or_insert(at);
+        known.entry(behaviour_key(&candidate.policy)).or_insert(at);
     }
     let mut points = Vec::new();
     let mut numbers = vec![0; spaces.len()];
-    for (space, choice) in chosen(spaces, sample, seed)? {
+    for (space, choice) in choose_points(spaces, sample, seed)? {
         numbers[space] += 1;
         let made = spaces[space].candidate(numbers[space], &choice)?;
-        let candidate = *known.entry(behaviour(&made.policy)).or_insert(candidates.len());
+        let candidate = *known.entry(behaviour_key(&made.policy)).or_insert(candidates.len());
         if candidate == candidates.len() {
             candidates.push(made);
         } else if candidates[candidate].as_it_is && candidates[candidate].settings.is_empty() {
@@ -121,7 +122,7 @@ pub fn candidates(
 }
 
 /// All of a policy that a replay goes by, as a key: names and remarks are left out, and layers that are not enabled.
-fn behaviour(policy: &Policy) -> String {
+fn behaviour_key(policy: &Policy) -> String {
     let Policy { meter, window, max_output, layers, .. } = policy;
     let enabled: Vec<&Layer> = layers.iter().filter(|layer| layer.enabled).collect();
     format!("{meter:?} {window:?} {max_output} {enabled:?}")

@@ -7,10 +7,10 @@ use crate::results::saved::Objective;
 use crate::util::text::did_you_mean;
 
 use super::SweepError;
-use super::objective::{USUAL, missed_by};
+use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 
 /// Shown beside the objectives, whatever these are: what a policy saves, loses and breaks.
-const SHOWN: [&str; 8] =
+const ALWAYS_SHOWN: [&str; 8] =
     ["tokens.saved", "cost.ratio", "cost.usd", "kept.hit", "kept.hard", "kept.constraints", "broken.requests", "failed_calls"];
 
 /// What is to be good, and what must hold.
@@ -34,7 +34,7 @@ impl Criteria {
         let asked = |ids: &[String], better| ids.iter().map(|id| (id.clone(), better)).collect::<Vec<_>>();
         let mut asked = [asked(minimize, Direction::Lower), asked(maximize, Direction::Higher)].concat();
         if asked.is_empty() {
-            asked = USUAL.map(|(id, better)| (id.to_owned(), better)).to_vec();
+            asked = DEFAULT_OBJECTIVES.map(|(id, better)| (id.to_owned(), better)).to_vec();
         }
         let known = metric::columns();
         let mut columns: Vec<Column> = Vec::new();
@@ -51,7 +51,7 @@ impl Criteria {
         for condition in &conditions {
             columns.push(column(&known, "--where", &condition.column)?.clone());
         }
-        columns.extend(SHOWN.iter().filter_map(|id| known.iter().find(|column| column.id == *id)).cloned());
+        columns.extend(ALWAYS_SHOWN.iter().filter_map(|id| known.iter().find(|column| column.id == *id)).cloned());
         let mut ids: Vec<_> = Vec::new();
         columns.retain(|column| {
             !ids.contains(&column.id) && {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(ids(&own), ["tokens.peak", "kept.efficiency"]);
         let columns: Vec<&str> = own.columns.iter().map(|column| column.id.as_ref()).collect();
         assert_eq!(columns[..4], ["tokens.peak", "kept.efficiency", "kept.hard", "tokens.saved"]);
-        assert_eq!(columns.len(), 2 + SHOWN.len());
+        assert_eq!(columns.len(), 2 + ALWAYS_SHOWN.len());
     }
 
     #[test]

@@ -15,10 +15,16 @@ pub type BySession = Vec<Vec<Option<Accumulator>>>;
 /// For some of the candidates, by their places, the share of draws of sessions in which another candidate dominates it. All are
 /// drawn alike. None where there are too few sessions to say so, and where an objective is a largest value: draws say nothing of
 /// it, and without it whoever is best in it looks dominated.
-pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession], of: &[usize], seed: u64) -> Vec<Option<f64>> {
+pub fn dominated(
+    columns: &[&Column],
+    objectives: &[Objective],
+    all: &[BySession],
+    members: &[usize],
+    seed: u64,
+) -> Vec<Option<f64>> {
     let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
     if sessions < FEWEST || columns.iter().any(|column| column.combine == Aggregation::Max) {
-        return vec![None; of.len()];
+        return vec![None; members.len()];
     }
     let resamples = Resamples::new(sessions, DRAWS, seed);
     let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
@@ -27,13 +33,13 @@ pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession
         let totals: Vec<_> = columns.iter().zip(added).map(|(column, added)| resamples.totals(column, added)).collect();
         (0..DRAWS).map(|draw| losses(objectives, totals.iter().map(|of| of.get(draw).copied().flatten()))).collect()
     };
-    let asked: Vec<Vec<Vec<f64>>> = of.par_iter().map(|at| drawn(&all[*at])).collect();
+    let member_losses: Vec<Vec<Vec<f64>>> = members.par_iter().map(|at| drawn(&all[*at])).collect();
     let dominates_in = |other: &BySession| -> Vec<bool> {
         let other = drawn(other);
-        let pairs = asked.iter().flat_map(|own| own.iter().zip(&other));
+        let pairs = member_losses.iter().flat_map(|own| own.iter().zip(&other));
         pairs.map(|(own, other)| dominates(other, own, &epsilons)).collect()
     };
-    let none = || vec![false; asked.len() * DRAWS];
+    let none = || vec![false; member_losses.len() * DRAWS];
     let either = |one: Vec<bool>, other: Vec<bool>| one.iter().zip(other).map(|(a, b)| a | b).collect();
     let is_dominated = all.par_iter().map(dominates_in).reduce(none, either);
     let share = |draws: &[bool]| draws.iter().filter(|is_dominated| **is_dominated).count() as f64 / DRAWS as f64;

@@ -5,20 +5,20 @@ use crate::results::condition::Condition;
 use crate::results::saved::Objective;
 
 /// What a sweep goes by where nobody says otherwise: what it costs, what it keeps, and whether it keeps the users' rules.
-pub const USUAL: [(&str, Direction); 3] =
+pub const DEFAULT_OBJECTIVES: [(&str, Direction); 3] =
     [("cost.ratio", Direction::Lower), ("kept.hit", Direction::Higher), ("kept.constraints", Direction::Higher)];
 
 /// Differences up to a hundredth are noise: the simulated cost stands to 1 % of what was billed where the record tells at
 /// all, and what chance alone finds of the uses is about as much.
-const HUNDREDTH: f64 = 0.01;
+const TOLERANCE: f64 = 0.01;
 
 /// What counts as a step in a column around a value: a hundredth of its unit for ratios and shares, of the value for all others;
 /// of 1, where the value is 0.
 fn step(column: &Column, around: f64) -> f64 {
     match column.unit {
-        Unit::Ratio | Unit::Share => HUNDREDTH,
-        _ if around == 0.0 => HUNDREDTH,
-        _ => HUNDREDTH * around.abs(),
+        Unit::Ratio | Unit::Share => TOLERANCE,
+        _ if around == 0.0 => TOLERANCE,
+        _ => TOLERANCE * around.abs(),
     }
 }
 
@@ -36,10 +36,10 @@ pub fn missed_by(condition: &Condition, column: &Column, value: Option<f64>) -> 
 /// shares, of the best total for all others. Where the best is 0 every difference counts.
 pub fn epsilon(column: &Column, better: Direction, totals: impl Iterator<Item = Option<f64>>) -> f64 {
     if matches!(column.unit, Unit::Ratio | Unit::Share) {
-        return HUNDREDTH;
+        return TOLERANCE;
     }
     let best = totals.flatten().reduce(|a, b| if loss(better, Some(a)) <= loss(better, Some(b)) { a } else { b });
-    best.map_or(0.0, |best| HUNDREDTH * best.abs())
+    best.map_or(0.0, |best| TOLERANCE * best.abs())
 }
 
 /// A total as something to be kept small; without a total it is as bad as can be.

@@ -19,10 +19,10 @@ pub struct Parameter {
 
 /// The values of one parameter, in order. They are made when they are asked for: a range may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Values(Vec<Piece>);
+pub struct Values(Vec<ValuePiece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum ValuePiece {
     One(String),
     Range {
         from: u64,
@@ -63,11 +63,11 @@ impl Values {
     }
 
     /// A value as it is written after `--set`; the last one from the end on.
-    pub fn at(&self, mut place: u64) -> String {
+    pub fn at(&self, mut index: u64) -> String {
         for piece in &self.0 {
             match piece.count() {
-                count if place < count => return piece.at(place),
-                count => place -= count,
+                count if index < count => return piece.at(index),
+                count => index -= count,
             }
         }
         self.0.last().map(|piece| piece.at(piece.count() - 1)).unwrap_or_default()
@@ -87,18 +87,18 @@ impl Values {
     }
 }
 
-impl Piece {
+impl ValuePiece {
     fn count(&self) -> u64 {
         match self {
-            Piece::One(_) => 1,
-            Piece::Range { count, .. } => *count,
+            ValuePiece::One(_) => 1,
+            ValuePiece::Range { count, .. } => *count,
         }
     }
 
-    fn at(&self, place: u64) -> String {
+    fn at(&self, index: u64) -> String {
         match self {
-            Piece::One(value) => value.clone(),
-            Piece::Range { from, step, unit: (unit, size), .. } => match from + place * step {
+            ValuePiece::One(value) => value.clone(),
+            ValuePiece::Range { from, step, unit: (unit, size), .. } => match from + index * step {
                 value if value.is_multiple_of(*size) => format!("{}{unit}", value / size),
                 value => value.to_string(),
             },
@@ -110,9 +110,9 @@ impl FromStr for Values {
     type Err = String;
 
     fn from_str(written: &str) -> Result<Self, String> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for part in split(written) {
-            let piece = piece(part.trim())?;
+        let mut pieces: Vec<ValuePiece> = Vec::new();
+        for part in split_values(written) {
+            let piece = parse_piece(part.trim())?;
             // Said twice is said once.
             if !pieces.contains(&piece) {
                 pieces.push(piece);
@@ -123,7 +123,7 @@ impl FromStr for Values {
 }
 
 /// The parts between commas, but for commas in brackets and quotes.
-fn split(written: &str) -> Vec<&str> {
+fn split_values(written: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     for (at, c) in written.char_indices() {
         match (quote, c) {
@@ -142,17 +142,17 @@ fn split(written: &str) -> Vec<&str> {
     parts
 }
 
-fn piece(written: &str) -> Result<Piece, String> {
+fn parse_piece(written: &str) -> Result<ValuePiece, String> {
     if written.is_empty() {
         return Err("a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`".to_owned());
     }
     match written.split_once("..").filter(|(from, _)| from.starts_with(|c: char| c.is_ascii_digit())) {
-        Some((from, to)) => range(written, from, to),
-        None => Ok(Piece::One(written.to_owned())),
+        Some((from, to)) => parse_range(written, from, to),
+        None => Ok(ValuePiece::One(written.to_owned())),
     }
 }
 
-fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
+fn parse_range(written: &str, from: &str, to: &str) -> Result<ValuePiece, String> {
     let (to, step) = to.split_once(':').map_or((to, None), |(to, step)| (to, Some(step)));
     let whole = |number: &str| {
         let digits_first = number.starts_with(|c: char| c.is_ascii_digit());
@@ -171,25 +171,25 @@ fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
     if last < first {
         return Err(format!("`{written}`: the range ends below its beginning"));
     }
-    let unit = [unit(from), unit(to)].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
-    Ok(Piece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), size(unit)) })
+    let unit = [unit_suffix(from), unit_suffix(to)].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
+    Ok(ValuePiece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), unit_size(unit)) })
 }
 
 /// `k` of `20k`.
-fn unit(number: &str) -> &str {
+fn unit_suffix(number: &str) -> &str {
     number.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'))
 }
 
-fn size(unit: &str) -> u64 {
+fn unit_size(unit: &str) -> u64 {
     let one = format!("1{unit}").parse::<Size>();
     one.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
 }
 
 /// `1.5` is one, `1.5k` is not.
 fn is_fraction(number: &str) -> bool {
-    let unit = unit(number);
+    let unit = unit_suffix(number);
     let digits = number[..number.len() - unit.len()].replace('_', "");
-    digits.parse::<f64>().is_ok_and(|digits| (digits * size(unit) as f64).fract() != 0.0)
+    digits.parse::<f64>().is_ok_and(|digits| (digits * unit_size(unit) as f64).fract() != 0.0)
 }
 
 #[cfg(test)]

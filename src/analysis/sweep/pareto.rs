@@ -21,14 +21,16 @@ fn covers(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
 /// a circle, so there is no set that is both complete and without any such pair.)
 pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
     let mut best: Vec<usize> = ranks(losses).into_iter().enumerate().filter(|(_, rank)| *rank == 0).map(|(at, _)| at).collect();
-    let units = |at: usize| -> f64 {
+    let sum_in_tolerances = |at: usize| -> f64 {
         let unit = |epsilon: f64| if epsilon > 0.0 { epsilon } else { 1.0 };
         losses[at].iter().zip(epsilons).filter(|(loss, _)| loss.is_finite()).map(|(loss, epsilon)| loss / unit(*epsilon)).sum()
     };
     // A loss that has no end has no place in a sum: every sum with one is as large.
-    let endless = |at: usize| losses[at].iter().filter(|loss| !loss.is_finite()).count();
-    let sooner = |a: usize, b: usize| endless(a).cmp(&endless(b)).then(units(a).total_cmp(&units(b)));
-    best.sort_by(|a, b| sooner(*a, *b).then_with(|| in_order(&losses[*a], &losses[*b])).then(a.cmp(b)));
+    let infinite_losses = |at: usize| losses[at].iter().filter(|loss| !loss.is_finite()).count();
+    let order = |a: usize, b: usize| {
+        infinite_losses(a).cmp(&infinite_losses(b)).then(sum_in_tolerances(a).total_cmp(&sum_in_tolerances(b)))
+    };
+    best.sort_by(|a, b| order(*a, *b).then_with(|| lexicographic(&losses[*a], &losses[*b])).then(a.cmp(b)));
     let mut front: Vec<usize> = Vec::new();
     for at in best {
         if !front.iter().any(|member| covers(&losses[*member], &losses[at], epsilons)) {
@@ -39,7 +41,7 @@ pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
     front
 }
 
-fn in_order(one: &[f64], other: &[f64]) -> Ordering {
+fn lexicographic(one: &[f64], other: &[f64]) -> Ordering {
     one.iter().zip(other).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
@@ -50,7 +52,7 @@ pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
     let mut ranks = vec![0; losses.len()];
     // Whoever dominates comes before whom it dominates.
     let mut order: Vec<usize> = (0..losses.len()).collect();
-    order.sort_by(|a, b| in_order(&losses[*a], &losses[*b]).then(a.cmp(b)));
+    order.sort_by(|a, b| lexicographic(&losses[*a], &losses[*b]).then(a.cmp(b)));
     let mut fronts: Vec<Vec<usize>> = Vec::new();
     for at in order {
         let is_above = |front: &Vec<usize>| front.iter().any(|member| dominates(&losses[*member], &losses[at], &exact));

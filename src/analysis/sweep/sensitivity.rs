@@ -3,7 +3,7 @@
 use super::space::Space;
 
 /// Values beyond this are put together: with a value of its own for every configuration a parameter would explain everything.
-const MOST_GROUPS: u64 = 12;
+const MAX_UNGROUPED: u64 = 12;
 
 /// How many groups of neighbouring values are made then.
 const GROUPS: u64 = 8;
@@ -21,7 +21,7 @@ impl<'a> Grouping<'a> {
     }
 
     fn is_grouped(&self) -> bool {
-        self.count > MOST_GROUPS
+        self.count > MAX_UNGROUPED
     }
 
     fn groups(&self) -> u64 {

@@ -12,7 +12,7 @@ use crate::util::text::plural;
 use super::SweepError;
 
 /// Fewer sessions than this on either side are no half of a split: a total over one session is that session.
-const FEWEST: usize = 2;
+const MIN_SIDE: usize = 2;
 
 /// One conversation, as a first look finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct SessionSize {
 pub struct SessionTable {
     calls: Vec<u64>,
     /// By transcript, then conversation.
-    of: HashMap<String, HashMap<String, usize>>,
+    session_of: HashMap<String, HashMap<String, usize>>,
 }
 
 /// Which sessions are for what, by their numbers.
@@ -42,20 +42,20 @@ pub struct Split {
 impl SessionTable {
     /// From all transcripts, in their order.
     pub fn new(transcripts: &[(String, Vec<SessionSize>)]) -> Self {
-        let mut roster = Self::default();
+        let mut table = Self::default();
         let mut numbers: HashMap<Session, usize> = HashMap::new();
         for (transcript, seen) in transcripts {
             for SessionSize { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
                 let number = *numbers.entry(Session::of(transcript, conversation)).or_insert(next);
                 if number == next {
-                    roster.calls.push(0);
+                    table.calls.push(0);
                 }
-                roster.calls[number] += calls;
-                roster.of.entry(transcript.clone()).or_default().insert(conversation.clone(), number);
+                table.calls[number] += calls;
+                table.session_of.entry(transcript.clone()).or_default().insert(conversation.clone(), number);
             }
         }
-        roster
+        table
     }
 
     pub fn sessions(&self) -> usize {
@@ -64,7 +64,7 @@ impl SessionTable {
 
     /// Transcripts that hold a call.
     pub fn transcripts(&self) -> usize {
-        self.of.len()
+        self.session_of.len()
     }
 
     /// Recorded calls of a session.
@@ -74,30 +74,30 @@ impl SessionTable {
 
     /// The session of a conversation; none where it holds no call.
     pub fn session(&self, transcript: &str, conversation: &str) -> Option<usize> {
-        self.of.get(transcript)?.get(conversation).copied()
+        self.session_of.get(transcript)?.get(conversation).copied()
     }
 
     /// Whether a transcript holds a conversation of one of these sessions.
     pub fn holds(&self, transcript: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
-        self.of.get(transcript).is_some_and(|of| of.values().any(|session| is_wanted(*session)))
+        self.session_of.get(transcript).is_some_and(|sessions| sessions.values().any(|session| is_wanted(*session)))
     }
 
     /// Keeps a share of the sessions apart, drawn by the seed.
     pub fn split(&self, held_out: f64, seed: u64) -> Result<Split, SweepError> {
         let all = self.sessions();
-        let apart = |of: usize| (held_out * of as f64).round() as usize;
-        let is_enough = |of: usize| apart(of) >= FEWEST && of - apart(of).min(of) >= FEWEST;
+        let held_out_of = |of: usize| (held_out * of as f64).round() as usize;
+        let is_enough = |of: usize| held_out_of(of) >= MIN_SIDE && of - held_out_of(of).min(of) >= MIN_SIDE;
         if held_out > 0.0 && !is_enough(all) {
             // A share so near 0 or 1 that this many do not do either is no share to hold out.
             let needed = (1..10_000).find(|of| is_enough(*of)).map_or("very many".to_owned(), |needed| needed.to_string());
             return Err(SweepError::Wrong(format!(
-                "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {FEWEST} are on either side",
+                "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {MIN_SIDE} are on either side",
                 plural(all, "session")
             )));
         }
         let mut sessions: Vec<usize> = (0..all).collect();
         sessions.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let mut apart: Vec<usize> = sessions.drain(..if held_out > 0.0 { apart(all) } else { 0 }).collect();
+        let mut apart: Vec<usize> = sessions.drain(..if held_out > 0.0 { held_out_of(all) } else { 0 }).collect();
         apart.sort_unstable();
         Ok(Split { develop: sessions, held_out: apart })
     }

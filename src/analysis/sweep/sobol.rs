@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use sobol_burley::{NUM_DIMENSIONS, sample};
 
 /// Points after which the sequence repeats itself.
-const LONGEST: u32 = 1 << 16;
+const SEQUENCE_LENGTH: u32 = 1 << 16;
 
 /// At most `wanted` different choices of one value a parameter, in the order of the sequence: fewer where the sequence finds
 /// no more. `counts` are how many values each parameter has.
 pub fn choices(counts: &[u64], wanted: usize, seed: u64) -> Vec<Vec<u64>> {
     let mut known = HashSet::new();
-    let points = (0..LONGEST).map(|point| choice(counts, point, seed));
+    let points = (0..SEQUENCE_LENGTH).map(|point| choice(counts, point, seed));
     points.filter(|choice| known.insert(choice.clone())).take(wanted).collect()
 }
 
