@@ -1,4 +1,4 @@
-//! TOML → [`Gate`], with the line of what is wrong.
+//! Parses TOML into a [`Gate`], with the line of each error.
 
 use toml::{Table, Value};
 
@@ -30,15 +30,15 @@ const SUITE_SETTINGS: &[&str] = &[
     "tolerance",
 ];
 
-/// What is wrong, and on which line.
+/// Line number and message of an error.
 type LineError = (Option<usize>, String);
 
 impl Gate {
-    /// Reads a suite file. `origin` is what errors call it.
+    /// Parses a suite file. `origin` names the file in errors.
     ///
     /// # Errors
     ///
-    /// What cannot be meant: unknown keys and columns, a suite without rules, a path that leads to one machine only.
+    /// Fails on unknown keys and columns, suites without rules, and paths that exist on one machine only.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
         let toml_error =
@@ -67,7 +67,7 @@ impl Gate {
     }
 }
 
-/// A misspelt key that is ignored would be a limit nobody checks.
+/// Rejects unknown keys: a misspelt limit that is ignored would never be checked.
 fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
     if let Some(key) = file.keys().find(|key| !FILE_SETTINGS.contains(&key.as_str())) {
         let what = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
@@ -98,7 +98,7 @@ fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
     Ok(())
 }
 
-/// What is not about limits.
+/// Checks everything except limits and tolerances.
 fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<(), LineError> {
     let at = |key: &str, what: String| Err((spans.line(Some(index), key).or_else(|| spans.line(Some(index), "name")), what));
     if asked.name.trim().is_empty() {
@@ -132,7 +132,7 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
     }
 }
 
-/// Names of transcripts stand in the baseline, which is for every machine.
+/// Rejects paths that are not relative: the baseline contains the names of transcripts and is used on every machine.
 fn check_relative(path: &str) -> Result<(), String> {
     match path {
         "" => Err("a path is empty".to_owned()),

@@ -1,4 +1,4 @@
-//! What policies measured in one study: the totals of the gated columns, and what each transcript adds to them.
+//! Measures policies in one study: the totals of the gated columns, and what each transcript adds to them.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct TranscriptValues {
     pub adds: ColumnMap<Option<Accumulator>>,
 }
 
-/// What each of these policies measured in these columns.
+/// Measures these policies in these columns.
 pub fn measure(results: &Results, policies: &[&Policy], columns: &[&Column]) -> Vec<Measured> {
     policies.iter().map(|policy| measure_policy(results, policy, columns)).collect()
 }
@@ -72,7 +72,7 @@ fn measure_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], co
 }
 
 impl Measured {
-    /// The total of some of the transcripts, by name; `None` where none of them has a value.
+    /// Returns the total of the transcripts for which `is_wanted` is true; `None` if none of them has a value.
     pub fn total(&self, column: &Column, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let wanted = self.transcripts.iter().filter(|one| is_wanted(&one.transcript));
         column.total_of_all(wanted.filter_map(|one| one.added(column)))
@@ -80,7 +80,7 @@ impl Measured {
 }
 
 impl TranscriptValues {
-    /// What it adds to the total of a column.
+    /// Returns what it adds to the total of a column.
     pub fn added(&self, column: &Column) -> Option<Accumulator> {
         self.adds.entry(&column.id).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! What is asked of a configuration: objectives and conditions, and the columns these need.
+//! Objectives and conditions of a sweep, and the columns they need.
 
 use crate::metrics::column::{Column, Direction};
 use crate::metrics::metric::{self, CHANCE};
@@ -9,27 +9,27 @@ use crate::util::text::did_you_mean;
 use super::SweepError;
 use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 
-/// Shown beside the objectives, whatever these are: what a policy saves, loses and breaks.
+/// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
 const ALWAYS_SHOWN: [&str; 8] =
     ["tokens.saved", "cost.ratio", "cost.usd", "kept.hit", "kept.hard", "kept.constraints", "broken.requests", "failed_calls"];
 
-/// What is to be good, and what must hold.
+/// Objectives and conditions of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Criteria {
-    /// The tolerances are filled in when totals are known.
+    /// Their tolerances are filled in when the totals are known.
     pub objectives: Vec<Objective>,
     pub conditions: Vec<Condition>,
-    /// Every column that any of it needs, those of the objectives first and in their order.
+    /// All needed columns, the objectives' first and in their order.
     pub columns: Vec<Column>,
 }
 
 impl Criteria {
-    /// Minimised and maximised columns, in the order they were given; the usual ones (cost, kept, rules kept)
-    /// where there are none.
+    /// Builds criteria from minimised and maximised columns, in the given order. Without any, uses [`DEFAULT_OBJECTIVES`]:
+    /// cost, facts in context, user instructions.
     ///
     /// # Errors
     ///
-    /// A column that does not exist, one that is known only of a whole study, or one that is to be both small and large.
+    /// Fails for a column that does not exist, that is known only for a whole study, or that is given twice.
     pub fn new(minimize: &[String], maximize: &[String], conditions: Vec<Condition>) -> Result<Self, SweepError> {
         let asked = |ids: &[String], better| ids.iter().map(|id| (id.clone(), better)).collect::<Vec<_>>();
         let mut asked = [asked(minimize, Direction::Lower), asked(maximize, Direction::Higher)].concat();
@@ -62,7 +62,7 @@ impl Criteria {
         Ok(Self { objectives, conditions, columns })
     }
 
-    /// Whether totals, in the order of the columns, meet every condition.
+    /// Returns how far totals, in the order of the columns, are from meeting all conditions; 0 if they meet them.
     pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
         let missed = |condition: &Condition| {
             let at = self.columns.iter().position(|column| column.id == condition.column)?;

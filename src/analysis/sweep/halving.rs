@@ -1,14 +1,14 @@
-//! Successive halving: many configurations on few sessions, the better half of them on more.
+//! Successive halving: tries many configurations on few sessions, then the better half of them on more.
 
 use super::pareto::{crowding, ranks};
 
-/// Fewer sessions than this tell nothing that configurations could be left behind for.
+/// With fewer sessions than this, no configuration is dropped.
 const FEWEST_SESSIONS: usize = 2;
 
-/// So few configurations are all tried on everything.
+/// Up to this number, all configurations are tried on all sessions.
 const FEWEST_CONFIGURATIONS: usize = 8;
 
-/// How many sessions each rung has seen in all: a quarter, half, all.
+/// Returns the total number of sessions after each rung: a quarter, half, all.
 pub fn rung_sizes(sessions: usize, halves: bool) -> Vec<usize> {
     let parts: &[usize] = if halves { &[4, 2, 1] } else { &[1] };
     let mut sizes: Vec<usize> = parts.iter().map(|part| sessions.div_ceil(*part)).collect();
@@ -17,21 +17,22 @@ pub fn rung_sizes(sessions: usize, halves: bool) -> Vec<usize> {
     sizes
 }
 
-/// What one configuration came to on a rung.
+/// Result of one configuration after a rung.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     pub losses: Vec<f64>,
-    /// How far it is from meeting the conditions; 0: it meets them.
+    /// How far it is from meeting the conditions; 0 if it meets them.
     pub missed_by: f64,
 }
 
-/// How many of so many are kept.
+/// Returns how many of the configurations are kept.
 pub fn kept_count(configurations: usize) -> usize {
     configurations.div_ceil(2).max(FEWEST_CONFIGURATIONS).min(configurations)
 }
 
-/// The better half, as ascending places. Those that meet the conditions come first, by rank, the loneliest of a rank first, so
-/// that the front stays wide; then the others, the nearest to meeting them first. Ties go to the earlier place.
+/// Returns the indices of the better half, ascending. Configurations that meet the conditions come first, by rank and then by
+/// crowding distance (the largest first, so that the front stays wide); then the others, the nearest to meeting the
+/// conditions first. Ties go to the lower index.
 pub fn better_half(rankings: &[Ranking]) -> Vec<usize> {
     let mut order = ranked_order(rankings);
     order.truncate(kept_count(rankings.len()));
@@ -39,7 +40,7 @@ pub fn better_half(rankings: &[Ranking]) -> Vec<usize> {
     order
 }
 
-/// All places, the best first.
+/// Returns all indices, the best first.
 fn ranked_order(rankings: &[Ranking]) -> Vec<usize> {
     let (meeting, missing): (Vec<usize>, Vec<usize>) = (0..rankings.len()).partition(|at| rankings[*at].missed_by == 0.0);
     let losses: Vec<Vec<f64>> = meeting.iter().map(|at| rankings[*at].losses.clone()).collect();
@@ -77,7 +78,8 @@ mod tests {
         }
     }
 
-    /// A line of 20 whose ends stay, two that are dominated, and one that misses a condition although it is best in everything.
+    /// A line of 20 whose ends stay, two that are dominated, and one that misses a condition although it is best in every
+    /// loss.
     #[test]
     fn the_better_half_by_hand() {
         let ranking = |losses: [f64; 2], missed_by| Ranking { losses: losses.to_vec(), missed_by };

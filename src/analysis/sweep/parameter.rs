@@ -1,4 +1,4 @@
-//! What `--set` varies: lists and ranges of values.
+//! Parameters that `--set` varies: lists and ranges of values.
 //!
 //! `micro.keep_recent=1..10` · `budget.max_bytes=50KB,100KB` · `auto.threshold=20k..120k:20k` · `micro.enabled=true,false`
 
@@ -10,14 +10,14 @@ use crate::engine::size::{Limits, Size};
 /// One `--set LAYER.FIELD=VALUES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// `micro.keep_recent`
+    /// Full name: `micro.keep_recent`.
     pub name: String,
-    /// The layer's id; none for a setting of the whole policy.
+    /// Id of the layer; `None` for a setting of the whole policy.
     pub layer: Option<String>,
     pub values: Values,
 }
 
-/// The values of one parameter, in order. They are made when they are asked for: a range may have millions.
+/// Values of one parameter, in order. Each value is formatted on demand, because a range may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Values(Vec<ValuePiece>);
 
@@ -28,7 +28,7 @@ enum ValuePiece {
         from: u64,
         step: u64,
         count: u64,
-        /// `k`, `KB`, … as it was written, and what it stands for.
+        /// `k`, `KB`, … as written, and its factor.
         unit: (String, u64),
     },
 }
@@ -46,23 +46,23 @@ impl FromStr for Parameter {
 }
 
 impl Parameter {
-    /// The setting at one of the values.
+    /// Returns the setting for the value with this index.
     ///
     /// # Errors
     ///
-    /// None in practice: what was split at its `=` has one.
+    /// None in practice: a parsed parameter always contains `=`.
     pub fn setting(&self, at: u64) -> Result<Setting, String> {
         format!("{}={}", self.name, self.values.at(at)).parse()
     }
 }
 
 impl Values {
-    /// How many there are: one at least.
+    /// Returns the number of values, at least 1.
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, piece| sum.saturating_add(piece.count()))
     }
 
-    /// A value as it is written after `--set`; the last one from the end on.
+    /// Returns a value as written after `--set`; beyond the end, the last value.
     pub fn at(&self, mut index: u64) -> String {
         for piece in &self.0 {
             match piece.count() {
@@ -73,7 +73,8 @@ impl Values {
         self.0.last().map(|piece| piece.at(piece.count() - 1)).unwrap_or_default()
     }
 
-    /// The places of values of which one is wrong if any is: all that are listed, and the ends of ranges.
+    /// Returns the indices of values to validate: if any value is wrong, one of these is. They are all listed values, and
+    /// both ends of each range.
     pub fn telling(&self) -> Vec<u64> {
         let mut first = 0;
         let mut places = Vec::new();
@@ -113,7 +114,7 @@ impl FromStr for Values {
         let mut pieces: Vec<ValuePiece> = Vec::new();
         for part in split_values(written) {
             let piece = parse_piece(part.trim())?;
-            // Said twice is said once.
+            // Ignores a repeated value.
             if !pieces.contains(&piece) {
                 pieces.push(piece);
             }
@@ -122,7 +123,7 @@ impl FromStr for Values {
     }
 }
 
-/// The parts between commas, but for commas in brackets and quotes.
+/// Splits at commas, except for commas in brackets and quotes.
 fn split_values(written: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     for (at, c) in written.char_indices() {
@@ -175,7 +176,7 @@ fn parse_range(written: &str, from: &str, to: &str) -> Result<ValuePiece, String
     Ok(ValuePiece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), unit_size(unit)) })
 }
 
-/// `k` of `20k`.
+/// Returns `k` of `20k`.
 fn unit_suffix(number: &str) -> &str {
     number.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'))
 }
@@ -185,7 +186,7 @@ fn unit_size(unit: &str) -> u64 {
     one.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
 }
 
-/// `1.5` is one, `1.5k` is not.
+/// Returns whether the number is not whole: `1.5` is not, `1.5k` is.
 fn is_fraction(number: &str) -> bool {
     let unit = unit_suffix(number);
     let digits = number[..number.len() - unit.len()].replace('_', "");

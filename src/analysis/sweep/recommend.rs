@@ -1,22 +1,22 @@
-//! Which member of the front to take, and what its neighbours give and take.
+//! Recommends a member of the front, and describes its neighbours.
 
 use crate::results::saved::{Neighbour, Objective, Values};
 
 use super::objective::loss;
 
-/// A member of the front: its place, and its totals by objective.
+/// A member of the front, with its totals by objective.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontMember<'a> {
     pub policy: &'a str,
     pub totals: Vec<Option<f64>>,
 }
 
-/// Shortfalls that differ by less than this are the same: they are quotients of sums.
+/// Shortfalls that differ by less than this are equal: they are quotients of sums.
 const SAME_SHORTFALL: f64 = 1e-12;
 
-/// The compromise: the member whose largest shortfall from the best is the smallest (Chebyshev), each objective measured in parts
-/// of its range over the front. Of equals the one that falls short least in sum, then the earliest. With one objective that is
-/// the best. Gives its place, and why, in a sentence.
+/// Chooses the compromise: the member whose largest shortfall from the best is smallest (Chebyshev), each objective measured
+/// as a share of its range over the front. Of equals the one with the smallest sum of shortfalls, then the first. With one
+/// objective this is the best member. Returns its index, and the reason as a sentence.
 pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Option<(usize, String)> {
     let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, members, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
@@ -45,7 +45,8 @@ pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Opti
     Some((best, why))
 }
 
-/// By objective: 0 at the front's best, 1 at its worst. Without a total it is 1 where another member has one.
+/// Returns shortfalls by objective: 0 at the front's best value, 1 at its worst. A missing total counts 1 if another member
+/// has a total.
 fn shortfalls(objectives: &[Objective], members: &[FrontMember], of: &FrontMember) -> Vec<f64> {
     let shortfall = |(at, objective): (usize, &Objective)| {
         let loss = |member: &FrontMember| loss(objective.better, member.totals.get(at).copied().flatten());
@@ -59,7 +60,8 @@ fn shortfalls(objectives: &[Objective], members: &[FrontMember], of: &FrontMembe
     objectives.iter().enumerate().map(shortfall).collect()
 }
 
-/// For each objective the next better member of the front, and its totals less the recommended one's.
+/// Returns for each objective the next better member of the front, with the differences of its totals from the recommended
+/// member.
 pub fn neighbours(objectives: &[Objective], members: &[FrontMember], recommended: usize) -> Vec<Neighbour> {
     let own = &members[recommended];
     let next = |(at, objective): (usize, &Objective)| {

@@ -1,4 +1,4 @@
-//! The search itself: what is to be replayed next, what came of it, and what was found.
+//! State machine of a search: what to replay next, the results so far, and the final choice.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,13 +17,13 @@ use super::sensitivity::{Grouping, first_order};
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
 
-/// Members of the front that are replayed in the final comparison: more cannot be told apart in a table.
+/// Maximum members of the front in the final comparison: a table cannot show more.
 const MAX_COMPARED: usize = 12;
 
-/// Whoever ships a policy wants to know of these.
+/// A user who ships a policy must know about these requests.
 const BROKEN_COLUMN: &str = "broken.requests";
 
-/// A search under way.
+/// A search in progress.
 pub struct Search {
     spaces: Vec<Space>,
     candidates: Vec<Candidate>,
@@ -31,11 +31,11 @@ pub struct Search {
     criteria: Criteria,
     split: Split,
     seed: u64,
-    /// How many of the sessions to develop on each rung has seen in all.
+    /// Total number of sessions after each rung.
     rung_sizes: Vec<usize>,
-    /// Those that were not left behind, ascending.
+    /// Indices of the candidates that are still in the search, ascending.
     alive: Vec<usize>,
-    /// By candidate, then session in the order of the split: what it adds to each of the columns.
+    /// What each session adds to each column: by candidate, then by session in the order of the split.
     added: Vec<Vec<Vec<Option<Accumulator>>>>,
     /// Totals after the first rung, by candidate.
     first_totals: Vec<Vec<Option<f64>>>,
@@ -43,23 +43,23 @@ pub struct Search {
     policy_calls: u64,
 }
 
-/// Replays that are to be made: every one of these policies on all conversations of these sessions.
+/// Replays to run: all of these policies on all conversations of these sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     pub sessions: HashSet<usize>,
     pub policies: Vec<Policy>,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult {
     pub sweep: Sweep,
-    /// What is to be compared in the end: the policies as they are, then the front, at most so many of it that a table can hold.
+    /// Policies of the final comparison: the originals, then the front, or as many of its members as a table can show.
     pub policies: Vec<Policy>,
 }
 
 impl Search {
-    /// `halves`: most candidates are tried on a part of the sessions only.
+    /// Starts a search. `halves`: most candidates are tried on a part of the sessions only.
     pub fn new(
         spaces: Vec<Space>,
         (candidates, points): (Vec<Candidate>, Vec<Point>),
@@ -91,21 +91,21 @@ impl Search {
         &self.criteria
     }
 
-    /// Sessions the next rung adds, in the order of the split.
+    /// Returns the sessions that the next rung adds, in the order of the split.
     fn next_sessions(&self) -> Option<&[usize]> {
         let seen = self.finished_rungs.last().map_or(0, |rung| rung.sessions);
         let until = *self.rung_sizes.get(self.finished_rungs.len())?;
         self.split.develop.get(seen..until)
     }
 
-    /// What is to be replayed next; none when all is done.
+    /// Returns what to replay next; `None` when the search is complete.
     pub fn round(&self) -> Option<Round> {
         let sessions = self.next_sessions()?.iter().copied().collect();
         let policies = self.alive.iter().map(|at| self.candidates[*at].policy.clone()).collect();
         Some(Round { sessions, policies })
     }
 
-    /// Recorded calls times configurations that will be replayed in all: what halving takes away is foreseen.
+    /// Returns the total number of replayed calls, summed over configurations; it takes into account what halving drops.
     pub fn policy_calls(&self, table: &SessionTable) -> u64 {
         let as_they_are = self.spaces.len();
         let (mut varied, mut seen, mut calls) = (self.candidates.len() - as_they_are, 0, 0);
@@ -118,8 +118,8 @@ impl Search {
         calls
     }
 
-    /// Takes what came of the last round: for each conversation its session, and by policy and column what it adds. Conversations come
-    /// in the order of the transcripts.
+    /// Takes the results of the last round: for each conversation its session, and what it adds by policy and column.
+    /// Conversations come in the order of the transcripts.
     pub fn take<'a>(&mut self, table: &SessionTable, tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>) {
         let Some(sessions) = self.next_sessions().map(<[usize]>::to_vec) else { return };
         let (width, begin) = (self.criteria.columns.len(), self.finished_rungs.last().map_or(0, |rung| rung.sessions));
@@ -145,7 +145,7 @@ impl Search {
         }
     }
 
-    /// The totals of a candidate over the sessions it was tried on, in the order of the columns.
+    /// Returns the totals of a candidate over the sessions it was tried on, in the order of the columns.
     fn totals(&self, candidate: usize) -> Vec<Option<f64>> {
         let total = |(at, column): (usize, &crate::metrics::column::Column)| {
             column.total_of_all(self.added[candidate].iter().filter_map(|session| session[at]))
@@ -153,7 +153,7 @@ impl Search {
         self.criteria.columns.iter().enumerate().map(total).collect()
     }
 
-    /// The worse half goes; policies as they are stay.
+    /// Drops the worse half of the varied policies; the originals stay.
     fn drop_worse_half(&mut self) {
         let (as_they_are, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].as_it_is);
         let ranking = |at: &usize| {
@@ -169,7 +169,7 @@ impl Search {
         self.alive.sort_unstable();
     }
 
-    /// What was found, when all rounds are done.
+    /// Finishes the search: computes the front, the recommendation and the sensitivities.
     pub fn found(mut self) -> SearchResult {
         let totals: Vec<Vec<Option<f64>>> = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
         for (at, objective) in self.criteria.objectives.iter_mut().enumerate() {
@@ -227,7 +227,7 @@ impl Search {
         self.criteria.columns.iter().map(|column| column.id.clone()).zip(totals.iter().copied()).collect()
     }
 
-    /// For each member of the front how often it is dominated.
+    /// Returns for each member of the front the share of resamples in which another candidate dominates it.
     fn dominance_probabilities(&self, allowed: &[usize], places: &[usize]) -> Vec<Option<f64>> {
         let objectives = &self.criteria.objectives;
         let by_session = |at: &usize| -> BySession {
@@ -259,8 +259,8 @@ impl Search {
         Some((front[best], Recommendation { policy: policy.name.clone(), toml: policy.to_toml(), why, neighbours }))
     }
 
-    /// The policies as they are, the recommended one (or the nearest to the conditions), and of the front as many as a table can hold,
-    /// evenly spaced along the first objective.
+    /// Selects the final comparison: the original policies, the recommended one (or the nearest to the conditions), and as
+    /// many members of the front as a table can show, evenly spaced along the first objective.
     fn select_compared(
         &self,
         front: &[usize],
@@ -277,7 +277,7 @@ impl Search {
         if let Some(recommended) = recommended
             && !spread.contains(&recommended)
         {
-            // It takes the place of its neighbour in the table, so that the ends stay.
+            // The recommended member replaces its neighbour in the table, so that both ends stay.
             let is_end = |at: &usize| along.first() == Some(at) || along.last() == Some(at);
             let place = |at: usize| along.iter().position(|member| *member == at).unwrap_or(0);
             let near = spread.iter().copied().filter(|at| !is_end(at));

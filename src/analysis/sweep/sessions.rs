@@ -1,4 +1,4 @@
-//! The sessions of the transcripts: which conversation is of which, and which are kept apart.
+//! Sessions of the transcripts: which conversations belong to which session, and which sessions are held out.
 
 use std::collections::HashMap;
 
@@ -11,36 +11,36 @@ use crate::util::text::plural;
 
 use super::SweepError;
 
-/// Fewer sessions than this on either side are no half of a split: a total over one session is that session.
+/// Minimum sessions on each side of a split: a total over one session says nothing about others.
 const MIN_SIDE: usize = 2;
 
-/// One conversation, as a first look finds it.
+/// Size of one conversation, from a first pass over the transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSize {
     pub conversation: String,
-    /// Recorded calls that have a request; without any there is nothing to replay.
+    /// Recorded calls that have a request; a conversation without any cannot be replayed.
     pub calls: u64,
 }
 
-/// Every session that holds a call, by number, in the order of the transcripts.
+/// All sessions with calls, numbered in the order of the transcripts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionTable {
     calls: Vec<u64>,
-    /// By transcript, then conversation.
+    /// By transcript, then by conversation.
     session_of: HashMap<String, HashMap<String, usize>>,
 }
 
-/// Which sessions are for what, by their numbers.
+/// Sessions to develop on and sessions held out, by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
-    /// In the order in which halving takes them.
+    /// In the order in which halving uses them.
     pub develop: Vec<usize>,
-    /// Ascending; empty where none are kept apart.
+    /// Ascending; empty if none are held out.
     pub held_out: Vec<usize>,
 }
 
 impl SessionTable {
-    /// From all transcripts, in their order.
+    /// Builds the table from all transcripts, in their order.
     pub fn new(transcripts: &[(String, Vec<SessionSize>)]) -> Self {
         let mut table = Self::default();
         let mut numbers: HashMap<Session, usize> = HashMap::new();
@@ -62,33 +62,33 @@ impl SessionTable {
         self.calls.len()
     }
 
-    /// Transcripts that hold a call.
+    /// Returns the number of transcripts with calls.
     pub fn transcripts(&self) -> usize {
         self.session_of.len()
     }
 
-    /// Recorded calls of a session.
+    /// Returns the recorded calls of a session.
     pub fn calls(&self, session: usize) -> u64 {
         self.calls.get(session).copied().unwrap_or(0)
     }
 
-    /// The session of a conversation; none where it holds no call.
+    /// Returns the session of a conversation; `None` if it has no call.
     pub fn session(&self, transcript: &str, conversation: &str) -> Option<usize> {
         self.session_of.get(transcript)?.get(conversation).copied()
     }
 
-    /// Whether a transcript holds a conversation of one of these sessions.
+    /// Returns whether a transcript contains a conversation of one of these sessions.
     pub fn holds(&self, transcript: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
         self.session_of.get(transcript).is_some_and(|sessions| sessions.values().any(|session| is_wanted(*session)))
     }
 
-    /// Keeps a share of the sessions apart, drawn by the seed.
+    /// Holds out a random share of the sessions, drawn with the seed.
     pub fn split(&self, held_out: f64, seed: u64) -> Result<Split, SweepError> {
         let all = self.sessions();
         let held_out_of = |of: usize| (held_out * of as f64).round() as usize;
         let is_enough = |of: usize| held_out_of(of) >= MIN_SIDE && of - held_out_of(of).min(of) >= MIN_SIDE;
         if held_out > 0.0 && !is_enough(all) {
-            // A share so near 0 or 1 that this many do not do either is no share to hold out.
+            // If 10,000 sessions are not enough, the share is too near to 0 or 1.
             let needed = (1..10_000).find(|of| is_enough(*of)).map_or("very many".to_owned(), |needed| needed.to_string());
             return Err(SweepError::Wrong(format!(
                 "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {MIN_SIDE} are on either side",

@@ -1,10 +1,10 @@
-//! Verdicts over two transcripts whose values a person can check.
+//! Verdicts over two transcripts whose values can be checked on paper.
 
 use super::super::Gate;
 use super::*;
 use crate::results::saved::Accumulator;
 
-/// A suite `s` with these rules.
+/// Builds a suite `s` with these rules.
 fn suite(limits: &str, tolerance: &str) -> Suite {
     let text = format!(
         "[[suite]]\nname = \"s\"\ntranscripts = [\"a\"]\npolicies = [\"p\"]\nlimits = [{limits}]\n[suite.tolerance]\n{tolerance}"
@@ -12,7 +12,7 @@ fn suite(limits: &str, tolerance: &str) -> Suite {
     Gate::parse(&text, "s.toml").expect("a suite").suites.remove(0)
 }
 
-/// What policy `p` reached: of each transcript its name, its value and its weight.
+/// Builds the measured values of policy `p`: name, value and weight of each transcript.
 fn reached(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Measured {
     let columns = suite.columns();
     let of = |&(transcript, value, weight): &(&str, f64, f64)| {
@@ -34,7 +34,7 @@ fn baseline(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Baseline {
     Baseline::new([("s", &[reached(suite, transcripts)][..])].into_iter())
 }
 
-/// The first verdict: outcome, allowed, headroom, and the transcript that moved.
+/// Returns the first verdict: outcome, allowed value, headroom, and the transcript that moved.
 fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f64)]>) -> String {
     let baseline = before.map(|before| baseline(suite, before));
     let verdict = evaluate(suite, &[reached(suite, now)], baseline.as_ref()).remove(0);

@@ -1,4 +1,4 @@
-//! Suite files: what is read, and what is said of what cannot be meant.
+//! Suite files: what is parsed, and the errors for what is rejected.
 
 use super::*;
 
