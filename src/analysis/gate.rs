@@ -139,7 +139,7 @@ pub fn notes(suite: &Suite, measured: &[Measured], baseline: &Baseline) -> Vec<S
         let new = analysed.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
         let gone = known.iter().copied().filter(|one| !analysed.contains(one)).collect();
         notes.extend(named("not in the baseline, so tolerances leave it out until --update", new));
-        notes.extend(named("in the baseline, but not here", gone));
+        notes.extend(named("in the baseline, but not analysed here", gone));
     }
     notes
 }
@@ -148,6 +148,6 @@ pub fn notes(suite: &Suite, measured: &[Measured], baseline: &Baseline) -> Vec<S
 pub fn left_behind(baseline: &Baseline, asked: &[(String, String)]) -> Vec<String> {
     let is_asked = |of: &(&str, &str)| asked.iter().any(|(suite, policy)| (suite.as_str(), policy.as_str()) == *of);
     let left = baseline.policies().into_iter().filter(|of| !is_asked(of));
-    left.map(|(suite, policy)| format!("suite {suite}, {policy}: in the baseline, but nothing asks for it; --update drops it"))
+    left.map(|(suite, policy)| format!("suite {suite}, {policy}: in the baseline, but no suite uses it; --update removes it"))
         .collect()
 }

@@ -41,7 +41,7 @@ fn as_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok,
 pub enum BaselineError {
     #[error("not a baseline that `recompact check --update` wrote: {0}")]
     Shape(#[from] serde_json::Error),
-    #[error("a baseline of version {0}; this program reads version {VERSION}: `recompact check --update` writes it anew")]
+    #[error("a baseline of version {0}; this program reads version {VERSION}: `recompact check --update` writes it again")]
     OtherVersion(u64),
 }
 

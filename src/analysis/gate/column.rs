@@ -17,12 +17,12 @@ pub fn by_id(id: &str) -> Result<Column, String> {
     if let Some(kind) = id.strip_prefix(FINDING).and_then(findings::by_id) {
         return match kind.detect {
             Some(_) => Ok(of_findings(kind)),
-            None => Err(format!("`{id}`: is found in files by `recompact audit`, never in a replay")),
+            None => Err(format!("`{id}` counts findings of `recompact audit` in files, never in a replay")),
         };
     }
     let columns = metric::columns();
     match columns.iter().find(|column| column.id == id) {
-        Some(column) if column.combine == Aggregation::Nothing => Err(format!("`{id}`: has no total over transcripts")),
+        Some(column) if column.combine == Aggregation::Nothing => Err(format!("`{id}` has no total over transcripts")),
         Some(column) => Ok(column.clone()),
         None => Err(format!("there is no column `{id}`{}", did_you_mean(id, &ids()))),
     }

@@ -93,8 +93,8 @@ impl RuleCase<'_> {
         let known = baseline.transcripts(self.suite.name(), &self.measured.policy);
         let lost = known.into_iter().find(|known| !self.measured.transcripts.iter().any(|one| one.transcript == *known));
         match (lost, before) {
-            (Some(lost), _) => Some(format!("the baseline is also of {lost}, which was not analysed")),
-            (None, None) => Some("the baseline has no value of it".to_owned()),
+            (Some(lost), _) => Some(format!("the baseline includes {lost}, which was not analysed")),
+            (None, None) => Some("the baseline has no value for it".to_owned()),
             (None, Some(_)) => None,
         }
     }

@@ -51,7 +51,7 @@ impl Gate {
         let mut suites: Vec<Suite> = Vec::new();
         for (index, asked) in file.suite.into_iter().enumerate() {
             if suites.iter().any(|known| known.asked.name == asked.name) {
-                let what = format!("a suite named `{}` stands above already", asked.name);
+                let what = format!("there is already a suite named `{}`", asked.name);
                 return Err(wrong((spans.line(Some(index), "name"), what)));
             }
             let with_name = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
@@ -91,7 +91,7 @@ fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
             let line = spans.line_of_key(index, "tolerance", column);
             return Err((
                 line,
-                format!("suite `{name}`: the ids of columns hold a dot, so they stand in quotes: \"{column}.…\" = \"1%\""),
+                format!("suite `{name}`: column ids contain a dot, so write them in quotes: \"{column}.…\" = \"1%\""),
             ));
         }
     }
@@ -105,10 +105,10 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
         return at("name", "`name` is empty".to_owned());
     }
     if asked.transcripts.is_empty() {
-        return at("transcripts", "`transcripts` is empty, and a gate that looks at nothing would hold".to_owned());
+        return at("transcripts", "`transcripts` is empty, and a gate without transcripts would always pass".to_owned());
     }
     if asked.policies.is_empty() {
-        return at("policies", "`policies` is empty, and a gate that looks at nothing would hold".to_owned());
+        return at("policies", "`policies` is empty, and a gate without policies would always pass".to_owned());
     }
     for (at, path) in asked.transcripts.iter().enumerate() {
         check_relative(path).map_err(|what| (spans.line_of_item(index, "transcripts", at), what))?;
@@ -122,11 +122,11 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
     match asked.summarizer.as_deref().and_then(Address::parse) {
         Some(Err(what)) => at("summarizer", what),
         Some(Ok(_)) if asked.cassette.is_none() => {
-            let what = "a gate asks no model: name the folder with its recorded answers as `cassette` (`recompact replay --cassette` fills it)";
+            let what = "a gate never calls a model: set `cassette` to the folder with its recorded answers (`recompact replay --cassette` fills it)";
             at("summarizer", what.to_owned())
         }
         None if asked.cassette.is_some() => {
-            at("cassette", "`cassette` holds answers of models, and no `summarizer` here is a model".to_owned())
+            at("cassette", "`cassette` has answers of models, but `summarizer` is not a model".to_owned())
         }
         _ => Ok(()),
     }
@@ -136,9 +136,9 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
 fn check_relative(path: &str) -> Result<(), String> {
     match path {
         "" => Err("a path is empty".to_owned()),
-        "-" => Err("standard input is not the same twice: name files".to_owned()),
+        "-" => Err("standard input is different every time: name files".to_owned()),
         path if path.starts_with(['/', '\\', '~']) || path.get(1..2) == Some(":") => {
-            Err(format!("`{path}` leads somewhere on one machine only: write it relative to this file"))
+            Err(format!("`{path}` exists on one machine only: write it relative to this file"))
         }
         _ => Ok(()),
     }
@@ -156,24 +156,18 @@ fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule
         let line = spans.line_of_key(index, "tolerance", id);
         let column = by_id(id).map_err(|what| (line, what))?;
         if column.better == Direction::Neither {
-            return Err((
-                line,
-                format!("`{id}` is neither good nor bad, so nothing of it is worse; `limits` can say what it must be"),
-            ));
+            return Err((line, format!("`{id}` has no better direction, so it cannot be worse: use `limits` instead")));
         }
         if tolerated.of(1.0).is_none() {
             return Err((
                 line,
-                format!("`{id}`: `{tolerated}` is no tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
+                format!("`{id}`: `{tolerated}` is not a tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
             ));
         }
         rules.push(Rule { column, demand: RuleKind::Tolerance(tolerated.clone()), line });
     }
     if rules.is_empty() {
-        Err((
-            spans.line(Some(index), "name"),
-            "has neither `limits` nor a `tolerance`, so it would hold whatever happens".to_owned(),
-        ))
+        Err((spans.line(Some(index), "name"), "has neither `limits` nor a `tolerance`, so it would always pass".to_owned()))
     } else {
         Ok(rules)
     }

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn the_name_of_a_bound_is_not_for_others() {
         let said = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
-        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another");
+        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
         let copied = preset("keep-all").expect("a preset").toml;
         assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
     }

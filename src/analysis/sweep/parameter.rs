@@ -162,12 +162,12 @@ fn parse_range(written: &str, from: &str, to: &str) -> Result<ValuePiece, String
         let whole = size.filter(|_| is_plain && !is_fraction(number));
         let value = whole.map(|size| size.resolve(Limits { window: 0, max_output: 0 }));
         value.filter(|value| i64::try_from(*value).is_ok()).ok_or_else(|| {
-            format!("`{written}`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `{number}` is none")
+            format!("`{written}`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `{number}` is not one")
         })
     };
     let (first, last, step) = (whole(from.trim())?, whole(to.trim())?, step.map_or(Ok(1), |step| whole(step.trim()))?);
     if step == 0 {
-        return Err(format!("`{written}`: a step of 0 leads nowhere"));
+        return Err(format!("`{written}`: the step is 0"));
     }
     if last < first {
         return Err(format!("`{written}`: the range ends below its beginning"));
@@ -242,13 +242,16 @@ mod tests {
             ("a.b=", "a.b: a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`"),
             ("a.b=1,,2", "a.b: a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`"),
             ("a.b=9..3", "a.b: `9..3`: the range ends below its beginning"),
-            ("a.b=1..9:0", "a.b: `1..9:0`: a step of 0 leads nowhere"),
+            ("a.b=1..9:0", "a.b: `1..9:0`: the step is 0"),
             (
                 "a.b=1..window",
-                "a.b: `1..window`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `window` is none",
+                "a.b: `1..window`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `window` is not one",
             ),
-            ("a.b=1.5..3", "a.b: `1.5..3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `1.5` is none"),
-            ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is none"),
+            (
+                "a.b=1.5..3",
+                "a.b: `1.5..3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `1.5` is not one",
+            ),
+            ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is not one"),
         ] {
             assert_eq!(written.parse::<Parameter>().expect_err(written), what);
         }

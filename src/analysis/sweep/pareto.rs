@@ -101,7 +101,7 @@ mod tests {
     ///
     /// ```text
     /// 0  .60 .30   front
-    /// 1  .605 .22  front: a hundredth dearer at most, and keeps more, so 0 is not needed beside it
+    /// 1  .605 .22  front: at most a hundredth more expensive, and keeps more, so 0 is not needed beside it
     /// 2  .70 .10   front
     /// 3  .70 .11   dominated by 2, by no more than the tolerance
     /// 4  .80 .20   dominated by 3, and so of the third rank
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(front(&[vec![2.0], vec![1.0], vec![1.0], vec![1.005]], &[0.01]), [1], "one objective, one best");
         assert_eq!(front(&[], &[]), Vec::<usize>::new());
         let with_one_unknown: Vec<Vec<f64>> = PAPER.iter().map(|[cost, lost]| vec![*cost, *lost, without]).collect();
-        assert_eq!(front(&with_one_unknown, &[0.01; 3]), [1, 2, 6], "what nobody has a value of changes nothing");
+        assert_eq!(front(&with_one_unknown, &[0.01; 3]), [1, 2, 6], "an objective without any value changes nothing");
     }
 
     #[test]

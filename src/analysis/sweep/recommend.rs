@@ -29,16 +29,16 @@ pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Opti
     let worst = (0..objectives.len()).max_by(|a, b| shortfalls[best][*a].total_cmp(&shortfalls[best][*b]).then(b.cmp(a)));
     let why = match worst {
         _ if members.len() == 1 => {
-            "Nothing else is on the front: no other configuration is better in any objective by more than \
+            "It is the only configuration on the Pareto front: no other one is better in any objective by more than \
                                     its tolerance."
                 .to_owned()
         }
         Some(worst) => format!(
-            "The compromise of the {} on the front: its largest shortfall from the best, in {}, is {:.0} % of the front's range, and \
-             no other member's largest is smaller.",
+            "The compromise among the {} configurations on the Pareto front: in every objective it is at most {:.0} % of the front's \
+             range behind the best value (most in {}), and no other configuration has a smaller largest gap.",
             members.len(),
-            objectives[worst].column,
-            largest(best) * 100.0
+            largest(best) * 100.0,
+            objectives[worst].column
         ),
         None => String::new(),
     };
@@ -99,7 +99,7 @@ mod tests {
         let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
         let (best, why) = minimax_choice(&objectives, &members).expect("a front");
         assert_eq!(members[best].policy, "c");
-        let said = "The compromise of the 4 on the front: its largest shortfall from the best, in cost.ratio, is 40 % of the";
+        let said = "The compromise among the 4 configurations on the Pareto front: in every objective it is at most 40 % of the";
         assert!(why.starts_with(said), "{why}");
         let neighbours = neighbours(&objectives, &members, best);
         let said: Vec<_> = neighbours.iter().map(|next| (next.policy.as_str(), next.by.as_ref())).collect();
@@ -124,7 +124,7 @@ mod tests {
         let of = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
         assert_eq!(minimax_choice(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
         let (_, why) = minimax_choice(&objectives, &[of(None)]).expect("one");
-        assert!(why.starts_with("Nothing else is on the front"));
+        assert!(why.starts_with("It is the only configuration on the Pareto front"));
         assert_eq!(minimax_choice(&objectives, &[]), None);
         assert_eq!(neighbours(&objectives, &[of(None)], 0), []);
     }

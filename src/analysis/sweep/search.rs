@@ -253,7 +253,7 @@ impl Search {
         let broken = broken.and_then(|column| totals[front[best]][column]).filter(|requests| *requests > 0.0);
         let warning = broken.map(|requests| {
             let requests = plural(requests as usize, "request");
-            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' leaves such policies out.")
+            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
         });
         let why = why + warning.as_deref().unwrap_or_default();
         Some((front[best], Recommendation { policy: policy.name.clone(), toml: policy.to_toml(), why, neighbours }))

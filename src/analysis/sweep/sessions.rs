@@ -91,7 +91,7 @@ impl SessionTable {
             // If 10,000 sessions are not enough, the share is too near to 0 or 1.
             let needed = (1..10_000).find(|of| is_enough(*of)).map_or("very many".to_owned(), |needed| needed.to_string());
             return Err(SweepError::Wrong(format!(
-                "--holdout {held_out}: the transcripts hold {}; {needed} are needed, so that {MIN_SIDE} are on either side",
+                "--holdout {held_out}: the transcripts have {}; {needed} are needed so that each side has {MIN_SIDE}",
                 plural(all, "session")
             )));
         }
@@ -107,7 +107,7 @@ impl SessionTable {
 mod tests {
     use super::*;
 
-    fn roster() -> SessionTable {
+    fn table() -> SessionTable {
         let seen = |names: &[(&str, u64)]| -> Vec<SessionSize> {
             names.iter().map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls }).collect()
         };
@@ -122,31 +122,31 @@ mod tests {
 
     #[test]
     fn sub_agents_and_trials_are_with_their_session() {
-        let roster = roster();
-        assert_eq!((roster.sessions(), roster.calls(0), roster.calls(1), roster.calls(2)), (10, 17, 2, 4));
-        assert_eq!(roster.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(0));
-        assert_eq!(roster.session("list.json", "17-trial1"), roster.session("list.json", "17"));
-        assert_eq!(roster.session("list.json", "19"), None, "no call, nothing to replay");
-        assert!(roster.holds("list.json", |session| session == 2) && !roster.holds("list.json", |session| session == 0));
+        let table = table();
+        assert_eq!((table.sessions(), table.calls(0), table.calls(1), table.calls(2)), (10, 17, 2, 4));
+        assert_eq!(table.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(0));
+        assert_eq!(table.session("list.json", "17-trial1"), table.session("list.json", "17"));
+        assert_eq!(table.session("list.json", "19"), None, "no call, nothing to replay");
+        assert!(table.holds("list.json", |session| session == 2) && !table.holds("list.json", |session| session == 0));
     }
 
     #[test]
     fn a_split_is_of_whole_sessions_and_the_same_again() {
-        let roster = roster();
-        let split = roster.split(0.3, 1).expect("ten are enough");
+        let table = table();
+        let split = table.split(0.3, 1).expect("ten are enough");
         assert_eq!((split.develop.len(), split.held_out.len()), (7, 3));
         let mut all = [split.develop.clone(), split.held_out.clone()].concat();
         all.sort_unstable();
         assert_eq!(all, (0..10).collect::<Vec<_>>());
-        assert_eq!(split, roster.split(0.3, 1).expect("the same"));
-        assert!((2..20).any(|seed| roster.split(0.3, seed).expect("as many").held_out != split.held_out));
-        assert!(roster.split(0.0, 1).expect("none").held_out.is_empty());
+        assert_eq!(split, table.split(0.3, 1).expect("the same"));
+        assert!((2..20).any(|seed| table.split(0.3, seed).expect("as many").held_out != split.held_out));
+        assert!(table.split(0.0, 1).expect("none").held_out.is_empty());
     }
 
     #[test]
     fn too_few_sessions_say_how_many_are_needed() {
-        let error = |held_out: f64| roster().split(held_out, 1).expect_err("too few").to_string();
-        let said = "--holdout 0.1: the transcripts hold 10 sessions; 15 are needed, so that 2 are on either side";
+        let error = |held_out: f64| table().split(held_out, 1).expect_err("too few").to_string();
+        let said = "--holdout 0.1: the transcripts have 10 sessions; 15 are needed so that each side has 2";
         assert_eq!(error(0.1), said);
         assert!(error(0.9).contains("; 16 are needed"));
     }

@@ -26,7 +26,7 @@ impl Source {
         let policy = Policy::parse(&self.text, &self.origin, settings)?;
         let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
         if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
-            let what = format!("`{}` is the name of a bound: a policy that does something else needs another", policy.name);
+            let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
             return Err(PolicyError { origin: self.origin.clone(), line: None, what });
         }
         Ok(policy)
