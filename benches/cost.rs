@@ -18,7 +18,7 @@ use std::time::Duration;
 use recompact::engine::context::sizes_of;
 use recompact::engine::policy::Policy;
 use recompact::facts::references::References;
-use recompact::metrics::cost::{Setup, Tariff, cost};
+use recompact::metrics::cost::{CostSetup, Tariff, cost};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{self, InitialState};
 use recompact::metrics::retention::evaluate;
@@ -96,10 +96,10 @@ impl Session {
         let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
         let size = |block: BlockId| sizes_of(conversation, sizes, &journal.made, block)[slot];
         let kept = evaluate(conversation, &self.references, &journal, &size);
-        let before = InitialState::of(conversation, journal.overhead);
+        let before = InitialState::from_record(conversation, journal.overhead);
         let cache =
-            prompt_cache::Setup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
-        let setup = Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept: &kept };
+            prompt_cache::CacheSetup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
+        let setup = CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: &kept };
         let time = best(RUNS, || _ = black_box(cost(black_box(&setup))));
         (time, journal.requests.iter().map(|request| request.delta.appended.len()).sum())
     }

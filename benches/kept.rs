@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use recompact::engine::policy::Policy;
 use recompact::facts::references::References;
-use recompact::metrics::retention::{Grain, bounds, evaluate, wishes};
+use recompact::metrics::retention::{Grain, bounds, evaluate, oracle_instance};
 use recompact::transcript::conversation::BlockId;
 
 use clock::{best, milliseconds};
@@ -66,10 +66,10 @@ fn times(prepared: &Prepared, policy: &Policy) -> [Duration; 2] {
     let sizes: Vec<u64> = conversation.blocks.iter().map(|block| block.text().len() as u64 / 4).collect();
     let tokens = |block: BlockId| sizes[block.index()];
     let references = References::new(conversation, tokens);
-    let wishes = wishes(conversation, &references, Grain::Lines, &tokens);
+    let instance = oracle_instance(conversation, &references, Grain::Lines, &tokens);
     let journal = prepared.replay(policy);
     [
         best(RUNS, || _ = black_box(evaluate(conversation, &references, black_box(&journal), &tokens))),
-        best(RUNS, || _ = black_box(bounds(&wishes, black_box(&journal), false))),
+        best(RUNS, || _ = black_box(bounds(&instance, black_box(&journal), false))),
     ]
 }

@@ -1,12 +1,12 @@
-//! Suites with limits → verdicts: whether policies still do what was agreed, for continuous integration.
+//! Checks for continuous integration: evaluates suites with limits and a baseline, and gives a verdict per rule.
 //!
 //! ```text
 //!  recompact.toml ──load──▶ Gate: suites with rules (a limit, or how much worse than the baseline)
-//!  study ──▶ Results ──reach──▶ totals of the gated columns, and of each transcript
-//!  recompact.baseline.json ──▶ Baseline ──judge──▶ Verdicts: before, after, what is allowed, the transcript that moved most
+//!  study ──▶ Results ──measure──▶ totals of the gated columns, and of each transcript
+//!  recompact.baseline.json ──▶ Baseline ──evaluate──▶ Verdicts: before, after, what is allowed, the transcript that moved most
 //! ```
 //!
-//! Nothing passes that was not judged: a value that is missing, here or in the baseline, is a verdict of its own.
+//! A rule that could not be evaluated never passes: a missing value, here or in the baseline, has its own verdict.
 
 mod baseline;
 mod column;
@@ -21,13 +21,13 @@ use serde::Serialize;
 use crate::metrics::column::Column;
 use crate::results::condition::Condition;
 
-pub use baseline::{Baseline, BaselineError, Entry};
+pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};
 pub use measure::{Measured, measure};
 pub use schema::schema;
 
-/// What a suite file asks for, checked, with the lines of what can fail.
+/// A parsed and checked suite file, with line numbers for errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// Path of the baseline, relative to the suite file.
@@ -35,28 +35,28 @@ pub struct Gate {
     pub suites: Vec<Suite>,
 }
 
-/// Policies, what they are replayed on, and what must hold for each of them.
+/// Policies, the transcripts they are replayed on, and the rules for each policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
-    /// As it is written, without limits and tolerances.
+    /// The suite as written, without limits and tolerances.
     pub asked: SuiteTable,
     /// Line of its `transcripts`.
     pub line: Option<usize>,
     pub rules: Vec<Rule>,
 }
 
-/// What must hold for one column.
+/// A rule about one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub column: Column,
     pub demand: RuleKind,
-    /// Where it is written in the suite file.
+    /// Its line in the suite file.
     pub line: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RuleKind {
-    /// Of the value, whatever it was before.
+    /// Limit of the value, whatever the baseline has.
     Limit(Condition),
     /// How much worse than the baseline the value may be.
     Tolerance(Tolerance),
@@ -67,7 +67,7 @@ impl Suite {
         &self.asked.name
     }
 
-    /// The columns that any rule is about, each once, in the order of the rules.
+    /// Returns the columns of all rules, each once, in the order of the rules.
     pub fn columns(&self) -> Vec<&Column> {
         let mut columns: Vec<&Column> = Vec::new();
         for rule in &self.rules {
@@ -80,7 +80,7 @@ impl Suite {
 }
 
 impl Rule {
-    /// As a report names it: `kept.hit >= 0.85`, `kept.hit at most 1% worse`.
+    /// Returns the rule as reports show it: `kept.hit >= 0.85`, `kept.hit at most 1% worse`.
     pub fn written(&self) -> String {
         match &self.demand {
             RuleKind::Limit(condition) => condition.to_string(),
@@ -89,16 +89,16 @@ impl Rule {
     }
 }
 
-/// All that a run of the gate tells.
+/// Result of a run of the gate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateReport {
-    /// The suite file, as it was named.
+    /// The suite file, as the user named it.
     pub file: String,
     /// By suite, policy and rule.
     pub verdicts: Vec<Verdict>,
     /// What could not be analysed.
     pub problems: Vec<Problem>,
-    /// What to know of suites and baseline.
+    /// Remarks about suites and baseline.
     pub notes: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ pub struct Problem {
 }
 
 impl GateReport {
-    /// How many rules have this outcome.
+    /// Returns the number of rules with this outcome.
     pub fn count(&self, is_counted: impl Fn(&Outcome) -> bool) -> usize {
         self.verdicts.iter().filter(|verdict| is_counted(&verdict.outcome)).count()
     }
@@ -126,28 +126,28 @@ impl GateReport {
     }
 }
 
-/// What to know of a suite and its baseline: transcripts that only one of them has.
-pub fn notes(suite: &Suite, reached: &[Measured], baseline: &Baseline) -> Vec<String> {
+/// Returns remarks about a suite and its baseline: transcripts that only one of them has.
+pub fn notes(suite: &Suite, measured: &[Measured], baseline: &Baseline) -> Vec<String> {
     let mut notes = Vec::new();
-    for reached in reached {
-        let known = baseline.transcripts(suite.name(), &reached.policy);
-        let here: Vec<&str> = reached.transcripts.iter().map(|one| one.transcript.as_str()).collect();
+    for measured in measured {
+        let known = baseline.transcripts(suite.name(), &measured.policy);
+        let analysed: Vec<&str> = measured.transcripts.iter().map(|one| one.transcript.as_str()).collect();
         let named = |what: &str, names: Vec<&str>| match names.as_slice() {
             [] => None,
-            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), reached.policy, names.join(", "))),
+            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), measured.policy, names.join(", "))),
         };
-        let new = here.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
-        let gone = known.iter().copied().filter(|one| !here.contains(one)).collect();
+        let new = analysed.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
+        let gone = known.iter().copied().filter(|one| !analysed.contains(one)).collect();
         notes.extend(named("not in the baseline, so tolerances leave it out until --update", new));
-        notes.extend(named("in the baseline, but not here", gone));
+        notes.extend(named("in the baseline, but not analysed here", gone));
     }
     notes
 }
 
-/// What the baseline has that no suite asks for any more.
+/// Returns remarks about entries of the baseline that no suite uses any more.
 pub fn left_behind(baseline: &Baseline, asked: &[(String, String)]) -> Vec<String> {
     let is_asked = |of: &(&str, &str)| asked.iter().any(|(suite, policy)| (suite.as_str(), policy.as_str()) == *of);
     let left = baseline.policies().into_iter().filter(|of| !is_asked(of));
-    left.map(|(suite, policy)| format!("suite {suite}, {policy}: in the baseline, but nothing asks for it; --update drops it"))
+    left.map(|(suite, policy)| format!("suite {suite}, {policy}: in the baseline, but no suite uses it; --update removes it"))
         .collect()
 }

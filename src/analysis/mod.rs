@@ -1,9 +1,9 @@
-//! The questions users ask, each a caller of the engine and the metrics.
+//! Analyses that answer users' questions; each calls the engine and the metrics.
 //!
 //! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers [`study`] (many transcripts
-//! through many policies), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for continuous
-//! integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is there?), [`inspect`] (what a
-//! transcript holds), and [`audit`](mod@audit) (what is wrong with saved transcripts).
+//! through many policies), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
+//! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
+//! context?), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
 
 pub mod audit;
 pub mod gate;

@@ -1,7 +1,7 @@
-//! Many transcripts × many policies, in parallel, in order.
+//! Studies: replays many transcripts through many policies, in parallel, with results in a fixed order.
 //!
-//! Sizes are computed once for all policies of a conversation. Results come in the order of the input, whatever thread made
-//! them, and hold nothing of the machine.
+//! Sizes are computed once for all policies of a conversation. Results follow the order of the input, whatever thread
+//! computed them, and contain nothing about the machine.
 
 mod compare;
 mod costs;
@@ -27,7 +27,7 @@ use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
 use crate::metrics::prices::Prices;
 use crate::metrics::retention::oracle::Instance;
-use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, wishes};
+use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, oracle_instance};
 use crate::results::saved::Results;
 use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
@@ -40,14 +40,14 @@ pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
 pub use transcript_result::TranscriptResult;
 
-use compare::{BaselineComparison, ReplayRow};
+use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;
-use unknown_models::Unknown;
+use unknown_models::UnknownFact;
 
-/// The window of a model nobody named: what most models of the recorded agents had.
-const USUAL_WINDOW: u64 = 200_000;
+/// Context window in tokens if nothing names one: what most models of the recorded agents had.
+const DEFAULT_WINDOW: u64 = 200_000;
 
-/// How much the replayed record may cost more or less than was billed, where nobody chose another share.
+/// Default for the largest accepted error of the cost check, as a share of the bill.
 pub const MAX_RESIDUAL: f64 = 0.15;
 
 /// What is replayed, and how.
@@ -56,32 +56,32 @@ pub struct Study {
     pub policies: Vec<Policy>,
     /// Index of the policy that `tokens.saved` and `cost.ratio` compare with.
     pub baseline: usize,
-    /// The report's own count of tokens.
+    /// Token counter of the report.
     pub counter: TokenCounter,
-    /// In place of what the record or the policy says.
+    /// Replaces the context window of the record or the policy.
     pub window: Option<u64>,
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
-    /// Who writes summaries; each policy names one of them by its index.
+    /// Summarizers; each policy names one of them by its index.
     pub writers: Vec<NamedSummarizer>,
-    /// How many of the worst hard misses are listed for each policy.
+    /// Number of the worst hard misses listed for each policy.
     pub misses: usize,
-    /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
+    /// Whether to compute the upper bound of retention too; this is slow on long sessions.
     pub exact: bool,
     pub prices: Prices,
-    /// Prices every call as this model's, whatever the record says.
+    /// Prices every call as this model, whatever the record says.
     pub priced_as: Option<String>,
-    /// The largest share by which the replayed record may cost more or less than was billed; beyond it nothing is priced.
+    /// Largest error of the cost check, as a share of the bill; a conversation beyond it is not priced.
     pub max_residual: f64,
-    /// How many of the dearest breaks of the cached prefix are listed for each policy.
+    /// Number of the costliest cache invalidations listed for each policy.
     pub breaks: usize,
-    /// Whether findings are looked for.
+    /// Whether to detect findings.
     pub findings: bool,
-    /// Of the draws of sessions.
+    /// Random seed of the resamples of sessions.
     pub seed: u64,
 }
 
-/// Gives an observer for each replay. With observers, replays run one after another.
+/// Creates an observer for each replay. With observers, replays run one after another.
 pub trait Observers {
     fn observe<'a>(
         &'a mut self,
@@ -91,17 +91,17 @@ pub trait Observers {
     ) -> Box<dyn Observer + 'a>;
 }
 
-/// One conversation under one policy.
-struct Outcome {
+/// Replay of one conversation under one policy.
+struct ReplayOutcome {
     journal: Journal,
-    kept: Retention,
+    retention: Retention,
     grain: Grain,
     bounds: Bounds,
     cost: Option<Cost>,
 }
 
 impl Study {
-    /// Compares with the first policy, and lists nothing beside the columns.
+    /// Creates a study that compares with the first policy and lists nothing except the columns.
     pub fn new(policies: Vec<Policy>) -> Self {
         Self {
             policies,
@@ -124,83 +124,94 @@ impl Study {
 
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> TranscriptResult {
-        let mut part = TranscriptResult::new(name, reading);
-        let countings: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
-        for (conversation, counting) in reading.conversations.iter().zip(&countings) {
-            let prepared = Prepared::new(self, conversation, counting);
-            part.calibrations.extend(counting.row(name, conversation));
-            // All are compared with the baseline and become rows one by one, so that few journals are held at a time.
-            let baseline = self.replay(&prepared, &self.policies[self.baseline], &mut NoObserver);
-            let against = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
-            let replayed: Vec<ReplayRow> = match &mut observers {
+        let mut result = TranscriptResult::new(name, reading);
+        let counters: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
+        for (conversation, counter) in reading.conversations.iter().zip(&counters) {
+            let prepared = Prepared::new(self, conversation, counter);
+            result.calibrations.extend(counter.row(name, conversation));
+            // All policies are compared with the baseline and become rows one by one, so that few journals are held in
+            // memory.
+            let baseline = self.replay_with_bounds(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let comparison = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
+            let compared: Vec<ComparedReplay> = match &mut observers {
                 None => {
-                    let replayed = |(index, policy)| match index == self.baseline {
-                        true => against.replayed(policy, &baseline),
-                        false => against.replayed(policy, &self.replay(&prepared, policy, &mut NoObserver)),
+                    let compare = |(index, policy)| {
+                        if index == self.baseline {
+                            comparison.compare(policy, &baseline)
+                        } else {
+                            comparison.compare(policy, &self.replay_with_bounds(&prepared, policy, &mut NoObserver))
+                        }
                     };
-                    self.policies.par_iter().enumerate().map(replayed).collect()
+                    self.policies.par_iter().enumerate().map(compare).collect()
                 }
                 Some(observers) => {
-                    let observed = |policy| {
+                    let compare = |policy| {
                         let mut observer = observers.observe(name, conversation, policy);
-                        against.replayed(policy, &self.replay(&prepared, policy, &mut *observer))
+                        comparison.compare(policy, &self.replay_with_bounds(&prepared, policy, &mut *observer))
                     };
-                    self.policies.iter().map(observed).collect()
+                    self.policies.iter().map(compare).collect()
                 }
             };
-            part.add(&against, replayed);
-            part.checks.extend(prepared.money.row(name, &conversation.name));
-            part.notes.extend(prepared.money.refusal(name, conversation));
-            part.unknown.extend(prepared.money.unknown_models().iter().map(|model| (Unknown::Price, model.clone())));
-            part.unknown.extend(counting.uncalibrated().map(|model| (Unknown::Tokenizer, model.to_owned())));
-            part.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
+            result.add(&comparison, compared);
+            result.checks.extend(prepared.costs.row(name, &conversation.name));
+            result.notes.extend(prepared.costs.refusal(name, conversation));
+            result.unknown.extend(prepared.costs.unknown_models().iter().map(|model| (UnknownFact::Price, model.clone())));
+            result.unknown.extend(counter.uncalibrated().map(|model| (UnknownFact::Tokenizer, model.to_owned())));
+            result.compared.push(ChanceSample::new(name, &conversation.name, prepared.references.placebo));
         }
-        part
+        result
     }
 
-    /// Puts the parts together, in the order of the transcripts, and says how sure the totals are.
-    pub fn results(&self, parts: Vec<TranscriptResult>) -> Results {
-        let mut results = transcript_result::results(self, parts);
+    /// Combines the results of the transcripts, in their order, and computes confidence intervals of the totals.
+    pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
+        let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
-        let asked: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
-        infer(&mut results, &self.policies[self.baseline].name, &asked, self.seed);
+        let compared: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
+        infer(&mut results, &self.policies[self.baseline].name, &compared, self.seed);
         results
     }
 
     fn window_of(&self, conversation: &Conversation, policy: &Policy) -> u64 {
-        self.window.or(conversation.window).or(policy.window).unwrap_or(USUAL_WINDOW)
+        self.window.or(conversation.window).or(policy.window).unwrap_or(DEFAULT_WINDOW)
     }
 
-    fn replay(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> Outcome {
-        let (journal, kept, cost) = self.replayed(prepared, policy, observer);
-        let (grain, wishes) = self.wishes(prepared, policy);
-        let bounds = bounds(wishes, &journal, self.exact);
-        Outcome { journal, kept, grain, bounds, cost }
+    fn replay_with_bounds(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> ReplayOutcome {
+        let (journal, retention, cost) = self.replay_with_cost(prepared, policy, observer);
+        let (grain, instance) = self.oracle_instance(prepared, policy);
+        let bounds = bounds(instance, &journal, self.exact);
+        ReplayOutcome { journal, retention, grain, bounds, cost }
     }
 
-    /// A replay without its bounds.
-    fn replayed(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention, Option<Cost>) {
+    /// Replays without computing bounds.
+    fn replay_with_cost(
+        &self,
+        prepared: &Prepared,
+        policy: &Policy,
+        observer: &mut dyn Observer,
+    ) -> (Journal, Retention, Option<Cost>) {
         let setup = self.setup(prepared, policy);
-        let (journal, kept) = looked_up(&setup, prepared, observer);
-        let cost = prepared.money.cost(&setup, &journal, &kept);
-        (journal, kept, cost)
+        let (journal, retention) = replay_and_evaluate(&setup, prepared, observer);
+        let cost = prepared.costs.cost(&setup, &journal, &retention);
+        (journal, retention, cost)
     }
 
-    /// A conversation as one replay after another needs it.
+    /// Prepares a conversation for several replays.
     pub fn prepare<'a>(&self, conversation: &'a Conversation) -> Prepared<'a> {
         Prepared::new(self, conversation, &self.counter.of(conversation))
     }
 
-    /// What is wrong with one replay by itself.
+    /// Returns the findings of one replay.
     pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
-        let (journal, kept, cost) = self.replayed(prepared, policy, &mut NoObserver);
+        let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
         let window = self.window_of(prepared.conversation, policy);
-        prepared.look(policy, (&journal, &kept, cost.as_ref()), window, |replay| findings::detect(transcript, replay))
+        prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
+            findings::detect(transcript, replay)
+        })
     }
 
-    /// One replay by itself: what was sent, and what became of the uses of earlier facts.
+    /// Replays one conversation. Returns its journal, and what happened to later uses of earlier facts.
     pub fn evaluate(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention) {
-        looked_up(&self.setup(prepared, policy), prepared, observer)
+        replay_and_evaluate(&self.setup(prepared, policy), prepared, observer)
     }
 
     fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> Setup<'a> {
@@ -213,24 +224,24 @@ impl Study {
         }
     }
 
-    /// What the clairvoyant that a policy is compared with chooses from.
-    fn wishes<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
+    /// Returns what the oracle that a policy is compared with chooses from.
+    fn oracle_instance<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
         let grain = retention::grain(policy);
-        let make = || wishes(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
-        (grain, prepared.wishes[grain as usize].get_or_init(make))
+        let build = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
+        (grain, prepared.oracle_instances[grain as usize].get_or_init(build))
     }
 }
 
-fn looked_up(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
+fn replay_and_evaluate(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
     let journal = replay(setup, observer);
-    let kept = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
-    (journal, kept)
+    let retention = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
+    (journal, retention)
 }
 
-/// The policies that are bounds themselves: no bounds are shown for them, and no misses.
+/// Policies that are bounds themselves: reports show no bounds and no misses for them.
 pub const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
 
-/// The policies of a comparison: keep-all first and drop-all last, the bounds, and between them what was asked for.
+/// Returns the policies of a comparison: keep-all first, then the requested ones, drop-all last.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {
     let bound = |name: &str| preset(name).and_then(|preset| preset.policy(&[]).ok());
     let is_asked = |name: &str| asked.iter().any(|policy| policy.name == name);

@@ -1,14 +1,14 @@
-//! A policy's parameters → configurations → a Pareto front, and which of it to take.
+//! Parameter sweeps: tries settings of a policy, computes the Pareto front, and recommends one configuration.
 //!
 //! ```text
 //!  policies × parameters ──space (grid, or sobol)──▶ candidates
-//!  transcripts ──roster──▶ sessions, some held out
+//!  transcripts ──session table──▶ sessions, some held out
 //!  candidates × sessions ──search, halving──▶ totals ──pareto──▶ the front ──recommend──▶ one, and its neighbours
 //! ```
 //!
-//! A [`Search`] says what is to be replayed next and takes what came of it; whoever drives it reads the transcripts. It holds what
-//! each session adds to the totals of a few columns, and nothing of single calls. What is found on some sessions is reported on
-//! others, by an ordinary [`Study`](crate::analysis::study::Study), where some were held out.
+//! A [`Search`] is a state machine: it says what to replay next and takes the results; the caller reads the transcripts. It
+//! stores what each session adds to the totals of a few columns, and nothing about single calls. If sessions are held out,
+//! the results of the chosen policies are reported on those, by an ordinary [`Study`](crate::analysis::study::Study).
 
 mod candidate;
 mod criteria;
@@ -38,7 +38,7 @@ use crate::engine::policy::PolicyError;
 pub enum SweepError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// What was given, and what to do.
+    /// What is wrong, and what to do.
     #[error("{0}")]
     Wrong(String),
 }

@@ -1,4 +1,4 @@
-//! Values by column id, in the order of the columns: small maps that are written often and searched seldom.
+//! Values by column id, in the order of the columns: small maps that are written often and searched rarely.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metrics::column::ColumnId;
 
-/// A map from column ids that keeps the order of insertion. Lookup walks the few dozen ids there are; of two entries with
-/// one id the first counts.
+/// Map from column ids that keeps the order of insertion. A lookup scans the few dozen ids; if two entries have one id, the
+/// first counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnMap<T>(Vec<(ColumnId, T)>);
 
-/// One row's values: `None` (null in JSON) where the measure does not apply.
+/// Values of one row: `None` (null in JSON) if the metric does not apply.
 pub type Values = ColumnMap<Option<f64>>;
 
-/// The two ends of a confidence interval.
+/// Both ends of each confidence interval.
 pub type Intervals = ColumnMap<[f64; 2]>;
 
 impl<T> ColumnMap<T> {
-    /// The entry of this column, if it has one.
+    /// Returns the entry of this column.
     pub fn entry(&self, id: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == id).map(|(_, value)| value)
     }
 
-    /// Adds an entry, or replaces the one this column has.
+    /// Adds an entry, or replaces the existing entry of this column.
     pub fn set(&mut self, id: impl Into<ColumnId>, value: T) {
         let id = id.into();
         match self.0.iter_mut().find(|(known, _)| *known == id) {
@@ -38,12 +38,12 @@ impl<T> ColumnMap<T> {
         self.0.is_empty()
     }
 
-    /// The ids that have an entry, in order.
+    /// Returns the ids that have an entry, in order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(id, _)| id.as_ref())
     }
 
-    /// Sorts the entries, one an id; `place` gives the place of an id.
+    /// Sorts the entries by the position that `place` returns for an id, and keeps one entry per id.
     pub fn sort_by_place(&mut self, place: impl Fn(&str) -> usize) {
         self.0.sort_by_key(|(id, _)| place(id));
         self.0.dedup_by(|second, first| second.0 == first.0);
@@ -51,7 +51,7 @@ impl<T> ColumnMap<T> {
 }
 
 impl Values {
-    /// The value of a column; `None` where it is missing, for whatever reason.
+    /// Returns the value of a column; `None` if the entry or its value is missing.
     pub fn get(&self, id: &str) -> Option<f64> {
         self.entry(id).copied().flatten()
     }
@@ -81,7 +81,7 @@ impl Serialize for Intervals {
     }
 }
 
-/// A number that is written without `.0` where it is whole, and as null where JSON has no form for it.
+/// Number that is written without `.0` if it is whole, and as null if JSON cannot represent it.
 pub(crate) struct Number(pub f64);
 
 impl Serialize for Number {

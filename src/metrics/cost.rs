@@ -1,8 +1,8 @@
-//! Money: what a replay costs with the provider's prompt cache simulated, by part, and what every break of the prefix costs.
+//! Cost of a replay with the provider's prompt cache simulated, by part, and the cost of each cache invalidation.
 //!
-//! Amounts come twice: in USD, where the prices of all models of a conversation are known, and in tokens at the price of
-//! input, which compare policies either way. What a replay cannot know is told apart from the total: the results that an agent
-//! would have fetched again.
+//! There are two amounts: in USD, if the prices of all models of a conversation are known, and in tokens at the price of
+//! input, which always compare policies. What a replay cannot know is kept out of the total: the results that an agent would
+//! fetch again.
 
 mod check;
 mod tariff;
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Summary;
 use crate::metrics::prices::Price;
-use crate::metrics::prompt_cache::{self, Break, CacheUse, serve};
+use crate::metrics::prompt_cache::{self, Break, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
 
-pub use check::{Check, CostSide, Worst, check};
+pub use check::{CheckSide, CostCheck, WorstCall, check};
 pub use tariff::Tariff;
 
-/// Tokens an agent writes to fetch something again: a tool_use, and a word why.
-const ASKING_AGAIN: u64 = 100;
+/// Tokens that an agent writes to fetch something again: a tool_use and a short reason.
+const REFETCH_OUTPUT_TOKENS: u64 = 100;
 
-/// An amount by what it is paid for.
+/// An amount, split by what it pays for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CostParts {
     pub read: f64,
-    /// Written to the cache, or too short for it.
+    /// Input written to the cache, or input of requests too short to be cached.
     pub written: f64,
     pub output: f64,
     pub summarizer: f64,
-    /// If every soft miss were fetched again; not in the total.
+    /// Cost of fetching every soft miss again; not in the total.
     pub rereads: f64,
-    /// What marks at the ends of requests only would add.
+    /// What cache breakpoints at the ends of requests only would add.
     pub at_ends: f64,
     /// What the total would be without a prompt cache.
     pub uncached: f64,
@@ -42,10 +42,10 @@ impl CostParts {
     }
 }
 
-/// What one conversation costs under one policy.
+/// Cost of one conversation under one policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cost {
-    /// `None` where the price of one of its models is not known.
+    /// `None` if the price of one of its models is unknown.
     pub usd: Option<CostParts>,
     /// In tokens at the price of input.
     pub tokens: CostParts,
@@ -54,127 +54,128 @@ pub struct Cost {
     pub breaks: Vec<PricedBreak>,
 }
 
-/// A prefix that an edit made unreadable, and when that will have paid.
+/// A cache invalidation by an edit: what it costs, and when the edit pays for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PricedBreak {
     pub call: usize,
     pub what: Break,
-    /// What writing again costs more than reading would have: in USD, and in tokens at the price of input.
+    /// How much more writing again costs than reading would have: in USD, and in tokens at the price of input.
     pub usd: Option<f64>,
     pub tokens: f64,
-    /// After so many further calls the tokens freed have saved as much; `None`: never.
+    /// Number of later calls after which the freed tokens have saved as much; `None`: never.
     pub break_even: Option<f64>,
-    /// Calls until the next break, or the end: how many it had.
+    /// Calls until the next break or the end of the conversation.
     pub followed: usize,
 }
 
-/// What a cost depends on.
+/// Input of [`cost`].
 #[derive(Clone, Copy)]
-pub struct Setup<'a> {
-    pub cache: prompt_cache::Setup<'a>,
+pub struct CostSetup<'a> {
+    pub cache: prompt_cache::CacheSetup<'a>,
     pub tariff: &'a Tariff,
-    /// Tokens of each call's response, by call.
+    /// Tokens of the response of each call.
     pub outputs: &'a [u64],
-    pub kept: &'a Retention,
+    pub retention: &'a Retention,
 }
 
-/// What a replay costs.
-pub fn cost(setup: &Setup) -> Cost {
-    let served = serve(&setup.cache);
-    let mut sums = Sums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
-    for of_call in &served {
-        let output = setup.outputs[of_call.call];
-        sums.pay(of_call.call, of_call.tokens, |part, price| {
-            let unread = if of_call.is_cached { setup.tariff.write(price) } else { price.input };
-            let input = |read: u64| read as f64 * price.cache_read + (of_call.tokens - read) as f64 * unread;
-            part.read += of_call.read as f64 * price.cache_read;
-            part.written += (of_call.tokens - of_call.read) as f64 * unread;
-            part.at_ends += input(of_call.read_at_ends) - input(of_call.read);
+/// Computes the cost of a replay.
+pub fn cost(setup: &CostSetup) -> Cost {
+    let cache_uses = simulate(&setup.cache);
+    let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
+    for cache_use in &cache_uses {
+        let output = setup.outputs[cache_use.call];
+        sums.add_at_prices(cache_use.call, cache_use.tokens, |part, price| {
+            let unread_price = if cache_use.is_cached { setup.tariff.write(price) } else { price.input };
+            let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
+            part.read += cache_use.read as f64 * price.cache_read;
+            part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
+            part.at_ends += input(cache_use.read_at_ends) - input(cache_use.read);
             part.output += output as f64 * price.output;
-            part.uncached += of_call.tokens as f64 * price.input + output as f64 * price.output;
+            part.uncached += cache_use.tokens as f64 * price.input + output as f64 * price.output;
         });
     }
-    let mut asked_at = None;
+    let mut previous_call = None;
     for summary in &setup.cache.journal.summaries {
-        let is_first = asked_at.replace(summary.call) != Some(summary.call);
+        let is_first = previous_call.replace(summary.call) != Some(summary.call);
         if !summary.attempt.failed {
-            sums.add_summary(setup, summary, is_first, &served);
+            sums.add_summary(setup, summary, is_first, &cache_uses);
         }
     }
-    for reread in &setup.kept.rereads {
-        sums.add_reread(reread, &served);
+    for reread in &setup.retention.rereads {
+        sums.add_reread(reread, &cache_uses);
     }
     Cost {
         usd: setup.tariff.is_known().then_some(sums.usd),
         tokens: sums.tokens,
-        cache_read: served.iter().map(|of_call| of_call.read).sum(),
-        breaks: breaks(setup.tariff, &served),
+        cache_read: cache_uses.iter().map(|cache_use| cache_use.read).sum(),
+        breaks: priced_breaks(setup.tariff, &cache_uses),
     }
 }
 
-/// Amounts as they add up.
-struct Sums<'a> {
+/// Running sums of amounts.
+struct CostSums<'a> {
     tariff: &'a Tariff,
     usd: CostParts,
     tokens: CostParts,
 }
 
-impl Sums<'_> {
-    /// Adds what a call pays at the prices of a request of so many tokens: `add` adds tokens times price.
-    fn pay(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
+impl CostSums<'_> {
+    /// Adds an amount at the prices of a request of `tokens` tokens; `add` multiplies tokens by prices.
+    fn add_at_prices(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
         let price = self.tariff.price(call, tokens);
         add(&mut self.usd, &price.times(tariff::USD));
         add(&mut self.tokens, &price.times(1.0 / price.input));
     }
 
-    /// A summary that rides the prefix reads what the last request had cached, and writes the rest. A retry begins with another
-    /// message, and so does a summarizer's request of its own: of those nothing is cached. Failed attempts are not billed: most
-    /// are refused before they are read.
-    fn add_summary(&mut self, setup: &Setup, summary: &Summary, is_first: bool, served: &[CacheUse]) {
-        let rides = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
-        let ready = of_call(served, summary.call).map_or(0, |of_call| of_call.ready);
-        let whole = summary.attempt.tokens_in + if rides { setup.cache.journal.overhead } else { 0 };
-        let read = if rides { ready.min(whole) } else { 0 };
-        self.pay(summary.call, whole, |part, price| {
-            let rest = if rides { setup.tariff.write(price) } else { price.input };
+    /// Adds a summary. A summary that reuses the prefix cache reads what the last request had cached and writes the rest. A
+    /// retry begins with a different message, and so does a summarizer request of its own: nothing of those is cached. Failed
+    /// attempts are not billed: most are refused before they are read.
+    fn add_summary(&mut self, setup: &CostSetup, summary: &Summary, is_first: bool, cache_uses: &[CacheUse]) {
+        let reuses_prefix = is_first && setup.cache.policy.layers[summary.layer].reuses_prefix_cache();
+        let ready = cache_use_of_call(cache_uses, summary.call).map_or(0, |cache_use| cache_use.ready);
+        let request = summary.attempt.tokens_in + if reuses_prefix { setup.cache.journal.overhead } else { 0 };
+        let read = if reuses_prefix { ready.min(request) } else { 0 };
+        self.add_at_prices(summary.call, request, |part, price| {
+            let unread_price = if reuses_prefix { setup.tariff.write(price) } else { price.input };
             let output = summary.attempt.tokens_out as f64 * price.output;
-            part.summarizer += read as f64 * price.cache_read + (whole - read) as f64 * rest + output;
-            part.uncached += whole as f64 * price.input + output;
+            part.summarizer += read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
+            part.uncached += request as f64 * price.input + output;
         });
     }
 
-    /// To fetch something again takes a call: it reads the prefix, writes what it asks, and what it gets enters the cache.
-    fn add_reread(&mut self, reread: &Reread, served: &[CacheUse]) {
+    /// Adds a fetch: it takes a call that reads the prefix and writes its request, and the result enters the cache.
+    fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse]) {
         let call = reread.call as usize;
-        let request = of_call(served, call).map_or(0, |of_call| of_call.tokens);
-        self.pay(call, request, |part, price| {
+        let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);
+        self.add_at_prices(call, request, |part, price| {
             let again = reread.tokens as f64 * self.tariff.write(price);
-            part.rereads += again + ASKING_AGAIN as f64 * price.output + request as f64 * price.cache_read;
+            part.rereads += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
         });
     }
 }
 
-fn of_call(served: &[CacheUse], call: usize) -> Option<&CacheUse> {
-    served.binary_search_by_key(&call, |of_call| of_call.call).ok().map(|at| &served[at])
+fn cache_use_of_call(cache_uses: &[CacheUse], call: usize) -> Option<&CacheUse> {
+    cache_uses.binary_search_by_key(&call, |cache_use| cache_use.call).ok().map(|at| &cache_uses[at])
 }
 
-fn breaks(tariff: &Tariff, served: &[CacheUse]) -> Vec<PricedBreak> {
-    let broken: Vec<_> = served.iter().enumerate().filter(|(_, of_call)| of_call.broken.is_some()).map(|(at, _)| at).collect();
-    let ends = broken.iter().skip(1).copied().chain([served.len()]);
+fn priced_breaks(tariff: &Tariff, cache_uses: &[CacheUse]) -> Vec<PricedBreak> {
+    let break_indices: Vec<_> =
+        cache_uses.iter().enumerate().filter(|(_, cache_use)| cache_use.broken.is_some()).map(|(at, _)| at).collect();
+    let ends = break_indices.iter().skip(1).copied().chain([cache_uses.len()]);
     let priced = |(at, end): (&usize, usize)| {
-        let of_call = &served[*at];
-        let what = of_call.broken?;
-        let price = tariff.price(of_call.call, of_call.tokens);
-        let dearer = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
+        let cache_use = &cache_uses[*at];
+        let what = cache_use.broken?;
+        let price = tariff.price(cache_use.call, cache_use.tokens);
+        let extra = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
         let saved = what.freed as f64 * price.cache_read;
         Some(PricedBreak {
-            call: of_call.call,
+            call: cache_use.call,
             what,
-            usd: tariff.is_known().then_some(dearer * tariff::USD),
-            tokens: dearer / price.input,
-            break_even: (saved > 0.0).then(|| dearer / saved),
+            usd: tariff.is_known().then_some(extra * tariff::USD),
+            tokens: extra / price.input,
+            break_even: (saved > 0.0).then(|| extra / saved),
             followed: end - at,
         })
     };
-    broken.iter().zip(ends).filter_map(priced).collect()
+    break_indices.iter().zip(ends).filter_map(priced).collect()
 }

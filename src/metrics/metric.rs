@@ -1,7 +1,7 @@
-//! What a replay is judged by: functions from a conversation and its journal to the values of columns.
+//! Metrics: functions from a conversation and its journal to the values of columns.
 //!
-//! A measure is one file and one row of [`METRICS`]. Its columns say their unit, which way is better and how conversations
-//! add up; reports need to know no more.
+//! A metric is one file and one row of [`METRICS`]. Each column states its unit, which direction is better and how
+//! conversations are totalled; reports need nothing else.
 
 mod broken;
 mod cost;
@@ -20,18 +20,18 @@ use crate::transcript::conversation::Conversation;
 
 pub use retention::CHANCE;
 
-/// What a measure looks at.
+/// Input of a metric: one replay and its baseline.
 pub struct MetricInput<'a> {
     pub conversation: &'a Conversation,
     pub journal: &'a Journal,
-    /// The same conversation under the policy that is compared with.
+    /// Replay of the same conversation under the baseline policy.
     pub baseline: &'a Journal,
-    pub kept: &'a Retention,
-    /// `None` where the conversation could not be priced.
+    pub retention: &'a Retention,
+    /// `None` if the conversation could not be priced.
     pub cost: Option<&'a Cost>,
     pub baseline_cost: Option<&'a Cost>,
-    /// Weight of the uses that the clairvoyant hits in as many tokens.
-    pub bound: Option<f64>,
+    /// Weight of the uses that the greedy oracle hits with the same tokens at each call.
+    pub oracle_weight: Option<f64>,
 }
 
 pub struct Metric {
@@ -39,40 +39,34 @@ pub struct Metric {
     /// One line for the catalog.
     pub about: &'static str,
     pub columns: &'static [Column],
-    /// One value for each of the columns, in their order; `None` where it does not apply.
+    /// Returns one value for each column, in their order; `None` if the column does not apply.
     pub values: fn(&MetricInput) -> Vec<Option<f64>>,
 }
 
-/// Every measure, in the order of the columns.
-pub const METRICS: &[Metric] = &[
-    tokens::MEASUREMENT,
-    cost::MEASUREMENT,
-    retention::MEASUREMENT,
-    disk::MEASUREMENT,
-    summaries::MEASUREMENT,
-    overflow::MEASUREMENT,
-    broken::MEASUREMENT,
-];
+/// All metrics, in the order of the columns.
+pub const METRICS: &[Metric] =
+    &[tokens::METRIC, cost::METRIC, retention::METRIC, disk::METRIC, summaries::METRIC, overflow::METRIC, broken::METRIC];
 
-/// The columns of all measures.
+/// Returns the columns of all metrics.
 pub fn columns() -> Vec<Column> {
-    METRICS.iter().flat_map(|measure| measure.columns.iter().cloned()).collect()
+    METRICS.iter().flat_map(|metric| metric.columns.iter().cloned()).collect()
 }
 
-/// The values of all measures.
-pub fn values(replayed: &MetricInput) -> Values {
-    let of = |measure: &Metric| {
-        let ids = measure.columns.iter().map(|column| column.id.clone());
-        ids.zip((measure.values)(replayed)).collect::<Vec<_>>()
+/// Returns the values of all metrics.
+pub fn values(input: &MetricInput) -> Values {
+    let values = |metric: &Metric| {
+        let ids = metric.columns.iter().map(|column| column.id.clone());
+        ids.zip((metric.values)(input)).collect::<Vec<_>>()
     };
-    METRICS.iter().flat_map(of).collect()
+    METRICS.iter().flat_map(values).collect()
 }
 
-/// The columns that tell something of a bound: it sends tokens and hits uses, and has no layers, files or summaries.
-pub fn values_of_bound(replayed: &MetricInput) -> Values {
-    let tells = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::OF_BOUNDS.contains(&id);
-    let all = values(replayed);
-    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| tells(id)))).collect()
+/// Returns the values of an oracle or upper bound. Only columns of tokens and hits apply: a bound has no layers, files or
+/// summaries.
+pub fn bound_values(input: &MetricInput) -> Values {
+    let applies = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::BOUND_COLUMNS.contains(&id);
+    let all = values(input);
+    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| applies(id)))).collect()
 }
 
 fn count(n: usize) -> Option<f64> {

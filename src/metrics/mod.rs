@@ -1,8 +1,9 @@
-//! What a replay is worth: tokens, money, information kept, requests broken.
+//! Measures a replay: tokens, cost, retention of information, broken requests.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`engine`](crate::engine). Offers [`retention`] (which uses still
-//! find their fact, and the bounds), [`prompt_cache`] (the provider's cache, simulated), [`prices`], [`cost`], and [`metric`] (the
-//! table of all metrics), whose values are named by [`column`](mod@column) and held in a [`column_map`].
+//! May import: every wing before it, [`util`](crate::util) to [`engine`](crate::engine). Offers [`retention`] (which later
+//! uses still find their fact in the request, and the bounds), [`prompt_cache`] (simulates the provider's cache), [`prices`],
+//! [`cost`], and [`metric`] (the table of all metrics). [`column`](mod@column) describes their values, and a [`column_map`]
+//! holds them.
 
 pub mod column;
 pub mod column_map;

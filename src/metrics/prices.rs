@@ -1,8 +1,8 @@
-//! What tokens cost: models, their prices by date, and the rules of their prompt caches, as data.
+//! Prices of tokens by model and date, and the rules of prompt caches, as data.
 //!
-//! The list that comes with the program is `prices/list.toml`; a file of the same form replaces it. A recorded model id is
-//! looked up by its whole name, without date and route: a model that is not in the list is unknown, and never priced as one that
-//! begins alike. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
+//! The built-in list is `prices/list.toml`; a file of the same form replaces it. A recorded model id is looked up by its
+//! whole name, without date and route: a model that is not in the list is unknown, and is never priced as one with a similar
+//! name. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
 
 mod answer;
 mod bill;
@@ -19,20 +19,20 @@ pub use bill::{Bill, Ledger};
 
 use crate::metrics::prompt_cache::{OTHER, Provider};
 
-/// USD per million tokens.
+/// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     /// Input that is neither read from the prompt cache nor written to it; more than 0.
     pub input: f64,
     pub output: f64,
     pub cache_read: f64,
-    /// Input that is written to the cache, for five minutes and for an hour; the price of input where writing is free.
+    /// Input written to the cache, for five minutes and for an hour; equal to `input` if writing is free.
     pub cache_write_5m: f64,
     pub cache_write_1h: f64,
 }
 
 impl Price {
-    /// All prices in another unit.
+    /// Returns all prices times a factor.
     pub fn times(&self, factor: f64) -> Self {
         let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = *self;
         let [input, output, cache_read, cache_write_5m, cache_write_1h] =
@@ -41,122 +41,122 @@ impl Price {
     }
 }
 
-/// What one model costs at one time.
+/// Price of one model at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
-    /// The name it was found under; `None`: the model is unknown, and these are ratios to the price of input.
+    /// Name in the list; `None`: the model is unknown, and the prices are ratios to the price of input.
     pub entry: Option<String>,
     pub price: Price,
-    /// Requests of more than so many tokens cost this instead.
+    /// Token limit, and the price of requests above it.
     pub large: Option<(u64, Price)>,
     pub provider: &'static Provider,
-    /// The shortest prefix that is cached, in tokens.
+    /// Tokens of the shortest prefix that is cached.
     pub min_tokens: u64,
 }
 
-/// The price of some models in one period.
+/// Price of some models in one period.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct PriceEntry {
     /// Ids of the models, without date and route; never empty.
     pub names: Vec<String>,
     pub price: Price,
-    /// Requests of more than so many tokens cost this instead.
+    /// Token limit, and the price of requests above it.
     pub large: Option<(u64, Price)>,
     pub provider: &'static Provider,
-    /// The shortest prefix that is cached, in tokens.
+    /// Tokens of the shortest prefix that is cached.
     pub min_tokens: u64,
-    /// The first day it holds, and the first day of the next price, in UTC. Where none follows, the last known one goes on.
+    /// First day of the price, and first day after it, in UTC. If no price follows, the last known one stays valid.
     pub from: Option<Date>,
     pub until: Option<Date>,
-    /// Where the price was read, and when.
+    /// Where and when the price was read.
     pub source: Option<String>,
     pub date: Option<String>,
 }
 
-/// A list of prices.
+/// List of prices.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices {
-    entries: Vec<Entry>,
-    /// Where each name stands: its entries, the earliest first, and its place among their names.
-    places: HashMap<String, Vec<(usize, usize)>>,
+    entries: Vec<PriceEntry>,
+    /// For each name, `(entry index, index in its names)`, the earliest entry first.
+    positions: HashMap<String, Vec<(usize, usize)>>,
 }
 
 impl Prices {
-    /// The list that comes with the program. It is read once.
+    /// Returns the built-in list, which is parsed once.
     pub fn built_in() -> Self {
-        // That it can be read is tested.
+        // A test checks that it can be parsed.
         static LIST: LazyLock<Prices> =
             LazyLock::new(|| Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default());
         LIST.clone()
     }
 
-    /// What a model costs at a time (milliseconds since 1970; without one: at the latest). Before its first period, a model
-    /// costs what it costs in that.
+    /// Returns the price of a model at a time (milliseconds since 1970; `None`: the latest price). Before its first period, a
+    /// model costs what it costs in that period.
     pub fn quote(&self, model: Option<&str>, time: Option<i64>) -> Quote {
-        let found = model.and_then(|model| names::forms(model).iter().find_map(|form| self.named(form, time)));
-        found.unwrap_or_else(|| unknown(names::provider(model.unwrap_or_default())))
+        let found = model.and_then(|model| names::lookup_keys(model).iter().find_map(|key| self.find(key, time)));
+        found.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
     }
 
-    /// Every model of the list, in its order.
+    /// Returns every model of the list, in order.
     pub fn names(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let names = self.entries.iter().flat_map(|entry| &entry.names).map(String::as_str);
-        names.filter(|name| seen.insert(names::key(name))).collect()
+        names.filter(|name| seen.insert(names::normalized(name))).collect()
     }
 
-    /// The entries of a model that is in the list under this name, the earliest first.
-    pub fn entries(&self, name: &str) -> Vec<&Entry> {
-        let places = self.places.get(&names::key(name)).into_iter().flatten();
-        places.map(|(entry, _)| &self.entries[*entry]).collect()
+    /// Returns the entries of a model with this name, the earliest first.
+    pub fn entries(&self, name: &str) -> Vec<&PriceEntry> {
+        let positions = self.positions.get(&names::normalized(name)).into_iter().flatten();
+        positions.map(|(entry, _)| &self.entries[*entry]).collect()
     }
 
-    fn new(entries: Vec<Entry>) -> Self {
-        let mut places: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
+    fn new(entries: Vec<PriceEntry>) -> Self {
+        let mut positions: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
         let mut by_time: Vec<_> = entries.iter().enumerate().collect();
         by_time.sort_by_key(|(_, entry)| entry.from);
         for (index, entry) in by_time {
             for (place, name) in entry.names.iter().enumerate() {
-                places.entry(names::key(name)).or_default().push((index, place));
+                positions.entry(names::normalized(name)).or_default().push((index, place));
             }
         }
-        Self { entries, places }
+        Self { entries, positions }
     }
 
-    fn named(&self, key: &str, time: Option<i64>) -> Option<Quote> {
-        let places = self.places.get(key)?;
+    fn find(&self, key: &str, time: Option<i64>) -> Option<Quote> {
+        let positions = self.positions.get(key)?;
         let has_begun = |(entry, _): &&(usize, usize)| {
             let from = self.entries[*entry].from;
-            time.is_none_or(|time| from.is_none_or(|from| from <= day(time)))
+            time.is_none_or(|time| from.is_none_or(|from| from <= utc_day(time)))
         };
-        let (entry, name) = *places.iter().rfind(has_begun).or(places.first())?;
-        let Entry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
+        let (entry, name) = *positions.iter().rfind(has_begun).or(positions.first())?;
+        let PriceEntry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
         let (price, large, min_tokens) = (*price, *large, *min_tokens);
         Some(Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens })
     }
 }
 
 impl Quote {
-    /// The price of a request of so many tokens.
+    /// Returns the price of a request of `tokens` tokens.
     pub fn at(&self, tokens: u64) -> &Price {
         self.large.as_ref().filter(|(above, _)| tokens > *above).map_or(&self.price, |(_, price)| price)
     }
 }
 
-/// The day of a time, in UTC; the first one for times no calendar holds.
-fn day(time: i64) -> Date {
+/// Returns the day of a time, in UTC; the first day for times that no calendar holds.
+fn utc_day(time: i64) -> Date {
     jiff::Timestamp::from_millisecond(time).map_or(Date::MIN, |time| time.to_zoned(jiff::tz::TimeZone::UTC).date())
 }
 
-/// For models nobody knows: the price of everything as a multiple of that of input, which is what most providers ask.
+/// Prices of unknown models, as multiples of the price of input: what most providers charge.
 pub const RATIOS: Price = Price { input: 1.0, output: 5.0, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2.0 };
 
-/// Providers that ask for no more than input where it is written to the cache.
+/// Providers whose cache writes cost no more than input.
 const FREE_WRITES: [&str; 2] = ["openai", "gemini"];
 
-/// Tokens of the shortest prefix that is cached, where nobody says more: what most models of Anthropic and OpenAI ask for.
+/// Default for the tokens of the shortest prefix that is cached: what most models of Anthropic and OpenAI require.
 const MIN_TOKENS: u64 = 1_024;
 
-fn unknown(provider: &str) -> Quote {
+fn ratio_quote(provider: &str) -> Quote {
     let write = |ratio| if FREE_WRITES.contains(&provider) { RATIOS.input } else { ratio };
     let price = Price { cache_write_5m: write(RATIOS.cache_write_5m), cache_write_1h: write(RATIOS.cache_write_1h), ..RATIOS };
     let provider = Provider::by_name(provider).unwrap_or(&OTHER);

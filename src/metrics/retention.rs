@@ -1,12 +1,12 @@
-//! Information kept: every use of an earlier fact, looked up in what a policy sent.
+//! Retention of information: looks up every use of an earlier fact in the requests that a policy sent.
 //!
-//! A use is a *hit* where the request still holds the fact, word for word; a *soft miss* where it does not, but shows a handle
-//! by which the fact can be had again (a path, a URL, the name of the file a result was moved to), and the file was not
-//! written since; a *hard miss* otherwise. The recorded agent saw everything it used, so this is no rate of success: it says
-//! how much of what an agent needed a policy would have had in sight.
+//! A use is a *hit* if the request still contains the fact, word for word. It is a *soft miss* if the request does not, but
+//! contains a handle from which the agent can get the fact again (a path, a URL, the name of the file to which a result was
+//! moved) and the file was not written since. It is a *hard miss* otherwise. The recorded agent saw everything that it used,
+//! so this is not a success rate: it measures how much of what the agent needed a policy would have kept in the context.
 //!
-//! A look-up follows the journal: it counts in how many visible blocks each fact stands, and a change touches the facts of
-//! the blocks it changed. So it costs the facts of changed blocks and the uses, not calls times context.
+//! The lookup follows the journal: it counts how many visible blocks contain each fact, and a change updates the facts of the
+//! changed blocks only. So the time grows with the facts of changed blocks and with the uses, not with calls × context size.
 
 mod archives;
 mod bounds;
@@ -26,18 +26,17 @@ use crate::facts::extract::FactKind;
 use crate::facts::references::{FactId, Loss, Provenance, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
-pub use bounds::{Bounds, Grain, bounds, wishes};
+pub use bounds::{Bounds, Grain, bounds, oracle_instance};
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
 pub use tally::{GAPS, GENERATIONS, Share};
 use visible_facts::VisibleFacts;
 
-/// What a policy kept of what one conversation went on to use.
-/// Saved without its lists: those are of one conversation.
+/// What a policy kept of the facts that one conversation used again. Lists are not saved: they belong to one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retention {
-    /// What became of each of the references' uses; hard for those whose call sent nothing.
+    /// Outcome of each use in `References::uses`; hard if its call sent no request.
     #[serde(skip)]
     pub outcomes: Vec<UseOutcome>,
     pub all: Share,
@@ -47,15 +46,15 @@ pub struct Retention {
     pub by_kind: [Share; FactKind::ALL.len()],
     /// In the order of [`Provenance::ALL`].
     pub by_provenance: [Share; Provenance::ALL.len()],
-    /// By how many summaries had come between, from none: see [`GENERATIONS`].
+    /// By the number of summaries between the fact and its use, from none: see [`GENERATIONS`].
     pub by_generation: [Share; GENERATIONS.len()],
-    /// Calls times the users' rules given before them; and those where the rule stood in the request word for word.
+    /// Sum over calls of the users' rules given before the call; and of those that the request contains word for word.
     pub rules: u64,
     pub rules_held: u64,
-    /// What had gone into summaries and was needed again, and the rules that had.
+    /// Facts and rules that went into summaries and were needed later.
     #[serde(default)]
     pub summarised: Summarised,
-    /// What is predicted to be fetched again, for soft misses.
+    /// Predicted fetches of softly missed facts.
     #[serde(skip)]
     pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
@@ -63,28 +62,30 @@ pub struct Retention {
     pub missed: Vec<Miss>,
 }
 
-/// What of that which only summaries could hold they held.
+/// What the summaries held of the facts and rules that only they could hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summarised {
-    /// Weight of the uses of facts that had gone into a summary and stood nowhere else since; and of those the request held. Of
-    /// recorded summaries: weight of the facts known before and used after, at their first use; and of those the summary held.
+    /// Weight of the uses of facts that went into a summary and are nowhere else since; and of those uses whose fact the
+    /// request contains. For recorded summaries: weight of the facts known before and used after, at their first use; and of
+    /// those that the summary contains.
     pub needed: f64,
     pub held: f64,
-    /// Users' rules that stood in what a summary replaced and nowhere else in the request, each once a summary; and those that
-    /// stood in its message word for word.
+    /// Users' rules in what a summary replaced and nowhere else in the request, each counted once per summary; and those that
+    /// its message contains word for word.
     pub rules: u64,
     pub rules_held: u64,
 }
 
 impl Summarised {
-    fn of_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
+    fn set_from_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
         self.needed = by_generation[1..].iter().map(|share| share.weight).sum();
         self.held = by_generation[1..].iter().map(|share| share.hit).sum();
     }
 
-    /// The recorded agent used what it could see, so of its uses its own summaries seem to hold all. What they held is told by what
-    /// it had known and used again: each such fact at its first use after the compaction, wherever the agent had it from by then.
-    fn of_the_record(&mut self, references: &References, journal: &Journal) {
+    /// The recorded agent used what it could see, so its own summaries would seem to hold all of its uses. Therefore this
+    /// counts the facts that it knew before the compaction and used after it: each at its first use, wherever the agent had
+    /// it from by then.
+    fn add_recorded_losses(&mut self, references: &References, journal: &Journal) {
         let read = |loss: &&Loss| journal.recorded.iter().any(|summary| summary.restored.compaction == loss.compaction);
         for loss in references.losses.iter().filter(read) {
             self.needed += loss.needed_weight;
@@ -93,79 +94,79 @@ impl Summarised {
     }
 }
 
-/// Something that an agent without it would have fetched again.
+/// A fetch that an agent without the fact would have made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reread {
-    /// The call that needed it.
+    /// Index of the call that needed it.
     pub call: u32,
     /// Tokens of the result, and of the call that asks for it.
     pub tokens: u64,
 }
 
-/// A fact that was used and could not be had any more.
+/// A fact that the agent used and that was lost for good.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Miss {
     pub fact: FactId,
-    /// The first call that missed it.
+    /// First call that missed it.
     pub call: u32,
-    /// Calls that missed it, and the weight of all of them.
+    /// Number of calls that missed it, and the total weight of these uses.
     pub uses: u32,
     pub weight: f64,
-    /// Where the recorded agent had it from.
+    /// Block from which the recorded agent had it.
     pub origin: BlockId,
-    /// The layer that took it out of sight, by its index in the policy, and the call before which it did so.
+    /// Index of the layer that removed it from the context, and the call before which it did so.
     pub lost: Option<(usize, u32)>,
-    /// At that call a handle was in sight, but the file had been written since.
+    /// At that call a handle was visible, but its file had been written since.
     pub stale: bool,
 }
 
-/// What became of a use.
+/// Outcome of a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UseOutcome {
     Hit {
-        /// Only a summary holds it.
+        /// Only a summary contains the fact.
         in_summary: bool,
     },
     Soft,
     Hard {
-        /// A handle is in sight, but the file was written since.
+        /// A handle is visible, but its file was written since.
         stale: bool,
     },
 }
 
 impl Retention {
-    /// Tokens that fetching again what was softly missed is predicted to add.
+    /// Returns the tokens predicted for fetching all softly missed facts again.
     pub fn reread_tokens(&self) -> u64 {
         self.rereads.iter().map(|reread| reread.tokens).sum()
     }
 }
 
-/// Looks every use up in what was sent. `tokens` is the size of a block by the report's counter.
+/// Looks up every use in the requests of a replay. `tokens` returns the size of a block by the token counter of the report.
 pub fn evaluate(
     conversation: &Conversation,
     references: &References,
     journal: &Journal,
     tokens: &dyn Fn(BlockId) -> u64,
 ) -> Retention {
-    let mut kept = Retention::default();
-    let mut sight = VisibleFacts::new(conversation, references, journal);
+    let mut retention = Retention::default();
+    let mut visible = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
-    kept.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
+    retention.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<FactId, Miss> = BTreeMap::new();
     for request in &journal.requests {
-        sight.advance(request);
-        while let Some((place, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
+        visible.advance(request);
+        while let Some((index, used)) = uses.next_if(|(_, used)| used.call as usize <= request.call) {
             if (used.call as usize) < request.call {
                 continue;
             }
-            let outcome = match sight.hit(used.fact) {
+            let outcome = match visible.hit(used.fact) {
                 Some(in_summary) => UseOutcome::Hit { in_summary },
-                None => recovery.outcome(used, &sight),
+                None => recovery.outcome(used, &visible),
             };
-            kept.outcomes[place] = outcome;
-            kept.count(references, used, outcome, sight.generation(used.fact));
+            retention.outcomes[index] = outcome;
+            retention.count(references, used, outcome, visible.generation(used.fact));
             if let UseOutcome::Hard { stale } = outcome {
                 let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
@@ -173,24 +174,25 @@ pub fn evaluate(
                     uses: 0,
                     weight: 0.0,
                     origin: used.origin,
-                    lost: sight.lost(used.fact),
+                    lost: visible.lost(used.fact),
                     stale,
                 });
                 entry.uses += 1;
                 entry.weight += references.facts[used.fact as usize].weight;
             }
         }
-        let (held, rules) = sight.rules(request.call);
-        kept.rules += rules;
-        kept.rules_held += held;
+        let (held, rules) = visible.rules(request.call);
+        retention.rules += rules;
+        retention.rules_held += held;
     }
-    (kept.summarised.rules_held, kept.summarised.rules) = sight.folded_rules();
-    match summarizes {
-        true => kept.summarised.of_uses(&kept.by_generation),
-        false => kept.summarised.of_the_record(references, journal),
+    (retention.summarised.rules_held, retention.summarised.rules) = visible.summarised_rules();
+    if summarizes {
+        retention.summarised.set_from_uses(&retention.by_generation);
+    } else {
+        retention.summarised.add_recorded_losses(references, journal);
     }
-    kept.rereads = recovery.rereads();
-    kept.missed = missed.into_values().collect();
-    kept.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
-    kept
+    retention.rereads = recovery.rereads();
+    retention.missed = missed.into_values().collect();
+    retention.missed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.call.cmp(&b.call)).then(a.fact.cmp(&b.fact)));
+    retention
 }

@@ -1,4 +1,4 @@
-//! The baseline: what was agreed, a line a value, so that a change of it can be read in a review.
+//! The baseline: the agreed values, one per line, so that a review can show each change.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -7,52 +7,52 @@ use crate::metrics::column_map::Values;
 
 use super::measure::Measured;
 
-/// The version this program writes and reads.
+/// File version that this program writes and reads.
 const VERSION: u64 = 1;
 
-/// The values of all gated columns, sorted by suite, policy, column and transcript.
+/// Values of all gated columns, sorted by suite, policy, column and transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     pub version: u64,
-    pub values: Vec<Entry>,
+    pub values: Vec<BaselineEntry>,
 }
 
-/// One value.
+/// One value of the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BaselineEntry {
     pub suite: String,
     pub policy: String,
     pub column: ColumnId,
-    /// The transcript it is of, relative to the suite file; the total of all has none.
+    /// Transcript of the value, relative to the suite file; `None` for the total of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// None where the column did not apply.
+    /// `None` if the column did not apply.
     #[serde(serialize_with = "as_number")]
     pub value: Option<f64>,
 }
 
-/// Numbers are written as those of results are, and read back to the last bit.
+/// Writes numbers as results do, so that they are read back exactly.
 fn as_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     value.map(crate::metrics::column_map::Number).serialize(serializer)
 }
 
-/// Why a text is not a baseline that this program reads.
+/// Why a text is not a baseline that this program can read.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     #[error("not a baseline that `recompact check --update` wrote: {0}")]
     Shape(#[from] serde_json::Error),
-    #[error("a baseline of version {0}; this program reads version {VERSION}: `recompact check --update` writes it anew")]
+    #[error("a baseline of version {0}; this program reads version {VERSION}: `recompact check --update` writes it again")]
     OtherVersion(u64),
 }
 
 impl Baseline {
-    /// What all suites reached, by suite.
+    /// Builds the baseline from the measured values of all suites.
     pub fn new<'a>(suites: impl Iterator<Item = (&'a str, &'a [Measured])>) -> Self {
         let entries =
-            |(suite, reached): (&'a str, &'a [Measured])| reached.iter().flat_map(move |reached| entries(suite, reached));
-        let mut values: Vec<Entry> = suites.flat_map(entries).collect();
-        let key = |entry: &Entry| {
-            let Entry { suite, policy, column, transcript, .. } = entry.clone();
+            |(suite, measured): (&'a str, &'a [Measured])| measured.iter().flat_map(move |measured| entries_of(suite, measured));
+        let mut values: Vec<BaselineEntry> = suites.flat_map(entries).collect();
+        let key = |entry: &BaselineEntry| {
+            let BaselineEntry { suite, policy, column, transcript, .. } = entry.clone();
             (suite, policy, column, transcript)
         };
         values.sort_by_cached_key(key);
@@ -61,7 +61,7 @@ impl Baseline {
 
     /// # Errors
     ///
-    /// A text that is no baseline, or one of another version.
+    /// Fails if the text is not a baseline, or is a baseline of another version.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let baseline: Self = serde_json::from_str(text)?;
         match baseline.version {
@@ -70,22 +70,22 @@ impl Baseline {
         }
     }
 
-    /// A total, or a transcript's value; `None` where the baseline has no entry, or the column did not apply.
+    /// Returns a total, or the value of a transcript; `None` if the baseline has no entry or the column did not apply.
     pub fn value(&self, suite: &str, policy: &str, column: &str, transcript: Option<&str>) -> Option<f64> {
-        let of = self.of(suite, policy);
-        let mut of = of.filter(|entry| entry.column == column && entry.transcript.as_deref() == transcript);
-        of.next()?.value
+        let entries = self.of_policy(suite, policy);
+        let mut entries = entries.filter(|entry| entry.column == column && entry.transcript.as_deref() == transcript);
+        entries.next()?.value
     }
 
-    /// The transcripts that the values of a policy are of, each once; empty where it has no values.
+    /// Returns the transcripts with values of a policy, each once; empty if the policy has no values.
     pub fn transcripts(&self, suite: &str, policy: &str) -> Vec<&str> {
-        let mut transcripts: Vec<&str> = self.of(suite, policy).filter_map(|entry| entry.transcript.as_deref()).collect();
+        let mut transcripts: Vec<&str> = self.of_policy(suite, policy).filter_map(|entry| entry.transcript.as_deref()).collect();
         transcripts.sort_unstable();
         transcripts.dedup();
         transcripts
     }
 
-    /// The suites and policies it has values of, each once.
+    /// Returns `(suite, policy)` pairs with values, each once.
     pub fn policies(&self) -> Vec<(&str, &str)> {
         let mut policies: Vec<_> = self.values.iter().map(|entry| (entry.suite.as_str(), entry.policy.as_str())).collect();
         policies.sort_unstable();
@@ -93,23 +93,23 @@ impl Baseline {
         policies
     }
 
-    fn of(&self, suite: &str, policy: &str) -> impl Iterator<Item = &Entry> {
+    fn of_policy(&self, suite: &str, policy: &str) -> impl Iterator<Item = &BaselineEntry> {
         self.values.iter().filter(move |entry| entry.suite == suite && entry.policy == policy)
     }
 }
 
-fn entries<'a>(suite: &'a str, reached: &'a Measured) -> impl Iterator<Item = Entry> + 'a {
+fn entries_of<'a>(suite: &'a str, measured: &'a Measured) -> impl Iterator<Item = BaselineEntry> + 'a {
     let of = move |transcript: Option<&'a str>, values: &'a Values| {
-        values.ids().map(move |id| Entry {
+        values.ids().map(move |id| BaselineEntry {
             suite: suite.to_owned(),
-            policy: reached.policy.clone(),
+            policy: measured.policy.clone(),
             column: id.to_owned().into(),
             transcript: transcript.map(str::to_owned),
             value: values.get(id),
         })
     };
-    let transcripts = reached.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
-    of(None, &reached.totals).chain(transcripts)
+    let transcripts = measured.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
+    of(None, &measured.totals).chain(transcripts)
 }
 
 #[cfg(test)]
@@ -123,8 +123,8 @@ mod tests {
         let values = |value| [("b", Some(value)), ("a", None)].into_iter().collect::<Values>();
         let third = 1.0 / 3.0;
         let one = TranscriptValues { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ColumnMap::default() };
-        let reached = [Measured { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
-        let baseline = Baseline::new([("s", &reached[..])].into_iter());
+        let measured = [Measured { policy: "p".to_owned(), totals: values(third), calls: 1, transcripts: vec![one] }];
+        let baseline = Baseline::new([("s", &measured[..])].into_iter());
         let places: Vec<_> = baseline.values.iter().map(|entry| (entry.column.as_ref(), entry.transcript.as_deref())).collect();
         assert_eq!(places, [("a", None), ("a", Some("t.jsonl")), ("b", None), ("b", Some("t.jsonl"))]);
         let text = serde_json::to_string(&baseline).expect("plain data");

@@ -1,34 +1,34 @@
-//! The columns a rule may be about: those of the measures, and how many findings there are of each kind.
+//! Columns that a rule may use: the columns of the metrics, and the number of findings of each kind.
 
 use crate::findings::{self, FINDINGS, Finding, FindingKind, Level};
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 use crate::metrics::metric;
 use crate::util::text::did_you_mean;
 
-/// What the id of such a column begins with: `finding.pairs`.
+/// Prefix of the columns that count findings: `finding.pairs`.
 const FINDING: &str = "finding.";
 
-/// The column with this id.
+/// Returns the column with this id.
 ///
 /// # Errors
 ///
-/// That there is none, with the one that may have been meant; or why nothing can be asked of it.
+/// Fails if there is no such column (the error suggests a similar id), or if no rule can use the column.
 pub fn by_id(id: &str) -> Result<Column, String> {
     if let Some(kind) = id.strip_prefix(FINDING).and_then(findings::by_id) {
         return match kind.detect {
             Some(_) => Ok(of_findings(kind)),
-            None => Err(format!("`{id}`: is found in files by `recompact audit`, never in a replay")),
+            None => Err(format!("`{id}` counts findings of `recompact audit` in files, never in a replay")),
         };
     }
     let columns = metric::columns();
     match columns.iter().find(|column| column.id == id) {
-        Some(column) if column.combine == Aggregation::Nothing => Err(format!("`{id}`: has no total over transcripts")),
+        Some(column) if column.combine == Aggregation::Nothing => Err(format!("`{id}` has no total over transcripts")),
         Some(column) => Ok(column.clone()),
         None => Err(format!("there is no column `{id}`{}", did_you_mean(id, &ids()))),
     }
 }
 
-/// Those that there are.
+/// Returns the ids of all columns that rules may use.
 pub fn ids() -> Vec<String> {
     let kinds = FINDINGS.iter().filter(|kind| kind.detect.is_some()).map(|kind| format!("{FINDING}{}", kind.id));
     let columns = metric::columns().into_iter().filter(|column| column.combine != Aggregation::Nothing);
@@ -41,7 +41,7 @@ fn of_findings(kind: &FindingKind) -> Column {
     Column { id: format!("{FINDING}{}", kind.id).into(), about: about.into(), ..column }
 }
 
-/// How many findings a column counts among these; `None` where it counts none but has values of its own. Notes do not count.
+/// Returns how many of these findings a column counts; `None` if it does not count findings. Notes are not counted.
 pub fn count<'a>(column: &Column, findings: impl Iterator<Item = &'a Finding>) -> Option<f64> {
     let kind = column.id.strip_prefix(FINDING)?;
     Some(findings.filter(|finding| finding.id == kind && finding.level != Level::Note).count() as f64)

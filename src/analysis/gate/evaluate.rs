@@ -1,4 +1,4 @@
-//! What was reached against what is asked for.
+//! Evaluates measured values against rules.
 
 use serde::Serialize;
 
@@ -8,22 +8,22 @@ use super::baseline::Baseline;
 use super::measure::{Measured, TranscriptValues};
 use super::{Rule, RuleKind, Suite};
 
-/// What became of one rule for one policy.
+/// Result of one rule for one policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub suite: String,
     pub policy: String,
     pub rule: Rule,
     pub outcome: Outcome,
-    /// The baseline's value.
+    /// Value in the baseline.
     pub before: Option<f64>,
-    /// The value now: for a limit of all transcripts, for a tolerance of those that the baseline knows.
+    /// Value now: for a limit over all transcripts, for a tolerance over those that the baseline has.
     pub after: Option<f64>,
-    /// The last value that is allowed.
+    /// Last value that is allowed.
     pub allowed: Option<f64>,
-    /// How far the value may still move; negative by how much it is beyond.
+    /// How far the value may still move; negative if it is beyond the allowed value.
     pub headroom: Option<f64>,
-    /// Where it comes from; none where the rule holds.
+    /// Transcript that explains the result; `None` if the rule holds.
     pub moved: Option<Moved>,
 }
 
@@ -32,12 +32,12 @@ pub struct Verdict {
 pub enum Outcome {
     Holds,
     Breach,
-    /// And why it could not be judged.
+    /// Could not be evaluated, and why.
     Undecided(String),
 }
 
-/// The transcript that moved the total most towards what is not allowed; where none did or nothing is known of before, the one that
-/// is farthest from what is asked for. The values of shares and ratios count by their weight in the total.
+/// The transcript that moved the total most in the wrong direction. If none did, or there is no baseline value, the
+/// transcript that is farthest from what the rule asks. Values of shares and ratios count by their weight in the total.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Moved {
     pub transcript: String,
@@ -45,32 +45,32 @@ pub struct Moved {
     pub after: f64,
 }
 
-/// Every rule of a suite for every policy, in this order: policies, then rules.
-pub fn evaluate(suite: &Suite, reached: &[Measured], baseline: Option<&Baseline>) -> Vec<Verdict> {
-    let of = |reached| suite.rules.iter().map(move |rule| Case { suite, reached, baseline, rule }.verdict());
-    reached.iter().flat_map(of).collect()
+/// Evaluates every rule of a suite for every policy, in this order: policies, then rules.
+pub fn evaluate(suite: &Suite, measured: &[Measured], baseline: Option<&Baseline>) -> Vec<Verdict> {
+    let verdicts = |measured| suite.rules.iter().map(move |rule| RuleCase { suite, measured, baseline, rule }.verdict());
+    measured.iter().flat_map(verdicts).collect()
 }
 
 #[derive(Clone, Copy)]
-struct Case<'a> {
+struct RuleCase<'a> {
     suite: &'a Suite,
-    reached: &'a Measured,
+    measured: &'a Measured,
     baseline: Option<&'a Baseline>,
     rule: &'a Rule,
 }
 
-impl Case<'_> {
+impl RuleCase<'_> {
     fn verdict(&self) -> Verdict {
-        let before = self.before(None);
+        let before = self.baseline_value(None);
         let after = match &self.rule.demand {
-            RuleKind::Limit(_) => self.reached.totals.get(&self.rule.column.id),
-            RuleKind::Tolerance(_) => self.comparable(),
+            RuleKind::Limit(_) => self.measured.totals.get(&self.rule.column.id),
+            RuleKind::Tolerance(_) => self.comparable_total(),
         };
         let allowed = self.allowed(before);
         let headroom = after.zip(allowed).map(|(after, allowed)| self.headroom(after, allowed));
         let outcome = self.outcome(before, after, headroom);
-        let moved = if outcome == Outcome::Holds { None } else { self.moved(allowed) };
-        let (suite, policy) = (self.suite.name().to_owned(), self.reached.policy.clone());
+        let moved = if outcome == Outcome::Holds { None } else { self.most_moved(allowed) };
+        let (suite, policy) = (self.suite.name().to_owned(), self.measured.policy.clone());
         Verdict { suite, policy, rule: self.rule.clone(), outcome, before, after, allowed, headroom, moved }
     }
 
@@ -78,7 +78,7 @@ impl Case<'_> {
         match &self.rule.demand {
             RuleKind::Limit(condition) if condition.holds(after) => Outcome::Holds,
             RuleKind::Limit(_) => Outcome::Breach,
-            RuleKind::Tolerance(_) => match self.why_not(before) {
+            RuleKind::Tolerance(_) => match self.why_undecided(before) {
                 Some(why) => Outcome::Undecided(why),
                 None if headroom.is_some_and(|headroom| headroom >= 0.0) => Outcome::Holds,
                 None if after == before => Outcome::Holds,
@@ -87,27 +87,27 @@ impl Case<'_> {
         }
     }
 
-    /// Why nothing can be compared with the baseline.
-    fn why_not(&self, before: Option<f64>) -> Option<String> {
+    /// Returns why no comparison with the baseline is possible.
+    fn why_undecided(&self, before: Option<f64>) -> Option<String> {
         let Some(baseline) = self.baseline else { return Some("there is no baseline".to_owned()) };
-        let known = baseline.transcripts(self.suite.name(), &self.reached.policy);
-        let lost = known.into_iter().find(|known| !self.reached.transcripts.iter().any(|one| one.transcript == *known));
+        let known = baseline.transcripts(self.suite.name(), &self.measured.policy);
+        let lost = known.into_iter().find(|known| !self.measured.transcripts.iter().any(|one| one.transcript == *known));
         match (lost, before) {
-            (Some(lost), _) => Some(format!("the baseline is also of {lost}, which was not analysed")),
-            (None, None) => Some("the baseline has no value of it".to_owned()),
+            (Some(lost), _) => Some(format!("the baseline includes {lost}, which was not analysed")),
+            (None, None) => Some("the baseline has no value for it".to_owned()),
             (None, Some(_)) => None,
         }
     }
 
-    /// A value of the baseline: the total, or a transcript's.
-    fn before(&self, transcript: Option<&str>) -> Option<f64> {
-        self.baseline?.value(self.suite.name(), &self.reached.policy, &self.rule.column.id, transcript)
+    /// Returns a value of the baseline: the total, or a transcript's.
+    fn baseline_value(&self, transcript: Option<&str>) -> Option<f64> {
+        self.baseline?.value(self.suite.name(), &self.measured.policy, &self.rule.column.id, transcript)
     }
 
-    /// The total of the transcripts that the baseline knows, so that like is compared with like.
-    fn comparable(&self) -> Option<f64> {
-        let known = self.baseline?.transcripts(self.suite.name(), &self.reached.policy);
-        self.reached.total(&self.rule.column, |transcript| known.binary_search(&transcript).is_ok())
+    /// Returns the total of the transcripts that the baseline has, so that equal sets are compared.
+    fn comparable_total(&self) -> Option<f64> {
+        let known = self.baseline?.transcripts(self.suite.name(), &self.measured.policy);
+        self.measured.total(&self.rule.column, |transcript| known.binary_search(&transcript).is_ok())
     }
 
     fn allowed(&self, before: Option<f64>) -> Option<f64> {
@@ -129,17 +129,17 @@ impl Case<'_> {
         }
     }
 
-    fn moved(&self, allowed: Option<f64>) -> Option<Moved> {
+    fn most_moved(&self, allowed: Option<f64>) -> Option<Moved> {
         let allowed = allowed.unwrap_or_default();
         let column = &self.rule.column;
-        let candidates = self.reached.transcripts.iter().filter_map(|one| {
-            let (after, before) = (one.values.get(&column.id)?, self.before(Some(&one.transcript)));
+        let candidates = self.measured.transcripts.iter().filter_map(|one| {
+            let (after, before) = (one.values.get(&column.id)?, self.baseline_value(Some(&one.transcript)));
             let weight = weight(one, column);
             let beyond = -self.headroom(after, allowed) * weight;
             let moved = before.map_or(0.0, |before| (self.headroom(before, allowed) - self.headroom(after, allowed)) * weight);
             Some((moved.max(0.0), beyond, Moved { transcript: one.transcript.clone(), before, after }))
         });
-        // Of equals the first, whatever the number of threads.
+        // Of equals the first wins, whatever the number of threads.
         let farther = |best: (f64, f64, Moved), next: (f64, f64, Moved)| {
             if (next.0, next.1) > (best.0, best.1) { next } else { best }
         };
@@ -147,7 +147,7 @@ impl Case<'_> {
     }
 }
 
-/// How much a transcript's value counts in the total: that of a ratio by what it is divided by, all others by themselves.
+/// Returns the weight of a transcript's value in the total: the denominator of a ratio, 1 for all others.
 fn weight(one: &TranscriptValues, column: &Column) -> f64 {
     one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.under)
 }

@@ -1,4 +1,4 @@
-//! TOML → [`Gate`], with the line of what is wrong.
+//! Parses TOML into a [`Gate`], with the line of each error.
 
 use toml::{Table, Value};
 
@@ -30,90 +30,91 @@ const SUITE_SETTINGS: &[&str] = &[
     "tolerance",
 ];
 
-/// What is wrong, and on which line.
-type Wrong = (Option<usize>, String);
+/// Line number and message of an error.
+type LineError = (Option<usize>, String);
 
 impl Gate {
-    /// Reads a suite file. `origin` is what errors call it.
+    /// Parses a suite file. `origin` names the file in errors.
     ///
     /// # Errors
     ///
-    /// What cannot be meant: unknown keys and columns, a suite without rules, a path that leads to one machine only.
+    /// Fails on unknown keys and columns, suites without rules, and paths that exist on one machine only.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
-        let of_toml =
+        let toml_error =
             |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), friendly_serde_error(e.message().trim()));
-        let table: Table = toml::from_str(text).map_err(|e| wrong(of_toml(e)))?;
-        let places = TomlSpans::of(text, "suite");
-        check_keys(&table, &places).map_err(wrong)?;
-        let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(of_toml(e)))?;
-        relative(&file.baseline).map_err(|what| wrong((places.line(None, "baseline"), what)))?;
+        let table: Table = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
+        let spans = TomlSpans::of(text, "suite");
+        check_keys(&table, &spans).map_err(wrong)?;
+        let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
+        check_relative(&file.baseline).map_err(|what| wrong((spans.line(None, "baseline"), what)))?;
         let mut suites: Vec<Suite> = Vec::new();
         for (index, asked) in file.suite.into_iter().enumerate() {
             if suites.iter().any(|known| known.asked.name == asked.name) {
-                let what = format!("a suite named `{}` stands above already", asked.name);
-                return Err(wrong((places.line(Some(index), "name"), what)));
+                let what = format!("there is already a suite named `{}`", asked.name);
+                return Err(wrong((spans.line(Some(index), "name"), what)));
             }
-            let called = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
-            check(&asked, index, &places).map_err(called)?;
-            let rules = rules(&asked, index, &places).map_err(called)?;
-            suites.push(Suite { line: places.line(Some(index), "transcripts"), rules, asked });
+            let with_name = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
+            check_suite(&asked, index, &spans).map_err(with_name)?;
+            let rules = rules(&asked, index, &spans).map_err(with_name)?;
+            suites.push(Suite { line: spans.line(Some(index), "transcripts"), rules, asked });
         }
-        match suites.is_empty() {
-            true => Err(wrong((None, "there is no suite: write `[[suite]]`".to_owned()))),
-            false => Ok(Self { baseline: file.baseline, suites }),
+        if suites.is_empty() {
+            Err(wrong((None, "there is no suite: write `[[suite]]`".to_owned())))
+        } else {
+            Ok(Self { baseline: file.baseline, suites })
         }
     }
 }
 
-/// A misspelt key that is ignored would be a limit nobody checks.
-fn check_keys(file: &Table, places: &TomlSpans) -> Result<(), Wrong> {
+/// Rejects unknown keys: a misspelt limit that is ignored would never be checked.
+fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
     if let Some(key) = file.keys().find(|key| !FILE_SETTINGS.contains(&key.as_str())) {
         let what = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
-        return Err((places.line(None, key), what));
+        return Err((spans.line(None, key), what));
     }
     let Some(Value::Array(suites)) = file.get("suite") else {
-        return Err((places.line(None, "suite"), "a suite file has a table `[[suite]]` for each suite".to_owned()));
+        return Err((spans.line(None, "suite"), "a suite file has a table `[[suite]]` for each suite".to_owned()));
     };
     for (index, suite) in suites.iter().enumerate() {
         let Some(suite) = suite.as_table() else {
-            return Err((places.line(None, "suite"), "`suite` is written `[[suite]]`".to_owned()));
+            return Err((spans.line(None, "suite"), "`suite` is written `[[suite]]`".to_owned()));
         };
         let name = suite.get("name").and_then(Value::as_str).unwrap_or("?");
         if let Some(key) = suite.keys().find(|key| !SUITE_SETTINGS.contains(&key.as_str())) {
             let what = format!("suite `{name}`: a suite has no setting `{key}`{}", did_you_mean(key, SUITE_SETTINGS));
-            return Err((places.line(Some(index), key), what));
+            return Err((spans.line(Some(index), key), what));
         }
         let dotted =
             suite.get("tolerance").and_then(Value::as_table).and_then(|of| of.iter().find(|(_, value)| value.is_table()));
         if let Some((column, _)) = dotted {
-            let line = places.line_of_key(index, "tolerance", column);
+            let line = spans.line_of_key(index, "tolerance", column);
             return Err((
                 line,
-                format!("suite `{name}`: the ids of columns hold a dot, so they stand in quotes: \"{column}.…\" = \"1%\""),
+                format!("suite `{name}`: column ids contain a dot, so write them in quotes: \"{column}.…\" = \"1%\""),
             ));
         }
     }
     Ok(())
 }
 
-/// What is not about limits.
-fn check(asked: &SuiteTable, index: usize, places: &TomlSpans) -> Result<(), Wrong> {
-    let at = |key: &str, what: String| Err((places.line(Some(index), key).or_else(|| places.line(Some(index), "name")), what));
+/// Checks everything except limits and tolerances.
+fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<(), LineError> {
+    let at = |key: &str, what: String| Err((spans.line(Some(index), key).or_else(|| spans.line(Some(index), "name")), what));
     if asked.name.trim().is_empty() {
         return at("name", "`name` is empty".to_owned());
     }
     if asked.transcripts.is_empty() {
-        return at("transcripts", "`transcripts` is empty, and a gate that looks at nothing would hold".to_owned());
+        return at("transcripts", "`transcripts` is empty, and a gate without transcripts would always pass".to_owned());
     }
     if asked.policies.is_empty() {
-        return at("policies", "`policies` is empty, and a gate that looks at nothing would hold".to_owned());
+        return at("policies", "`policies` is empty, and a gate without policies would always pass".to_owned());
     }
     for (at, path) in asked.transcripts.iter().enumerate() {
-        relative(path).map_err(|what| (places.line_of_item(index, "transcripts", at), what))?;
+        check_relative(path).map_err(|what| (spans.line_of_item(index, "transcripts", at), what))?;
     }
     for (at, setting) in asked.set.iter().enumerate() {
-        setting.parse::<Setting>().map_err(|what| (places.line_of_item(index, "set", at), what))?;
+        setting.parse::<Setting>().map_err(|what| (spans.line_of_item(index, "set", at), what))?;
     }
     if let Some(Err(error)) = asked.tokenizer.as_ref().map(|name| name.parse::<TokenCounter>()) {
         return at("tokenizer", format!("`tokenizer`: {error}"));
@@ -121,59 +122,54 @@ fn check(asked: &SuiteTable, index: usize, places: &TomlSpans) -> Result<(), Wro
     match asked.summarizer.as_deref().and_then(Address::parse) {
         Some(Err(what)) => at("summarizer", what),
         Some(Ok(_)) if asked.cassette.is_none() => {
-            let what = "a gate asks no model: name the folder with its recorded answers as `cassette` (`recompact replay --cassette` fills it)";
+            let what = "a gate never calls a model: set `cassette` to the folder with its recorded answers (`recompact replay --cassette` fills it)";
             at("summarizer", what.to_owned())
         }
         None if asked.cassette.is_some() => {
-            at("cassette", "`cassette` holds answers of models, and no `summarizer` here is a model".to_owned())
+            at("cassette", "`cassette` has answers of models, but `summarizer` is not a model".to_owned())
         }
         _ => Ok(()),
     }
 }
 
-/// Names of transcripts stand in the baseline, which is for every machine.
-fn relative(path: &str) -> Result<(), String> {
+/// Rejects paths that are not relative: the baseline contains the names of transcripts and is used on every machine.
+fn check_relative(path: &str) -> Result<(), String> {
     match path {
         "" => Err("a path is empty".to_owned()),
-        "-" => Err("standard input is not the same twice: name files".to_owned()),
+        "-" => Err("standard input is different every time: name files".to_owned()),
         path if path.starts_with(['/', '\\', '~']) || path.get(1..2) == Some(":") => {
-            Err(format!("`{path}` leads somewhere on one machine only: write it relative to this file"))
+            Err(format!("`{path}` exists on one machine only: write it relative to this file"))
         }
         _ => Ok(()),
     }
 }
 
-fn rules(asked: &SuiteTable, index: usize, places: &TomlSpans) -> Result<Vec<Rule>, Wrong> {
+fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule>, LineError> {
     let mut rules = Vec::new();
     for (at, written) in asked.limits.iter().enumerate() {
-        let line = places.line_of_item(index, "limits", at);
+        let line = spans.line_of_item(index, "limits", at);
         let condition: Condition = written.parse().map_err(|what| (line, what))?;
         let column = by_id(&condition.column).map_err(|what| (line, what))?;
         rules.push(Rule { column, demand: RuleKind::Limit(condition), line });
     }
     for (id, tolerated) in &asked.tolerance {
-        let line = places.line_of_key(index, "tolerance", id);
+        let line = spans.line_of_key(index, "tolerance", id);
         let column = by_id(id).map_err(|what| (line, what))?;
         if column.better == Direction::Neither {
-            return Err((
-                line,
-                format!("`{id}` is neither good nor bad, so nothing of it is worse; `limits` can say what it must be"),
-            ));
+            return Err((line, format!("`{id}` has no better direction, so it cannot be worse: use `limits` instead")));
         }
         if tolerated.of(1.0).is_none() {
             return Err((
                 line,
-                format!("`{id}`: `{tolerated}` is no tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
+                format!("`{id}`: `{tolerated}` is not a tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
             ));
         }
         rules.push(Rule { column, demand: RuleKind::Tolerance(tolerated.clone()), line });
     }
-    match rules.is_empty() {
-        true => Err((
-            places.line(Some(index), "name"),
-            "has neither `limits` nor a `tolerance`, so it would hold whatever happens".to_owned(),
-        )),
-        false => Ok(rules),
+    if rules.is_empty() {
+        Err((spans.line(Some(index), "name"), "has neither `limits` nor a `tolerance`, so it would always pass".to_owned()))
+    } else {
+        Ok(rules)
     }
 }
 

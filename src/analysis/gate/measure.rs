@@ -1,4 +1,4 @@
-//! What policies reached in one study: the totals of the gated columns, and what each transcript adds to them.
+//! Measures policies in one study: the totals of the gated columns, and what each transcript adds to them.
 
 use std::collections::BTreeMap;
 
@@ -30,16 +30,16 @@ pub struct TranscriptValues {
     pub adds: ColumnMap<Option<Accumulator>>,
 }
 
-/// What each of these policies reached in these columns.
+/// Measures these policies in these columns.
 pub fn measure(results: &Results, policies: &[&Policy], columns: &[&Column]) -> Vec<Measured> {
-    policies.iter().map(|policy| one(results, policy, columns)).collect()
+    policies.iter().map(|policy| measure_policy(results, policy, columns)).collect()
 }
 
-fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Measured {
+fn measure_policy(results: &Results, policy: &Policy, columns: &[&Column]) -> Measured {
     let mut rows: Vec<(&str, Vec<&Row>)> = Vec::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut row_of: BTreeMap<&str, usize> = BTreeMap::new();
     for row in results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()) {
-        let place = *places.entry(&row.transcript).or_insert(rows.len());
+        let place = *row_of.entry(&row.transcript).or_insert(rows.len());
         if place == rows.len() {
             rows.push((&row.transcript, Vec::new()));
         }
@@ -49,18 +49,18 @@ fn one(results: &Results, policy: &Policy, columns: &[&Column]) -> Measured {
     for finding in results.findings.iter().filter(|finding| finding.policy.as_ref() == Some(&policy.name)) {
         findings.entry(&finding.path).or_default().push(finding);
     }
-    let of = |(transcript, rows): &(&str, Vec<&Row>)| {
+    let values_of = |(transcript, rows): &(&str, Vec<&Row>)| {
         let here = findings.get(transcript).map_or(&[][..], Vec::as_slice);
-        of_transcript(transcript, rows, here, columns)
+        measure_transcript(transcript, rows, here, columns)
     };
-    let transcripts: Vec<TranscriptValues> = rows.iter().map(of).collect();
+    let transcripts: Vec<TranscriptValues> = rows.iter().map(values_of).collect();
     let calls = rows.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.values.get("calls")).sum::<f64>() as u64;
-    let mut reached = Measured { policy: policy.name.clone(), calls, totals: Values::default(), transcripts };
-    reached.totals = columns.iter().map(|column| (column.id.clone(), reached.total(column, |_| true))).collect();
-    reached
+    let mut measured = Measured { policy: policy.name.clone(), calls, totals: Values::default(), transcripts };
+    measured.totals = columns.iter().map(|column| (column.id.clone(), measured.total(column, |_| true))).collect();
+    measured
 }
 
-fn of_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns: &[&Column]) -> TranscriptValues {
+fn measure_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns: &[&Column]) -> TranscriptValues {
     let adds = |column: &Column| match count(column, findings.iter().copied()) {
         Some(count) => Some(Accumulator { over: count, under: 1.0 }),
         None => rows.iter().filter_map(|row| column.adds(&row.values)).reduce(|sum, one| column.add(sum, one)),
@@ -72,7 +72,7 @@ fn of_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns
 }
 
 impl Measured {
-    /// The total of some of the transcripts, by name; `None` where none of them has a value.
+    /// Returns the total of the transcripts for which `is_wanted` is true; `None` if none of them has a value.
     pub fn total(&self, column: &Column, is_wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let wanted = self.transcripts.iter().filter(|one| is_wanted(&one.transcript));
         column.total_of_all(wanted.filter_map(|one| one.added(column)))
@@ -80,7 +80,7 @@ impl Measured {
 }
 
 impl TranscriptValues {
-    /// What it adds to the total of a column.
+    /// Returns what it adds to the total of a column.
     pub fn added(&self, column: &Column) -> Option<Accumulator> {
         self.adds.entry(&column.id).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! The JSON Schema of a suite file, for editors.
+//! JSON Schema of a suite file, for editors.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::column;
 use super::file::SuiteFile;
 use crate::util::json_schema;
 
-/// The schema of a suite file: it completes columns, too.
+/// Returns the schema of a suite file, with the columns for completion.
 pub fn schema() -> Value {
     let mut schema = json_schema::of::<SuiteFile>();
     schema["title"] = "A suite file of recompact".into();

@@ -1,4 +1,4 @@
-//! One conversation's replay under one policy, held against the baseline's: what is kept of it for the results.
+//! Compares the replay of one conversation under one policy with the baseline, and keeps what the results need.
 
 use crate::engine::journal::Unanswered;
 use crate::engine::policy::Policy;
@@ -9,92 +9,92 @@ use crate::results::saved::{ResultNote, Row, TraceLine};
 
 use super::policy_totals::PolicyTotals;
 use super::prepared::Prepared;
-use super::{BOUNDS, Outcome, Study, costs, retention, trace};
+use super::{BOUNDS, ReplayOutcome, Study, costs, retention, trace};
 
-/// What the replays of one conversation are held against.
+/// What the replays of one conversation are compared with.
 pub(super) struct BaselineComparison<'a> {
     pub study: &'a Study,
     pub transcript: &'a str,
     pub prepared: &'a Prepared<'a>,
-    pub baseline: &'a Outcome,
+    pub baseline: &'a ReplayOutcome,
 }
 
-/// What one replay gave.
+/// Result of one replay.
 #[derive(Debug, Default)]
-pub(super) struct ReplayRow {
-    /// Its row, and those of its bounds; none where the conversation holds no call.
+pub(super) struct ComparedReplay {
+    /// Its row and the rows of its bounds; none if the conversation has no call.
     pub rows: Vec<Row>,
     pub notes: Vec<ResultNote>,
     pub trace: Option<TraceLine>,
     pub findings: Vec<Finding>,
-    pub sums: PolicyTotals,
-    /// The answers of models.
+    pub totals: PolicyTotals,
+    /// Answers of models.
     pub paid: Vec<AnswerCost>,
     /// Which summary is missing, and why.
     pub unanswered: Option<String>,
 }
 
 impl BaselineComparison<'_> {
-    pub fn replayed(&self, policy: &Policy, outcome: &Outcome) -> ReplayRow {
-        let Outcome { journal, kept, grain, bounds, cost } = outcome;
+    pub fn compare(&self, policy: &Policy, outcome: &ReplayOutcome) -> ComparedReplay {
+        let ReplayOutcome { journal, retention, grain, bounds, cost } = outcome;
         let (study, conversation) = (self.study, self.prepared.conversation);
         if journal.requests.is_empty() {
-            return ReplayRow::default();
+            return ComparedReplay::default();
         }
-        let measured = metric::MetricInput {
+        let input = metric::MetricInput {
             conversation,
             journal,
             baseline: &self.baseline.journal,
-            kept,
+            retention,
             cost: cost.as_ref(),
             baseline_cost: self.baseline.cost.as_ref(),
-            bound: Some(bounds.weight),
+            oracle_weight: Some(bounds.weight),
         };
         let row = Row {
             transcript: self.transcript.to_owned(),
             conversation: conversation.name.clone(),
             policy: policy.name.clone(),
             bound_of: None,
-            values: metric::values(&measured),
+            values: metric::values(&input),
         };
-        let mut sums = PolicyTotals::default();
-        sums.layers.add_journal(journal);
-        sums.kept.add_shares(kept);
-        let mut replayed = ReplayRow { trace: Some(trace::line(policy, journal)), ..ReplayRow::default() };
+        let mut totals = PolicyTotals::default();
+        totals.layers.add_journal(journal);
+        totals.kept.add_shares(retention);
+        let mut compared = ComparedReplay { trace: Some(trace::line(policy, journal)), ..ComparedReplay::default() };
         if !BOUNDS.contains(&policy.name.as_str()) {
-            let of = (self.transcript, conversation);
-            sums.misses = retention::misses(study.misses, of, policy, &self.prepared.references, kept);
+            let source = (self.transcript, conversation);
+            totals.misses = retention::misses(study.misses, source, policy, &self.prepared.references, retention);
             if let Some(cost) = cost {
-                sums.breaks.add_cost(cost);
-                sums.costliest_breaks = costs::costliest_breaks(study.breaks, of, policy, cost);
+                totals.breaks.add_cost(cost);
+                totals.costliest_breaks = costs::costliest_breaks(study.breaks, source, policy, cost);
             }
-            replayed.rows = retention::bounds_of(&row, &measured, bounds, *grain);
+            compared.rows = retention::bounds_of(&row, &input, bounds, *grain);
             if study.exact && bounds.upper.is_none() {
-                let what = format!("conversation {}: no upper bound for {} was found", conversation.name, policy.name);
-                replayed.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
+                let what = format!("conversation {}: the solver found no upper bound for {}", conversation.name, policy.name);
+                compared.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
             }
         }
-        replayed.rows.insert(0, row);
-        // The bounds are there to be compared with: what is wrong in them is nobody's mistake.
+        compared.rows.insert(0, row);
+        // The bounds exist only for comparison: their findings are not mistakes.
         if study.findings && !BOUNDS.contains(&policy.name.as_str()) {
             let window = study.window_of(conversation, policy);
-            replayed.findings = self
-                .prepared
-                .look(policy, (journal, kept, cost.as_ref()), window, |replay| findings::detect(self.transcript, replay));
+            compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
+                findings::detect(self.transcript, replay)
+            });
         }
-        replayed.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
-        let unanswered = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
-        replayed.unanswered = journal.unanswered.as_ref().map(unanswered);
-        ReplayRow { sums, ..replayed }
+        compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
+        let message = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
+        compared.unanswered = journal.unanswered.as_ref().map(message);
+        ComparedReplay { totals, ..compared }
     }
 
-    /// The window of the baseline's replay.
+    /// Returns the context window of the baseline's replay.
     pub fn window(&self) -> u64 {
         self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
     }
 }
 
-/// Says which summary is missing, and why.
+/// Returns a message that names the missing summary and the reason.
 pub fn no_summary(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
     let Unanswered { call, layer, why } = missing;
     let (call, layer) = (call + 1, &policy.layers[*layer].id);

@@ -1,4 +1,5 @@
-//! Money, over many conversations: what the costs of one conversation share, the self-check, the rows of breaks.
+//! Costs over many conversations: what the replays of one conversation share, the cost check, and the rows of cache
+//! invalidations.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +9,8 @@ use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, Record};
-use crate::metrics::cost::{self, Check, Cost, PricedBreak, Tariff, Worst, check, cost};
-use crate::metrics::prompt_cache::{InitialState, Setup};
+use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
+use crate::metrics::prompt_cache::{CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
 use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, ResultNote};
 use crate::tokens::meter::SizeUnit;
@@ -17,49 +18,56 @@ use crate::transcript::conversation::{BlockId, Call, Conversation};
 
 use super::Study;
 
-/// What the costs of one conversation's replays have in common.
+/// What the costs of one conversation's replays share.
 pub struct ConversationCosts {
     tariff: Tariff,
     before: InitialState,
-    /// Tokens of each call's response.
+    /// Tokens of the response of each call.
     outputs: Vec<u64>,
-    check: Option<Check>,
-    /// Why nothing is priced.
+    check: Option<CostCheck>,
+    /// Why the conversation is not priced.
     refused: Option<String>,
 }
 
 impl ConversationCosts {
-    /// `record`, where anything was billed, shows whether the simulation reproduces that, at the recorded models' prices.
+    /// If anything was billed, `record` shows whether the simulation reproduces the bill, at the prices of the recorded
+    /// models.
     pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
         let conversation = setup.conversation;
-        let before = InitialState::of(conversation, setup.overhead);
+        let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
-        let check = record.map(|record| replayed(setup, record, before, own.as_ref().unwrap_or(&tariff)));
-        let off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
-        Self { refused: off.map(why), tariff, before, outputs: outputs(setup), check }
+        let check = record.map(|record| check_record(setup, record, before, own.as_ref().unwrap_or(&tariff)));
+        let too_far_off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
+        Self { refused: too_far_off.map(refusal_reason), tariff, before, outputs: outputs(setup), check }
     }
 
-    /// What a replay costs; nothing where the record is not reproduced.
+    /// Returns the cost of a replay; `None` if the simulation does not reproduce the record.
     pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Retention) -> Option<Cost> {
         if self.refused.is_some() {
             return None;
         }
         let size = size(setup, journal);
         let terms = self.tariff.terms();
-        let cache =
-            Setup { conversation: setup.conversation, policy: setup.policy, journal, terms, before: self.before, size: &size };
-        Some(cost(&cost::Setup { cache, tariff: &self.tariff, outputs: &self.outputs, kept }))
+        let cache = CacheSetup {
+            conversation: setup.conversation,
+            policy: setup.policy,
+            journal,
+            terms,
+            before: self.before,
+            size: &size,
+        };
+        Some(cost(&cost::CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: kept }))
     }
 
-    /// The self-check as a row of results.
+    /// Returns the cost check as a row of results.
     pub fn row(&self, transcript: &str, conversation: &str) -> Option<CheckRow> {
         let check = self.check.as_ref()?;
         Some(CheckRow {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
             calls: check.calls,
-            alike: check.alike,
+            alike: check.matching,
             recorded_read: check.recorded.read,
             simulated_read: check.simulated.read,
             tokens: check.recorded.tokens,
@@ -74,7 +82,7 @@ impl ConversationCosts {
         })
     }
 
-    /// Says why a conversation has no costs.
+    /// Returns a note that says why a conversation has no costs.
     pub fn refusal(&self, transcript: &str, conversation: &Conversation) -> Option<ResultNote> {
         let why = self.refused.as_ref()?;
         let worst = self.check.as_ref()?.worst?;
@@ -83,25 +91,25 @@ impl ConversationCosts {
         Some(ResultNote { path: transcript.to_owned(), line: Some(line), what })
     }
 
-    /// The models without a price.
+    /// Returns the models without a price.
     pub fn unknown_models(&self) -> &[String] {
         self.tariff.unknown_models()
     }
 }
 
-/// The replayed record against the bill.
-fn replayed(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> Check {
+/// Compares the simulated cost of the recorded session with the bill.
+fn check_record(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
     let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
-    let cache = Setup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
-    Check { counted, ..check(&cache, tariff) }
+    let cache = CacheSetup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
+    CostCheck { counted, ..check(&cache, tariff) }
 }
 
-/// Puts the recorded size of each request in place of the counted one; gives the sum of those it replaced.
+/// Replaces the counted size of each request with the recorded size. Returns the sum of the replaced sizes.
 ///
-/// The check is of the cache. How well tokens are counted is another question, and a harness that clears results without a word
-/// makes requests shrink for no reason that the record tells.
+/// The check tests the cache simulation only. The accuracy of the token counter is another question, and a harness that
+/// clears results silently makes requests shrink for no reason that the record shows.
 fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u64 {
     let mut counted = 0;
     for request in &mut journal.requests {
@@ -113,57 +121,59 @@ fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u6
     counted
 }
 
-/// The recorded output, or, where the record holds a placeholder that a stream began with, the tokens of the response.
+/// Returns the recorded output of each call; the counted tokens of the response if the record contains only the placeholder
+/// that a stream began with.
 fn outputs(setup: &replay::Setup) -> Vec<u64> {
     let replay::Setup { conversation, sizes, counter, .. } = *setup;
     let of_call = |call: &Call| {
         let blocks = || conversation.messages[call.response].blocks.iter();
         let recorded = call.usage.map_or(0, |usage| usage.output);
-        if recorded * PLACEHOLDER > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
+        if recorded * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
             return recorded;
         }
-        // A calibrated size in a request holds what the harness added unseen, too. A count by a vocabulary is the same, and dear.
+        // A calibrated size in a request also contains what the harness added unseen. Counting with a vocabulary gives the
+        // same and is expensive.
         let alone = |id: &BlockId| match counter.measure {
             SizeUnit::O200k | SizeUnit::Cl100k => sizes.size(*id, counter.measure),
             measure => measure.block(conversation.block(*id), false),
         };
         let counted = counter.apply(blocks().map(alone).sum());
-        recorded.max(counted + FRAME)
+        recorded.max(counted + RESPONSE_FRAME_TOKENS)
     };
     conversation.calls.iter().map(of_call).collect()
 }
 
-/// A recorded output is a placeholder where the response has so many times its tokens: a stream begins with 1 to 26.
-const PLACEHOLDER: u64 = 4;
+/// A recorded output is a placeholder if the response has this many times its tokens: a stream begins with 1 to 26.
+const PLACEHOLDER_FACTOR: u64 = 4;
 
-/// Tokens of a response beside its text, thinking and calls: with these, 763 recorded responses of Claude Code whose output is
-/// no placeholder come to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
-const FRAME: u64 = 57;
+/// Tokens of a response beside its text, thinking and calls. With these, 763 recorded responses of Claude Code whose output
+/// is not a placeholder add up to 317,398 tokens by their calibrated rates, and to 316,670 by the record.
+const RESPONSE_FRAME_TOKENS: u64 = 57;
 
-/// The size of a block of the conversation, or of one that a layer wrote, by the report's counter.
+/// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.
 fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
     let slot = setup.sizes.slot(setup.counter.measure);
     move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
 }
 
-fn why(check: &Check) -> String {
+fn refusal_reason(check: &CostCheck) -> String {
     let (share, side) = (check.residual().abs() * 100.0, if check.residual() < 0.0 { "less" } else { "more" });
     let amount = |cost: f64| if check.in_usd { format!("${cost:.2}") } else { format!("{:.0} tokens of input", cost) };
-    let worst = check.worst.map_or(String::new(), |Worst { call, recorded_read, simulated_read, why }| {
-        format!("; most at call {}, which read {recorded_read} tokens and not {simulated_read}: {why}", call + 1)
+    let worst = check.worst.map_or(String::new(), |WorstCall { call, recorded_read, simulated_read, why }| {
+        format!("; the largest difference is at call {}, which read {recorded_read} tokens from the cache, not {simulated_read}: {why}", call + 1)
     });
     format!(
-        "not priced: the record replayed costs {share:.0} % {side} than was billed ({} against {}){worst}",
+        "not priced: the simulated cost of the recorded session is {share:.0} % {side} than the bill ({}, billed {}){worst}",
         amount(check.simulated.cost),
         amount(check.recorded.cost),
     )
 }
 
-/// What the layers of one policy broke, by index.
+/// Cache invalidations of one policy, by the index of the layer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Breaks(BTreeMap<usize, Vec<PricedBreak>>);
+pub struct LayerBreaks(BTreeMap<usize, Vec<PricedBreak>>);
 
-impl Breaks {
+impl LayerBreaks {
     pub fn add_cost(&mut self, cost: &Cost) {
         for broken in &cost.breaks {
             self.0.entry(broken.what.layer).or_default().push(*broken);
@@ -176,19 +186,19 @@ impl Breaks {
         }
     }
 
-    /// One row a layer that broke something.
+    /// Returns one row for each layer that invalidated a prefix.
     pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = BreakRow> + 'a {
         self.0.iter().map(|(layer, broken)| {
-            let mut break_even: Vec<f64> = broken.iter().map(|one| one.break_even.unwrap_or(f64::INFINITY)).collect();
+            let mut break_even: Vec<f64> = broken.iter().map(|broken| broken.break_even.unwrap_or(f64::INFINITY)).collect();
             break_even.sort_by(f64::total_cmp);
-            let paid = |one: &&PricedBreak| one.break_even.is_some_and(|calls| calls <= one.followed as f64);
+            let paid = |broken: &&PricedBreak| broken.break_even.is_some_and(|calls| calls <= broken.followed as f64);
             BreakRow {
                 policy: policy.name.clone(),
                 layer: policy.layers[*layer].id.clone(),
                 breaks: broken.len() as u64,
-                rebilled: broken.iter().map(|one| one.what.rebilled).sum(),
-                freed: broken.iter().map(|one| one.what.freed).sum(),
-                usd: broken.iter().filter_map(|one| one.usd).reduce(|a, b| a + b),
+                rebilled: broken.iter().map(|broken| broken.what.rebilled).sum(),
+                freed: broken.iter().map(|broken| broken.what.freed).sum(),
+                usd: broken.iter().filter_map(|broken| broken.usd).reduce(|a, b| a + b),
                 break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
                 paid: broken.iter().filter(paid).count() as u64,
             }
@@ -196,7 +206,7 @@ impl Breaks {
     }
 }
 
-/// The dearest breaks of one conversation.
+/// Returns the costliest cache invalidations of one conversation.
 pub fn costliest_breaks(
     most: usize,
     (transcript, conversation): (&str, &Conversation),
@@ -220,7 +230,7 @@ pub fn costliest_breaks(
     costliest(most, cost.breaks.iter().filter(|broken| broken.what.rebilled > 0).map(row).collect())
 }
 
-/// The dearest of many.
+/// Keeps the costliest of many.
 pub fn costliest(most: usize, mut breaks: Vec<CostlyBreak>) -> Vec<CostlyBreak> {
     breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
     breaks.truncate(most);

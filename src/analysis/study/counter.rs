@@ -1,4 +1,4 @@
-//! What counts the tokens of a conversation.
+//! Chooses the token counter of a conversation.
 
 use std::str::FromStr;
 
@@ -8,50 +8,51 @@ use crate::tokens::calibration::{Calibration, has_public_tokenizer, model};
 use crate::tokens::meter::{Meter, RECORDED, SizeUnit, UnknownMeter};
 use crate::transcript::conversation::Conversation;
 
-/// The counter of models whose tokenizer is public, and of those nobody knows anything of.
+/// Counter of models whose tokenizer is public, and of models about which nothing is known.
 pub const DEFAULT_COUNTER: Meter = Meter::of(SizeUnit::O200k);
 
-/// What counts tokens.
+/// How tokens are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TokenCounter {
-    /// Each conversation's own: as recorded usage calibrates it for models whose tokenizer is not public, else [`DEFAULT_COUNTER`].
+    /// Own counter of each conversation: calibrated with recorded usage if the model's tokenizer is not public, else
+    /// [`DEFAULT_COUNTER`].
     Own,
-    /// As recorded usage calibrates it, whatever the model.
+    /// Calibrated with recorded usage, whatever the model.
     Recorded,
-    /// The same for all.
+    /// The same meter for all conversations.
     Fixed(Meter),
 }
 
-/// How one conversation is counted.
+/// Counter of one conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedCounter {
     pub meter: Meter,
     pub calibration: Option<Calibration>,
-    /// The model, where its tokens should have been calibrated and could not.
+    /// Name of the model, if its tokens needed a calibration that was not possible.
     uncalibrated: Option<String>,
 }
 
 impl TokenCounter {
     pub fn of(self, conversation: &Conversation) -> ResolvedCounter {
-        let by = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
+        let by_meter = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
         match (self, model(conversation)) {
-            (TokenCounter::Fixed(meter), _) => by(meter),
-            (TokenCounter::Own, None) => by(DEFAULT_COUNTER),
-            (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by(DEFAULT_COUNTER),
-            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by(DEFAULT_COUNTER),
+            (TokenCounter::Fixed(meter), _) => by_meter(meter),
+            (TokenCounter::Own, None) => by_meter(DEFAULT_COUNTER),
+            (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by_meter(DEFAULT_COUNTER),
+            (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by_meter(DEFAULT_COUNTER),
             (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::of(conversation) {
                 Some(calibration) => {
-                    let counting = by(calibration.meter());
-                    ResolvedCounter { calibration: Some(calibration), ..counting }
+                    let resolved = by_meter(calibration.meter());
+                    ResolvedCounter { calibration: Some(calibration), ..resolved }
                 }
-                None => ResolvedCounter { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by(DEFAULT_COUNTER) },
+                None => ResolvedCounter { uncalibrated: Some(model.unwrap_or_default().to_owned()), ..by_meter(DEFAULT_COUNTER) },
             },
         }
     }
 }
 
 impl ResolvedCounter {
-    /// The sizes of a conversation's blocks by the meter and by other measures.
+    /// Returns the sizes of a conversation's blocks in the unit of the meter and in other units.
     pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = SizeUnit>) -> Sizes {
         let sizes = Sizes::new(conversation, others.into_iter().chain([self.meter.measure]));
         match &self.calibration {
@@ -60,7 +61,7 @@ impl ResolvedCounter {
         }
     }
 
-    /// The model, where its tokens should have been calibrated and are counted by [`DEFAULT_COUNTER`].
+    /// Returns the model, if its tokens needed a calibration and are counted by [`DEFAULT_COUNTER`] instead.
     pub(super) fn uncalibrated(&self) -> Option<&str> {
         self.uncalibrated.as_deref()
     }
@@ -70,19 +71,19 @@ impl ResolvedCounter {
     }
 }
 
-/// What `--tokenizer` takes that counts nothing.
+/// Why a value of `--tokenizer` is not a counter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
     #[error(transparent)]
     Unknown(UnknownMeter),
-    #[error("a meter that counts by itself is needed, without `recorded+`")]
+    #[error("needs a meter that counts by itself, without `recorded+`")]
     ByUsage,
 }
 
 impl FromStr for TokenCounter {
     type Err = CounterError;
 
-    /// `own`, `recorded`, or a meter.
+    /// Parses `own`, `recorded`, or a meter.
     fn from_str(name: &str) -> Result<Self, CounterError> {
         match name {
             "own" => Ok(TokenCounter::Own),

@@ -1,4 +1,4 @@
-//! What the layers of a policy did over many replays.
+//! Totals of what the layers of a policy did over many replays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +10,20 @@ use crate::engine::policy::Policy;
 use crate::results::saved::LayerRow;
 use crate::util::text::plural;
 
-/// The work of one policy's layers, by index.
+/// Totals of one policy's layers, by index.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct LayerWork(BTreeMap<usize, Work>);
+pub struct LayerWork(BTreeMap<usize, LayerTotals>);
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Work {
+struct LayerTotals {
     fired: u64,
     skipped: u64,
     failed: u64,
     edits: u64,
     tokens_freed: i64,
-    /// Why it was skipped, or failed, and how often.
+    /// Why it was skipped or failed, and how often.
     reasons: BTreeMap<String, u64>,
-    /// Requests it broke, and how.
+    /// Number of requests it broke, and the kinds of faults.
     broken: usize,
     faults: BTreeSet<FaultKind>,
 }
@@ -79,7 +79,7 @@ impl LayerWork {
         }
     }
 
-    /// One row a layer, in the policy's order; layers that are switched off have none.
+    /// Returns one row per layer, in the order of the policy; disabled layers have none.
     pub fn rows(self, policy: &Policy) -> Vec<LayerRow> {
         let mut work = self.0;
         let enabled = policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled);
@@ -100,7 +100,7 @@ impl LayerWork {
     }
 }
 
-impl Work {
+impl LayerTotals {
     fn note(&self) -> Option<String> {
         let mut notes = Vec::new();
         if self.broken > 0 {

@@ -1,20 +1,20 @@
-//! What adds up of a policy's replays, beside its rows.
+//! What adds up over a policy's replays, besides its rows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::retention::Retention;
 use crate::results::saved::{CostlyBreak, MissRow};
 
-use super::costs::Breaks;
+use super::costs::LayerBreaks;
 use super::layers::LayerWork;
 
-/// What one policy did over the conversations of a transcript, or of all.
+/// Totals of one policy over the conversations of a transcript, or of all transcripts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PolicyTotals {
     pub layers: LayerWork,
     pub kept: Retention,
     pub misses: Vec<MissRow>,
-    pub breaks: Breaks,
+    pub breaks: LayerBreaks,
     pub costliest_breaks: Vec<CostlyBreak>,
 }
 

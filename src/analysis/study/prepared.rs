@@ -1,4 +1,4 @@
-//! What all replays of a conversation share.
+//! Data that all replays of a conversation share.
 
 use std::sync::OnceLock;
 
@@ -18,7 +18,7 @@ use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::costs::ConversationCosts;
 use super::counter::ResolvedCounter;
-use super::{Study, USUAL_WINDOW};
+use super::{DEFAULT_WINDOW, Study};
 
 /// One conversation, and what is computed once for all policies of a study.
 pub struct Prepared<'a> {
@@ -26,18 +26,18 @@ pub struct Prepared<'a> {
     pub(super) counter: Meter,
     sizes: Sizes,
     pub references: References,
-    /// For the bounds, by grain; made when the first policy needs them.
-    pub(super) wishes: [OnceLock<Instance>; 2],
+    /// Instances for the bounds, by grain; built when the first policy needs them.
+    pub(super) oracle_instances: [OnceLock<Instance>; 2],
     overhead: u64,
     pub(super) recorded: Option<RecordedRequests>,
-    pub(super) money: ConversationCosts,
+    pub(super) costs: ConversationCosts,
     pub(super) shared: ReplayCache,
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new(study: &Study, conversation: &'a Conversation, counting: &ResolvedCounter) -> Self {
-        let measures = study.policies.iter().flat_map(Policy::measures);
-        let (counter, sizes) = (counting.meter, counting.sizes(conversation, measures));
+    pub(super) fn new(study: &Study, conversation: &'a Conversation, resolved: &ResolvedCounter) -> Self {
+        let units = study.policies.iter().flat_map(Policy::measures);
+        let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, units));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
         let shared = ReplayCache::new(conversation);
@@ -46,28 +46,28 @@ impl<'a> Prepared<'a> {
         let record = is_billed.then(|| Record::replay(&setup)).flatten();
         let uses_recorded_usage = study.policies.iter().any(Policy::uses_recorded_usage);
         let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::of(&setup, record));
-        let money = ConversationCosts::new(&setup, study, record);
-        Self { conversation, counter, sizes, references, wishes: Default::default(), overhead, recorded, money, shared }
+        let costs = ConversationCosts::new(&setup, study, record);
+        Self { conversation, counter, sizes, references, oracle_instances: Default::default(), overhead, recorded, costs, shared }
     }
 
-    /// The size of a block of the conversation, by the report's counter.
+    /// Returns the size of a block of the conversation, by the token counter of the report.
     pub fn tokens(&self, block: BlockId) -> u64 {
         self.counter.apply(self.sizes.size(block, self.counter.measure))
     }
 
-    /// Looks at a replay of the conversation for findings.
-    pub(super) fn look<T>(
+    /// Calls `read` with the view of a replay that findings need.
+    pub(super) fn with_replay_view<T>(
         &self,
         policy: &Policy,
-        (journal, kept, cost): (&Journal, &Retention, Option<&Cost>),
+        (journal, retention, cost): (&Journal, &Retention, Option<&Cost>),
         window: u64,
-        look: impl FnOnce(&findings::ReplayView) -> T,
+        read: impl FnOnce(&findings::ReplayView) -> T,
     ) -> T {
         let slot = self.sizes.slot(self.counter.measure);
         let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.made, id)[slot]);
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
-        look(&findings::ReplayView { conversation, policy, journal, references, kept, cost, window, tokens: &tokens })
+        read(&findings::ReplayView { conversation, policy, journal, references, kept: retention, cost, window, tokens: &tokens })
     }
 
     pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
@@ -75,7 +75,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The policy is the baseline's, and the window the usual one, until others are put in.
+/// Uses the policy of the baseline and the default window; the caller replaces both.
 fn setup<'b>(
     study: &'b Study,
     conversation: &'b Conversation,
@@ -89,7 +89,7 @@ fn setup<'b>(
         sizes,
         policy: &study.policies[study.baseline],
         counter,
-        window: USUAL_WINDOW,
+        window: DEFAULT_WINDOW,
         overhead,
         thinking: study.thinking.unwrap_or(conversation.thinking),
         summarizer: &*study.writers[study.policies[study.baseline].summarizer].summarizer,

@@ -1,4 +1,4 @@
-//! Information kept, over many conversations: the rows by side, the worst misses, the rows of bounds, the placebo.
+//! Retention over many conversations: the rows by group, the worst misses, the rows of bounds, the placebo.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,18 +17,19 @@ use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{Conversation, Kind};
 use crate::util::text::around;
 
-/// Other sessions that chance is tried on, of which the median counts: one of them may be a copy of the same session.
-const PLACEBOS: usize = 9;
+/// Maximum number of other sessions for the placebo. Their median counts, because one of them may be a copy of the same
+/// session.
+const MAX_PLACEBO_SESSIONS: usize = 9;
 /// Characters shown around a missed fact.
-const CONTEXT: usize = 240;
+const CONTEXT_CHARS: usize = 240;
 
-/// In what pieces the clairvoyant that a policy is compared with may keep the history.
+/// Returns the smallest pieces of the history that the oracle of a policy may keep.
 pub fn grain(policy: &Policy) -> Grain {
     let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts());
     if keeps_parts { Grain::Lines } else { Grain::Blocks }
 }
 
-/// One row for each value of each side.
+/// Returns one row for each group of each grouping.
 pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
     let gaps = GAPS.iter().map(|(name, _)| ("gap", *name)).zip(&kept.by_gap);
     let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name())).zip(&kept.by_kind);
@@ -52,7 +53,8 @@ pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
     sides.filter(|(_, share)| share.weight > 0.0).map(row).collect()
 }
 
-/// The worst hard misses of one conversation. What a call missed of one origin is one row, by the heaviest of its facts.
+/// Returns the worst hard misses of one conversation. The misses of one call from one origin are one row, for the heaviest of
+/// the facts.
 pub fn misses(
     most: usize,
     (transcript, conversation): (&str, &Conversation),
@@ -61,9 +63,9 @@ pub fn misses(
     kept: &Retention,
 ) -> Vec<MissRow> {
     let mut rows: Vec<(MissRow, &Miss)> = Vec::new();
-    let mut places = HashMap::new();
+    let mut row_of = HashMap::new();
     for missed in &kept.missed {
-        match places.entry((missed.call, missed.origin)) {
+        match row_of.entry((missed.call, missed.origin)) {
             Entry::Occupied(place) => {
                 let (row, _): &mut (MissRow, &Miss) = &mut rows[*place.get()];
                 row.more += 1;
@@ -71,49 +73,55 @@ pub fn misses(
             }
             Entry::Vacant(place) => {
                 place.insert(rows.len());
-                rows.push((miss((transcript, conversation), policy, references, missed), missed));
+                rows.push((miss_row((transcript, conversation), policy, references, missed), missed));
             }
         }
     }
     rows.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
-    // Only what is listed is looked up in its text, which may be long.
+    // The text around a fact may be long, so it is searched for listed rows only.
     let listed = rows.into_iter().take(most);
-    listed.map(|(row, missed)| MissRow { context: context(conversation, references, missed), ..row }).collect()
+    listed.map(|(row, missed)| MissRow { context: text_around(conversation, references, missed), ..row }).collect()
 }
 
-/// What stands around a missed fact where the agent had it from.
-fn context(conversation: &Conversation, references: &References, missed: &Miss) -> String {
+/// Returns the text around a missed fact in the block from which the agent had it.
+fn text_around(conversation: &Conversation, references: &References, missed: &Miss) -> String {
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
     let text = match block.kind {
-        // The string it stands in, and not the JSON around it.
+        // The string that contains it, not the JSON around it.
         Kind::ToolUse(_) => {
-            block.field("input").and_then(|input| holding(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
+            block.field("input").and_then(|input| first_string_with(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
         }
         _ => block.text(),
     };
-    // A canonical form need not stand in the text as it is. The lines of a tool's input are counted string by string.
+    // The text need not contain the canonical form of a fact. Lines of a tool's input are counted string by string, so they
+    // do not apply.
     let by_line = || {
         let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
         let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
-        Some(around(line, 0..0, CONTEXT))
+        Some(around(line, 0..0, CONTEXT_CHARS))
     };
     match text.find(fact.as_str()) {
-        Some(at) => around(&text, at..at + fact.len(), CONTEXT),
+        Some(at) => around(&text, at..at + fact.len(), CONTEXT_CHARS),
         None => by_line().unwrap_or_default(),
     }
 }
 
-/// The first string of a value that holds a text.
-fn holding<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
+/// Returns the first string of a JSON value that contains a text.
+fn first_string_with<'a>(value: &'a Value, text: &str) -> Option<&'a str> {
     match value {
         Value::String(string) => Some(string.as_str()).filter(|string| string.contains(text)),
-        Value::Array(values) => values.iter().find_map(|value| holding(value, text)),
-        Value::Object(fields) => fields.values().find_map(|value| holding(value, text)),
+        Value::Array(values) => values.iter().find_map(|value| first_string_with(value, text)),
+        Value::Object(fields) => fields.values().find_map(|value| first_string_with(value, text)),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
-fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, references: &References, missed: &Miss) -> MissRow {
+fn miss_row(
+    (transcript, conversation): (&str, &Conversation),
+    policy: &Policy,
+    references: &References,
+    missed: &Miss,
+) -> MissRow {
     let (fact, origin) = (&references.facts[missed.fact as usize], conversation.block(missed.origin));
     let response = &conversation.messages[conversation.calls[missed.call as usize].response];
     let used_in = response.blocks.iter().find(|id| references.in_block(**id).iter().any(|seen| seen.tracked == missed.fact));
@@ -140,20 +148,20 @@ fn miss((transcript, conversation): (&str, &Conversation), policy: &Policy, refe
     }
 }
 
-/// The heaviest misses of many.
+/// Keeps the heaviest misses of many.
 pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
     misses.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     misses.truncate(most);
     misses
 }
 
-/// The rows of the bounds of one row: they tell tokens and hits and nothing else.
+/// Returns the rows of a row's bounds; they have values only for tokens and hits.
 pub fn bounds_of(row: &Row, replayed: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
-    let weight = replayed.kept.all.weight;
+    let weight = replayed.retention.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
-        let kept = Retention { all: Share { hit, ..replayed.kept.all }, ..Retention::default() };
+        let kept = Retention { all: Share { hit, ..replayed.retention.all }, ..Retention::default() };
         let journal = journal.unwrap_or(replayed.journal);
-        let values = metric::values_of_bound(&MetricInput { journal, kept: &kept, ..*replayed });
+        let values = metric::bound_values(&MetricInput { journal, retention: &kept, ..*replayed });
         row.bound(name, values)
     };
     let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);
@@ -170,7 +178,7 @@ pub fn bounds_of(row: &Row, replayed: &MetricInput, bounds: &Bounds, grain: Grai
     [clairvoyant].into_iter().chain(upper).collect()
 }
 
-/// A conversation of a study, to be compared with the others.
+/// A conversation of a study, for the comparison with the others by chance.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChanceSample {
     transcript: String,
@@ -188,18 +196,19 @@ impl ChanceSample {
     }
 }
 
-/// Fills in what chance would find: each conversation's uses in the whole of other sessions.
+/// Fills in the column `kept.chance`: looks up each conversation's uses in whole other sessions.
 pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
     let sessions: Vec<Session> = compared.iter().map(ChanceSample::session).collect();
     let mut rows = rows.iter_mut().peekable();
-    for (place, one) in compared.iter().enumerate() {
-        let after = (place + 1..compared.len()).chain(0..place);
-        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[place]).map(|other| &compared[other]).collect();
-        let step = others.len().div_ceil(PLACEBOS).max(1);
-        let mut chances: Vec<f64> = others.iter().step_by(step).filter_map(|other| one.placebo.chance(&other.placebo)).collect();
-        chances.sort_by(f64::total_cmp);
-        let median = chances.get(chances.len() / 2).copied();
-        while let Some(row) = rows.next_if(|row| row.transcript == one.transcript && row.conversation == one.conversation) {
+    for (index, sample) in compared.iter().enumerate() {
+        let after = (index + 1..compared.len()).chain(0..index);
+        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[index]).map(|other| &compared[other]).collect();
+        let step = others.len().div_ceil(MAX_PLACEBO_SESSIONS).max(1);
+        let mut shares: Vec<f64> =
+            others.iter().step_by(step).filter_map(|other| sample.placebo.chance(&other.placebo)).collect();
+        shares.sort_by(f64::total_cmp);
+        let median = shares.get(shares.len() / 2).copied();
+        while let Some(row) = rows.next_if(|row| row.transcript == sample.transcript && row.conversation == sample.conversation) {
             if row.bound_of.is_none() {
                 row.values.set(CHANCE, median);
             }

@@ -1,13 +1,13 @@
-//! Who writes the summaries: one for all policies, or several that are compared as policies are.
+//! Summarizers of a study: one for all policies, or several that are compared like policies.
 
 use crate::engine::policy::Policy;
 use crate::engine::summarizer::Summarizer;
 
-/// A summarizer, and what reports call it.
+/// A summarizer and its name in reports.
 pub struct NamedSummarizer {
-    /// As it was asked for: `extract`, `openai:MODEL`.
+    /// As given on the command line: `extract`, `openai:MODEL`.
     pub name: String,
-    /// Which of several that were asked the same, from 1; `None`: it was asked once.
+    /// Number of the sample, from 1, if the same summarizer is asked several times; `None` if it is asked once.
     pub replicate: Option<u32>,
     pub summarizer: Box<dyn Summarizer>,
 }
@@ -17,23 +17,23 @@ impl NamedSummarizer {
         Self { name: name.to_owned(), replicate: None, summarizer: Box::new(summarizer) }
     }
 
-    /// Whether reports would call both alike.
+    /// Returns whether both have the same name in reports.
     pub fn is_called_as(&self, other: &Self) -> bool {
         (&self.name, self.replicate) == (&other.name, other.replicate)
     }
 
-    /// What a policy is called of which it writes the summaries.
+    /// Returns the name of a policy with this summarizer.
     fn variant(&self, policy: &str) -> String {
-        format!("{policy}{}", self.mark())
+        format!("{policy}{}", self.suffix())
     }
 
-    /// What the policy is called of which it writes the summaries, as it was asked for.
+    /// Returns the original name of the policy if `variant` is a policy with this summarizer.
     pub fn policy_of<'p>(&self, variant: &'p str) -> Option<&'p str> {
-        variant.strip_suffix(&self.mark())
+        variant.strip_suffix(&self.suffix())
     }
 
-    /// What stands behind the name of a policy of which it writes the summaries.
-    fn mark(&self) -> String {
+    /// Returns the suffix of the names of policies with this summarizer.
+    fn suffix(&self) -> String {
         match self.replicate {
             Some(replicate) => format!(" · {} #{replicate}", self.name),
             None => format!(" · {}", self.name),
@@ -41,17 +41,17 @@ impl NamedSummarizer {
     }
 }
 
-/// Every policy that summarises, once for each writer; the others as they are. With one writer nothing gets another name.
-pub fn expand_variants(policies: Vec<Policy>, writers: &[NamedSummarizer]) -> Vec<Policy> {
+/// Returns every policy that summarises once per summarizer, and the others unchanged. With one summarizer no name changes.
+pub fn expand_variants(policies: Vec<Policy>, summarizers: &[NamedSummarizer]) -> Vec<Policy> {
     let variants = |policy: Policy| {
-        if writers.len() < 2 || !policy.summarizes() {
+        if summarizers.len() < 2 || !policy.summarizes() {
             return vec![policy];
         }
-        let variant = |(summarizer, writer): (usize, &NamedSummarizer)| {
-            let name = writer.variant(&policy.name);
-            Policy { name, summarizer, ..policy.clone() }
+        let variant = |(index, summarizer): (usize, &NamedSummarizer)| {
+            let name = summarizer.variant(&policy.name);
+            Policy { name, summarizer: index, ..policy.clone() }
         };
-        writers.iter().enumerate().map(variant).collect()
+        summarizers.iter().enumerate().map(variant).collect()
     };
     policies.into_iter().flat_map(variants).collect()
 }

@@ -1,4 +1,4 @@
-//! Summarizers side by side: the columns of the policies' variants, added up by who wrote the summaries.
+//! Compares summarizers: totals the columns of the policies' variants by summarizer.
 
 use std::collections::BTreeSet;
 
@@ -6,42 +6,42 @@ use crate::results::saved::{Results, Row, Session, Spread, SummarizerRow};
 
 use super::Study;
 
-/// What rows of the record's own summaries are called.
+/// Name of the summarizer for the record's own summaries.
 const RECORDED: &str = "recorded";
 
-/// A row for each policy and summarizer that was asked for a summary; then those of the record. None where there is one writer
-/// and so nothing to compare.
+/// Returns a row for each policy and summarizer that was asked for a summary, then the rows of recorded summaries. Empty if
+/// there is one summarizer, because there is nothing to compare.
 pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
     if study.writers.len() < 2 {
         return Vec::new();
     }
-    let mut found: Vec<Variants> = Vec::new();
-    let mut of_record: Vec<Variants> = Vec::new();
+    let mut asked: Vec<ReplicateRows> = Vec::new();
+    let mut recorded: Vec<ReplicateRows> = Vec::new();
     for policy in &study.policies {
-        let writer = &study.writers[policy.summarizer];
+        let summarizer = &study.writers[policy.summarizer];
         let own: Vec<&Row> = results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()).collect();
-        match writer.policy_of(&policy.name) {
-            Some(asked) if policy.summarizes() => {
-                match found.iter_mut().find(|variants| variants.policy == asked && variants.summarizer == writer.name) {
+        match summarizer.policy_of(&policy.name) {
+            Some(original) if policy.summarizes() => {
+                match asked.iter_mut().find(|variants| variants.policy == original && variants.summarizer == summarizer.name) {
                     Some(variants) => variants.replicates.push(own),
-                    None => found.push(Variants { policy: asked, summarizer: &writer.name, replicates: vec![own] }),
+                    None => asked.push(ReplicateRows { policy: original, summarizer: &summarizer.name, replicates: vec![own] }),
                 }
             }
-            _ => of_record.push(Variants { policy: &policy.name, summarizer: RECORDED, replicates: vec![own] }),
+            _ => recorded.push(ReplicateRows { policy: &policy.name, summarizer: RECORDED, replicates: vec![own] }),
         }
     }
-    let rows = found.iter().chain(&of_record).map(|variants| variants.row(results));
+    let rows = asked.iter().chain(&recorded).map(|variants| variants.row(results));
     rows.filter(|row| row.summaries + row.failed > 0).collect()
 }
 
-/// A policy, once for each replicate of one summarizer.
-struct Variants<'a> {
+/// Rows of one policy with one summarizer, for each replicate.
+struct ReplicateRows<'a> {
     policy: &'a str,
     summarizer: &'a str,
     replicates: Vec<Vec<&'a Row>>,
 }
 
-impl Variants<'_> {
+impl ReplicateRows<'_> {
     fn row(&self, results: &Results) -> SummarizerRow {
         let is_recorded = self.summarizer == RECORDED;
         let (count, tokens) =
@@ -49,8 +49,10 @@ impl Variants<'_> {
         let total = |id: &str, rows: &[&Row]| results.column(id)?.total(rows.iter().map(|row| &row.values));
         let sum = |id: &str| total(id, &self.replicates.concat()).unwrap_or_default() as u64;
         let spread = |id: &str| self.spread(&|rows| total(id, rows));
-        let asked = |row: &&&Row| [count, "summary.failed"].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
-        let sessions: BTreeSet<Session> = self.replicates.iter().flatten().filter(asked).map(|row| row.session()).collect();
+        let has_attempts =
+            |row: &&&Row| [count, "summary.failed"].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
+        let sessions: BTreeSet<Session> =
+            self.replicates.iter().flatten().filter(has_attempts).map(|row| row.session()).collect();
         SummarizerRow {
             policy: self.policy.to_owned(),
             summarizer: self.summarizer.to_owned(),

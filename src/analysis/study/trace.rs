@@ -5,7 +5,7 @@ use crate::engine::policy::Policy;
 use crate::results::saved::{EventMark, TraceLine, TraceRow};
 use crate::transcript::conversation::Conversation;
 
-/// One policy's requests, and what its layers did before them.
+/// Returns the requests of one policy, and what its layers did before them.
 pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
     let mark = |event: &crate::engine::journal::Event| match event.what {
         EventKind::Fired { before, after, .. } => {
@@ -21,9 +21,9 @@ pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
     }
 }
 
-/// One conversation's, with the compactions of the record.
+/// Returns the lines of one conversation, with its recorded compactions.
 pub fn row(transcript: &str, conversation: &Conversation, window: u64, lines: Vec<TraceLine>) -> TraceRow {
-    // A compaction stands before the first call whose response had not entered yet.
+    // A compaction comes before the first call whose response had not entered yet.
     let before = |at: usize| conversation.calls.partition_point(|call| call.response < at) + 1;
     let made = conversation.compactions.iter().map(|compaction| before(compaction.at));
     let mut recorded: Vec<usize> = made.filter(|call| *call <= conversation.calls.len()).collect();

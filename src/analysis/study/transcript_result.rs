@@ -1,4 +1,4 @@
-//! What the replays of one transcript gave, and how the parts become results.
+//! Result of one transcript's replays, and how the results of all transcripts are combined.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::transcript::conversation::Conversation;
 use crate::transcript::format::{Note, Reading};
 use crate::util::text::plural;
 
-use super::compare::{BaselineComparison, ReplayRow};
+use super::compare::{BaselineComparison, ComparedReplay};
 use super::costs::{self};
 use super::policy_totals::PolicyTotals;
 use super::retention::{self, ChanceSample};
-use super::unknown_models::{Unknown, UnknownModels};
+use super::unknown_models::{UnknownFact, UnknownModels};
 use super::{Study, summarizers, trace};
 
-/// What one transcript gave. It is saved where a study was stopped, and read again to go on.
+/// Result of one transcript. It is saved when a study is interrupted, and read again to resume.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct TranscriptResult {
     transcript: String,
@@ -38,40 +38,40 @@ pub struct TranscriptResult {
     pub(super) compared: Vec<ChanceSample>,
     pub(super) checks: Vec<CheckRow>,
     pub(super) calibrations: Vec<CalibrationRow>,
-    /// What is not known of its models.
-    pub(super) unknown: Vec<(Unknown, String)>,
-    /// The answers of models, by key.
+    /// What is unknown about its models.
+    pub(super) unknown: Vec<(UnknownFact, String)>,
+    /// Answers of models, by key.
     paid: BTreeMap<String, AnswerCost>,
-    /// Why a summarizer had no answer: then all of this tells nothing.
+    /// Why a summarizer had no answer; if set, the result is not usable.
     unanswered: Option<String>,
 }
 
-/// Puts the parts together, in the order of the transcripts.
-pub(super) fn results(study: &Study, parts: Vec<TranscriptResult>) -> Results {
+/// Combines the results of the transcripts, in their order.
+pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Results {
     let columns = metric::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut findings = Vec::new();
     let (mut checks, mut calibrations) = (Vec::new(), Vec::new());
     let mut paid = BTreeMap::new();
     let mut policies = vec![PolicyTotals::default(); study.policies.len()];
-    let mut gaps = UnknownModels::default();
-    for part in parts {
-        for (gap, model) in &part.unknown {
-            gaps.add(*gap, model, &part.transcript);
+    let mut unknown_models = UnknownModels::default();
+    for result in transcripts {
+        for (unknown, model) in &result.unknown {
+            unknown_models.add(*unknown, model, &result.transcript);
         }
-        rows.extend(part.rows);
-        traces.extend(part.traces);
-        findings.extend(part.findings);
-        notes.extend(part.notes);
-        compared.extend(part.compared);
-        checks.extend(part.checks);
-        calibrations.extend(part.calibrations);
-        paid.extend(part.paid);
-        for (sum, of_part) in policies.iter_mut().zip(part.policies) {
-            sum.add(of_part);
+        rows.extend(result.rows);
+        traces.extend(result.traces);
+        findings.extend(result.findings);
+        notes.extend(result.notes);
+        compared.extend(result.compared);
+        checks.extend(result.checks);
+        calibrations.extend(result.calibrations);
+        paid.extend(result.paid);
+        for (sum, totals) in policies.iter_mut().zip(result.policies) {
+            sum.add(totals);
         }
     }
-    notes.extend(gaps.notes());
+    notes.extend(unknown_models.notes());
     retention::fill_in_chance(&mut rows, &compared);
     let text = |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
     let mut results = Results {
@@ -82,7 +82,7 @@ pub(super) fn results(study: &Study, parts: Vec<TranscriptResult>) -> Results {
         checks,
         calibrations,
         traces,
-        looked_for: looked_for(study),
+        looked_for: finding_ids(study),
         findings,
         spending: of_answers(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
@@ -100,53 +100,54 @@ pub(super) fn results(study: &Study, parts: Vec<TranscriptResult>) -> Results {
     results
 }
 
-fn looked_for(study: &Study) -> Vec<String> {
+fn finding_ids(study: &Study) -> Vec<String> {
     let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.detect.is_some());
     replayed.map(|kind| kind.id.to_owned()).collect()
 }
 
 impl TranscriptResult {
-    /// What is known of a transcript before anything is replayed.
+    /// Creates a result with what is known before any replay.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
         Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
-    /// Why it tells nothing: a summarizer had no answer, and what would have become of the conversation is not known.
+    /// Returns why the result is not usable: a summarizer had no answer, so what would have happened in the conversation is
+    /// unknown.
     pub fn unanswered(&self) -> Option<&str> {
         self.unanswered.as_deref()
     }
 
-    /// What the replays of one conversation gave, in the order of the policies.
-    pub(super) fn add(&mut self, against: &BaselineComparison, replayed: Vec<ReplayRow>) {
-        let conversation = against.prepared.conversation;
-        self.policies.resize_with(replayed.len(), PolicyTotals::default);
+    /// Adds the replays of one conversation, in the order of the policies.
+    pub(super) fn add(&mut self, comparison: &BaselineComparison, compared: Vec<ComparedReplay>) {
+        let conversation = comparison.prepared.conversation;
+        self.policies.resize_with(compared.len(), PolicyTotals::default);
         let mut lines = Vec::new();
-        for (ReplayRow { rows, notes, trace, findings, sums, paid, unanswered }, sum) in
-            replayed.into_iter().zip(&mut self.policies)
+        for (ComparedReplay { rows, notes, trace, findings, totals, paid, unanswered }, sum) in
+            compared.into_iter().zip(&mut self.policies)
         {
             self.rows.extend(rows);
             self.notes.extend(notes);
             lines.extend(trace);
             self.findings.extend(findings);
-            sum.add(sums);
+            sum.add(totals);
             self.paid.extend(paid.into_iter().map(|paid| (paid.key.clone(), paid)));
             self.unanswered = self.unanswered.take().or(unanswered);
         }
         if !lines.is_empty() {
-            self.traces.push(trace::row(&self.transcript, conversation, against.window(), lines));
+            self.traces.push(trace::row(&self.transcript, conversation, comparison.window(), lines));
         }
-        self.notes.extend(broken_in_the_record(&self.transcript, conversation, &against.baseline.journal));
+        self.notes.extend(faults_of_record(&self.transcript, conversation, &comparison.baseline.journal));
     }
 }
 
-/// Says so where the record itself holds requests an API would refuse: no policy is to blame for those.
-fn broken_in_the_record(transcript: &str, conversation: &Conversation, journal: &Journal) -> Option<ResultNote> {
+/// Returns a note if the record itself contains requests that an API would refuse: no policy caused those.
+fn faults_of_record(transcript: &str, conversation: &Conversation, journal: &Journal) -> Option<ResultNote> {
     let mut faults = journal.requests.iter().filter_map(|request| request.faults.iter().find(|f| f.cause == Cause::Record));
     let first = faults.next()?;
     let line = conversation.blocks.get(first.block.index()).map(|block| block.line);
     let what = format!(
-        "conversation {}: {} broken in the record itself, no policy is to blame; the first fault: {}",
+        "conversation {}: {} broken in the record itself, not by a policy; the first fault: {}",
         conversation.name,
         plural(faults.count() + 1, "request"),
         first.kind.name()

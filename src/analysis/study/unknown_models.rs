@@ -1,4 +1,4 @@
-//! What is not known of models, said once for each of them and not for every transcript.
+//! Collects what is unknown about models, to report it once per model and not once per transcript.
 
 use std::collections::BTreeMap;
 
@@ -11,35 +11,35 @@ use crate::util::text::plural;
 
 use super::counter::DEFAULT_COUNTER;
 
-/// Something that is not known of a model.
+/// Something that is unknown about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Unknown {
+pub enum UnknownFact {
     Price,
     Tokenizer,
 }
 
-/// By model, whose name is empty where the record has none: the first transcript, and in how many it was so.
+/// By model (its name is empty if the record has none): the first transcript, and the number of conversations.
 #[derive(Debug, Default)]
-pub struct UnknownModels(BTreeMap<(Unknown, String), (String, usize)>);
+pub struct UnknownModels(BTreeMap<(UnknownFact, String), (String, usize)>);
 
 impl UnknownModels {
-    pub fn add(&mut self, gap: Unknown, model: &str, transcript: &str) {
-        let of_model = self.0.entry((gap, model.to_owned())).or_insert_with(|| (transcript.to_owned(), 0));
+    pub fn add(&mut self, unknown: UnknownFact, model: &str, transcript: &str) {
+        let of_model = self.0.entry((unknown, model.to_owned())).or_insert_with(|| (transcript.to_owned(), 0));
         of_model.1 += 1;
     }
 
     pub fn notes(self) -> impl Iterator<Item = ResultNote> {
-        self.0.into_iter().map(|((gap, model), (path, conversations))| {
-            let of = if model.is_empty() { "calls without a model".to_owned() } else { model };
-            let what = match gap {
-                Unknown::Price => format!(
-                    "no prices are known for {of}: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
-                     and no sum in USD holds them; --prices names a model or a file",
+        self.0.into_iter().map(|((unknown, model), (path, conversations))| {
+            let subject = if model.is_empty() { "calls without a model".to_owned() } else { model };
+            let what = match unknown {
+                UnknownFact::Price => format!(
+                    "the prices of {subject} are unknown: costs are ratios to the price of input (cache write {}, cache read {}, output {}), \
+                     and sums in USD leave them out; --prices takes a model or a file",
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
                 ),
-                Unknown::Tokenizer => format!(
-                    "nothing tells how {of} counts tokens: fewer than {FEWEST} calls with a usage that says so, and no other recordings \
-                     of such models; counted by {DEFAULT_COUNTER}"
+                UnknownFact::Tokenizer => format!(
+                    "the tokenizer of {subject} is unknown: fewer than {FEWEST} calls have a usage to calibrate with, and there are no other \
+                     recordings of such models; tokens are counted by {DEFAULT_COUNTER}"
                 ),
             };
             let what = if conversations > 1 { format!("{what} (the first of {})", plural(conversations, "conversation")) } else { what };

@@ -1,4 +1,4 @@
-//! Spaces → configurations: a grid, or a sample of it.
+//! Builds configurations from spaces: a grid, or a sample of it.
 
 use std::collections::HashMap;
 
@@ -9,38 +9,39 @@ use super::SweepError;
 use super::sobol;
 use super::space::Space;
 
-/// More configurations than this are no sweep that ends in a working day, and their policies alone fill a gigabyte.
+/// Maximum number of configurations: more do not finish in a working day, and their policies alone need a gigabyte.
 pub const MOST: u64 = 20_000;
 
-/// What is tried: a policy, with everything in it.
+/// A configuration to try: a complete policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Named after the policy it was made of, with a number.
+    /// Its name is the name of the original policy and a number.
     pub policy: Policy,
-    /// The policy it was made of, by its own name.
+    /// Name of the original policy.
     pub of: String,
-    /// What was varied: by parameter, as `--set` takes it. Empty for a policy as it is, unless some point of the grid is that.
+    /// Varied settings by parameter, as `--set` takes them. Empty for the original policy, unless a point of the grid equals
+    /// it.
     pub settings: Vec<(String, String)>,
-    /// The policy as it is.
+    /// This is the original policy, unchanged.
     pub as_it_is: bool,
 }
 
-/// One choice of values for the parameters of one space; several may make the same policy.
+/// One choice of values for the parameters of one space; several points may give the same policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// Which of the spaces.
+    /// Index of the space.
     pub space: usize,
-    /// Which value of each of its parameters.
+    /// Index of the value of each of its parameters.
     pub choice: Vec<u64>,
-    /// Which candidate it makes.
+    /// Index of the candidate.
     pub candidate: usize,
 }
 
-/// Which points are tried: all of them, or `sample` of them.
+/// Returns the points to try: all of them, or `sample` of them.
 ///
-/// A sample is shared out evenly among the policies that are varied, whatever their sizes: which of them to take is a part of
-/// the question. What a small one cannot use goes to the others.
-fn chosen(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
+/// A sample is divided evenly among the policies, whatever the sizes of their spaces, because the choice of the policy is a
+/// part of the question. What a small space cannot use goes to the others.
+fn choose_points(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usize, Vec<u64>)>, SweepError> {
     let sizes: Vec<u64> = spaces.iter().map(Space::size).collect();
     let all = sizes.iter().copied().fold(0, u64::saturating_add);
     let wanted = sample.map_or(all, |sample| (sample as u64).min(all));
@@ -62,25 +63,26 @@ fn chosen(spaces: &[Space], sample: Option<usize>, seed: u64) -> Result<Vec<(usi
         shares[at] = sizes[at].min(left.div_ceil((spaces.len() - done) as u64));
         left -= shares[at];
     }
-    let of_space = |(at, space): (usize, &Space)| {
-        let choices = match shares[at] == sizes[at] {
-            true => grid(&space.counts()),
-            false => sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed),
+    let points_of = |(at, space): (usize, &Space)| {
+        let choices = if shares[at] == sizes[at] {
+            grid(&space.counts())
+        } else {
+            sobol::choices(&space.counts(), usize::try_from(shares[at]).unwrap_or(usize::MAX), seed)
         };
         choices.into_iter().map(move |choice| (at, choice)).collect::<Vec<_>>()
     };
-    Ok(spaces.iter().enumerate().flat_map(of_space).collect())
+    Ok(spaces.iter().enumerate().flat_map(points_of).collect())
 }
 
-/// Every choice, the last parameter varying fastest.
+/// Returns every choice; the last parameter varies fastest.
 fn grid(counts: &[u64]) -> Vec<Vec<u64>> {
     counts.iter().fold(vec![Vec::new()], |grid, count| {
         grid.iter().flat_map(|begin| (0..*count).map(move |at| [&begin[..], &[at]].concat())).collect()
     })
 }
 
-/// The policies as they are, then what the points make of them. Policies that do the same are one candidate; none but the baseline
-/// has its name.
+/// Returns the original policies, then the policies of the points. Policies with the same behaviour are one candidate; no
+/// candidate has the name of the baseline.
 pub fn candidates(
     spaces: &[Space],
     baseline: &str,
@@ -96,14 +98,14 @@ pub fn candidates(
     let mut candidates: Vec<Candidate> = spaces.iter().map(plain).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
-        known.entry(behaviour(&candidate.policy)).or_insert(at);
+        known.entry(behaviour_key(&candidate.policy)).or_insert(at);
     }
     let mut points = Vec::new();
     let mut numbers = vec![0; spaces.len()];
-    for (space, choice) in chosen(spaces, sample, seed)? {
+    for (space, choice) in choose_points(spaces, sample, seed)? {
         numbers[space] += 1;
         let made = spaces[space].candidate(numbers[space], &choice)?;
-        let candidate = *known.entry(behaviour(&made.policy)).or_insert(candidates.len());
+        let candidate = *known.entry(behaviour_key(&made.policy)).or_insert(candidates.len());
         if candidate == candidates.len() {
             candidates.push(made);
         } else if candidates[candidate].as_it_is && candidates[candidate].settings.is_empty() {
@@ -111,7 +113,7 @@ pub fn candidates(
         }
         points.push(Point { space, choice, candidate });
     }
-    // A policy of one's own may be named as a configuration of another would be.
+    // A user's policy may already have the name of another policy's configuration.
     for made in &mut candidates[spaces.len()..] {
         while made.policy.name == baseline || spaces.iter().any(|space| space.of() == made.policy.name) {
             made.policy.name.push('+');
@@ -120,8 +122,8 @@ pub fn candidates(
     Ok((candidates, points))
 }
 
-/// All of a policy that a replay goes by, as a key: names and remarks are left out, and layers that are not enabled.
-fn behaviour(policy: &Policy) -> String {
+/// Returns a key of everything in a policy that affects a replay. Leaves out names, remarks, and disabled layers.
+fn behaviour_key(policy: &Policy) -> String {
     let Policy { meter, window, max_output, layers, .. } = policy;
     let enabled: Vec<&Layer> = layers.iter().filter(|layer| layer.enabled).collect();
     format!("{meter:?} {window:?} {max_output} {enabled:?}")
@@ -136,14 +138,14 @@ impl Space {
         let chosen: Result<Vec<Setting>, String> = self.parameters().iter().zip(choice).map(|(p, at)| p.setting(*at)).collect();
         let settings = [self.fixed.clone(), chosen.map_err(SweepError::Wrong)?].concat();
         let policy = self.source.policy(&settings).map_err(|error| {
-            // Each value is right by itself: it is these together that are not.
+            // Each value is valid alone, so the combination is the problem.
             let written: Vec<_> = settings.iter().map(|setting| format!("--set {}", setting.written)).collect();
             PolicyError { origin: format!("{} {}", self.source.origin, written.join(" ")), line: None, what: error.what }
         })?;
         let written: Vec<_> = settings.iter().map(|setting| setting.written.as_str()).collect();
         let about = format!("{} with {}", self.of(), written.join(", "));
         let name = format!("{}-{number}", self.of());
-        // Quirks are told once, of the policy as it is, which stands in every comparison.
+        // Quirks are reported once, with the original policy, which is in every comparison.
         let policy = Policy { name, about, quirks: Vec::new(), ..policy };
         Ok(Candidate { policy, of: self.of().to_owned(), settings: self.settings(choice), as_it_is: false })
     }
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn a_grid_is_the_product_and_the_policy_as_it_is_comes_first() {
         let (candidates, points) = made(&[SMALL], &["micro.keep_recent=2..3", "auto.threshold=40k,50k"], None).expect("a grid");
-        // The fourth point, 3 and 50k, is the policy as it is.
+        // The fourth point, 3 and 50k, equals the original policy.
         let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2+", "2 50k"), ("small-3", "3 40k")];
         assert_eq!(names(&candidates), expected.map(|(name, settings)| (name, settings.to_owned())));
         assert_eq!(points.iter().map(|point| point.candidate).collect::<Vec<_>>(), [1, 2, 3, 0]);
@@ -243,7 +245,7 @@ mod tests {
     #[test]
     fn the_name_of_a_bound_is_not_for_others() {
         let said = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
-        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another");
+        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
         let copied = preset("keep-all").expect("a preset").toml;
         assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
     }

@@ -1,4 +1,4 @@
-//! What is asked of a configuration: objectives and conditions, and the columns these need.
+//! Objectives and conditions of a sweep, and the columns they need.
 
 use crate::metrics::column::{Column, Direction};
 use crate::metrics::metric::{self, CHANCE};
@@ -7,34 +7,34 @@ use crate::results::saved::Objective;
 use crate::util::text::did_you_mean;
 
 use super::SweepError;
-use super::objective::{USUAL, missed_by};
+use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 
-/// Shown beside the objectives, whatever these are: what a policy saves, loses and breaks.
-const SHOWN: [&str; 8] =
+/// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
+const ALWAYS_SHOWN: [&str; 8] =
     ["tokens.saved", "cost.ratio", "cost.usd", "kept.hit", "kept.hard", "kept.constraints", "broken.requests", "failed_calls"];
 
-/// What is to be good, and what must hold.
+/// Objectives and conditions of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Criteria {
-    /// The tolerances are filled in when totals are known.
+    /// Their tolerances are filled in when the totals are known.
     pub objectives: Vec<Objective>,
     pub conditions: Vec<Condition>,
-    /// Every column that any of it needs, those of the objectives first and in their order.
+    /// All needed columns, the objectives' first and in their order.
     pub columns: Vec<Column>,
 }
 
 impl Criteria {
-    /// Minimised and maximised columns, in the order they were given; the usual ones (cost, kept, rules kept)
-    /// where there are none.
+    /// Builds criteria from minimised and maximised columns, in the given order. Without any, uses [`DEFAULT_OBJECTIVES`]:
+    /// cost, facts in context, user instructions.
     ///
     /// # Errors
     ///
-    /// A column that does not exist, one that is known only of a whole study, or one that is to be both small and large.
+    /// Fails for a column that does not exist, that is known only for a whole study, or that is given twice.
     pub fn new(minimize: &[String], maximize: &[String], conditions: Vec<Condition>) -> Result<Self, SweepError> {
         let asked = |ids: &[String], better| ids.iter().map(|id| (id.clone(), better)).collect::<Vec<_>>();
         let mut asked = [asked(minimize, Direction::Lower), asked(maximize, Direction::Higher)].concat();
         if asked.is_empty() {
-            asked = USUAL.map(|(id, better)| (id.to_owned(), better)).to_vec();
+            asked = DEFAULT_OBJECTIVES.map(|(id, better)| (id.to_owned(), better)).to_vec();
         }
         let known = metric::columns();
         let mut columns: Vec<Column> = Vec::new();
@@ -43,7 +43,7 @@ impl Criteria {
             let option = if better == Direction::Higher { "--maximize" } else { "--minimize" };
             let column = column(&known, option, &id)?;
             if objectives.iter().any(|objective| objective.column == id) {
-                return Err(SweepError::Wrong(format!("{option} {id}: it is an objective already")));
+                return Err(SweepError::Wrong(format!("{option} {id}: it is already an objective")));
             }
             objectives.push(Objective { column: column.id.clone(), better, epsilon: 0.0 });
             columns.push(column.clone());
@@ -51,7 +51,7 @@ impl Criteria {
         for condition in &conditions {
             columns.push(column(&known, "--where", &condition.column)?.clone());
         }
-        columns.extend(SHOWN.iter().filter_map(|id| known.iter().find(|column| column.id == *id)).cloned());
+        columns.extend(ALWAYS_SHOWN.iter().filter_map(|id| known.iter().find(|column| column.id == *id)).cloned());
         let mut ids: Vec<_> = Vec::new();
         columns.retain(|column| {
             !ids.contains(&column.id) && {
@@ -62,7 +62,7 @@ impl Criteria {
         Ok(Self { objectives, conditions, columns })
     }
 
-    /// Whether totals, in the order of the columns, meet every condition.
+    /// Returns how far totals, in the order of the columns, are from meeting all conditions; 0 if they meet them.
     pub fn missed_by(&self, totals: &[Option<f64>]) -> f64 {
         let missed = |condition: &Condition| {
             let at = self.columns.iter().position(|column| column.id == condition.column)?;
@@ -75,7 +75,7 @@ impl Criteria {
 fn column<'a>(known: &'a [Column], option: &str, id: &str) -> Result<&'a Column, SweepError> {
     let columns: Vec<&str> = known.iter().map(|column| column.id.as_ref()).filter(|id| *id != CHANCE).collect();
     if id == CHANCE {
-        let what = format!("{option} {id}: it compares all sessions with each other, so a sweep cannot go by it");
+        let what = format!("{option} {id}: it needs all sessions at once, so a sweep cannot use it");
         return Err(SweepError::Wrong(what));
     }
     let found = known.iter().find(|column| column.id == id);
@@ -86,7 +86,7 @@ fn column<'a>(known: &'a [Column], option: &str, id: &str) -> Result<&'a Column,
 mod tests {
     use super::*;
 
-    fn wishes(minimize: &[&str], maximize: &[&str], conditions: &[&str]) -> Result<Criteria, SweepError> {
+    fn criteria(minimize: &[&str], maximize: &[&str], conditions: &[&str]) -> Result<Criteria, SweepError> {
         let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         let conditions = conditions.iter().map(|condition| condition.parse().expect("a condition")).collect();
         Criteria::new(&owned(minimize), &owned(maximize), conditions)
@@ -94,36 +94,39 @@ mod tests {
 
     #[test]
     fn what_was_asked_replaces_what_is_usual() {
-        let ids = |wishes: &Criteria| wishes.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
-        assert_eq!(ids(&wishes(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
-        let own = wishes(&["tokens.peak"], &["kept.efficiency"], &["kept.hard <= 2%", "tokens.peak < 9"]).expect("own");
+        let ids =
+            |criteria: &Criteria| criteria.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
+        assert_eq!(ids(&criteria(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
+        let own = criteria(&["tokens.peak"], &["kept.efficiency"], &["kept.hard <= 2%", "tokens.peak < 9"]).expect("own");
         assert_eq!(ids(&own), ["tokens.peak", "kept.efficiency"]);
         let columns: Vec<&str> = own.columns.iter().map(|column| column.id.as_ref()).collect();
         assert_eq!(columns[..4], ["tokens.peak", "kept.efficiency", "kept.hard", "tokens.saved"]);
-        assert_eq!(columns.len(), 2 + SHOWN.len());
+        assert_eq!(columns.len(), 2 + ALWAYS_SHOWN.len());
     }
 
     #[test]
     fn conditions_are_missed_together() {
-        let wishes = wishes(&["cost.ratio"], &[], &["kept.hard <= 0.02", "cost.ratio < 1"]).expect("wishes");
-        let mut totals = vec![None; wishes.columns.len()];
+        let criteria = criteria(&["cost.ratio"], &[], &["kept.hard <= 0.02", "cost.ratio < 1"]).expect("criteria");
+        let mut totals = vec![None; criteria.columns.len()];
         totals[0] = Some(0.9);
         totals[1] = Some(0.05);
-        assert!((wishes.missed_by(&totals) - 3.0).abs() < 1e-9);
+        assert!((criteria.missed_by(&totals) - 3.0).abs() < 1e-9);
         totals[1] = Some(0.02);
-        assert_eq!(wishes.missed_by(&totals), 0.0);
+        assert_eq!(criteria.missed_by(&totals), 0.0);
     }
 
     #[test]
     fn errors_name_the_option() {
-        let error = |wishes: Result<Criteria, SweepError>| wishes.expect_err("wrong").to_string();
+        let error = |criteria: Result<Criteria, SweepError>| criteria.expect_err("wrong").to_string();
         assert!(
-            error(wishes(&["cost.ration"], &[], &[]))
+            error(criteria(&["cost.ration"], &[], &[]))
                 .starts_with("--minimize cost.ration: there is no such column; did you mean `cost.ratio`? (known: calls, ")
         );
-        assert!(error(wishes(&[], &[], &["kept.hardly <= 1"])).starts_with("--where kept.hardly: there is no such column; did"));
-        assert_eq!(error(wishes(&["calls"], &["calls"], &[])), "--maximize calls: it is an objective already");
-        let chance = "--minimize kept.chance: it compares all sessions with each other, so a sweep cannot go by it";
-        assert_eq!(error(wishes(&["kept.chance"], &[], &[])), chance);
+        assert!(
+            error(criteria(&[], &[], &["kept.hardly <= 1"])).starts_with("--where kept.hardly: there is no such column; did")
+        );
+        assert_eq!(error(criteria(&["calls"], &["calls"], &[])), "--maximize calls: it is already an objective");
+        let chance = "--minimize kept.chance: it needs all sessions at once, so a sweep cannot use it";
+        assert_eq!(error(criteria(&["kept.chance"], &[], &[])), chance);
     }
 }

@@ -1,4 +1,4 @@
-//! How often another configuration would have been better in everything, had other sessions been recorded.
+//! Estimates how often another configuration would be better in every objective, had other sessions been recorded.
 
 use rayon::prelude::*;
 
@@ -9,31 +9,38 @@ use crate::results::stats::{DRAWS, FEWEST, Resamples};
 use super::objective::losses;
 use super::pareto::dominates;
 
-/// What one candidate's sessions add to each objective's column: by objective, then session.
+/// What the sessions of one candidate add to each objective's column: by objective, then by session.
 pub type BySession = Vec<Vec<Option<Accumulator>>>;
 
-/// For some of the candidates, by their places, the share of draws of sessions in which another candidate dominates it. All are
-/// drawn alike. None where there are too few sessions to say so, and where an objective is a largest value: draws say nothing of
-/// it, and without it whoever is best in it looks dominated.
-pub fn dominated(columns: &[&Column], objectives: &[Objective], all: &[BySession], of: &[usize], seed: u64) -> Vec<Option<f64>> {
+/// Returns, for the candidates with indices `members`, the share of bootstrap resamples of sessions in which another
+/// candidate dominates it. All candidates use the same resamples. Returns `None` if there are too few sessions, or if an
+/// objective is a maximum: resamples are meaningless for a maximum, and without that objective a candidate that is best in it
+/// would look dominated.
+pub fn dominated(
+    columns: &[&Column],
+    objectives: &[Objective],
+    all: &[BySession],
+    members: &[usize],
+    seed: u64,
+) -> Vec<Option<f64>> {
     let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
     if sessions < FEWEST || columns.iter().any(|column| column.combine == Aggregation::Max) {
-        return vec![None; of.len()];
+        return vec![None; members.len()];
     }
     let resamples = Resamples::new(sessions, DRAWS, seed);
     let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
-    // Draw by draw the losses of one candidate: those of all at once would be much memory.
+    // Losses of one candidate, by resample. Those of all candidates at once would need too much memory.
     let drawn = |added: &BySession| -> Vec<Vec<f64>> {
         let totals: Vec<_> = columns.iter().zip(added).map(|(column, added)| resamples.totals(column, added)).collect();
         (0..DRAWS).map(|draw| losses(objectives, totals.iter().map(|of| of.get(draw).copied().flatten()))).collect()
     };
-    let asked: Vec<Vec<Vec<f64>>> = of.par_iter().map(|at| drawn(&all[*at])).collect();
+    let member_losses: Vec<Vec<Vec<f64>>> = members.par_iter().map(|at| drawn(&all[*at])).collect();
     let dominates_in = |other: &BySession| -> Vec<bool> {
         let other = drawn(other);
-        let pairs = asked.iter().flat_map(|own| own.iter().zip(&other));
+        let pairs = member_losses.iter().flat_map(|own| own.iter().zip(&other));
         pairs.map(|(own, other)| dominates(other, own, &epsilons)).collect()
     };
-    let none = || vec![false; asked.len() * DRAWS];
+    let none = || vec![false; member_losses.len() * DRAWS];
     let either = |one: Vec<bool>, other: Vec<bool>| one.iter().zip(other).map(|(a, b)| a | b).collect();
     let is_dominated = all.par_iter().map(dominates_in).reduce(none, either);
     let share = |draws: &[bool]| draws.iter().filter(|is_dominated| **is_dominated).count() as f64 / DRAWS as f64;
@@ -47,8 +54,8 @@ mod tests {
 
     const UNDER: ColumnId = ColumnId::Borrowed("under");
 
-    /// Six sessions, alike for both but for one, in which `b` keeps more at the same price. It dominates `a` unless a draw leaves
-    /// that session out, which (5/6)⁶ = 33.5 % of draws do.
+    /// Six sessions, equal for both candidates except one, in which `b` keeps more at the same price. `b` dominates `a`
+    /// unless a resample leaves that session out, which (5/6)⁶ = 33.5 % of resamples do.
     #[test]
     fn a_share_that_can_be_counted() {
         let ratio = |id: &'static str| {

@@ -1,48 +1,48 @@
-//! What is to be good: columns, which way, and which differences are too small to count.
+//! Objectives: columns, their direction, and which differences are too small to count.
 
 use crate::metrics::column::{Column, Direction, Unit};
 use crate::results::condition::Condition;
 use crate::results::saved::Objective;
 
-/// What a sweep goes by where nobody says otherwise: what it costs, what it keeps, and whether it keeps the users' rules.
-pub const USUAL: [(&str, Direction); 3] =
+/// Objectives of a sweep by default: cost, facts in context, and user instructions in context.
+pub const DEFAULT_OBJECTIVES: [(&str, Direction); 3] =
     [("cost.ratio", Direction::Lower), ("kept.hit", Direction::Higher), ("kept.constraints", Direction::Higher)];
 
-/// Differences up to a hundredth are noise: the simulated cost stands to 1 % of what was billed where the record tells at
-/// all, and what chance alone finds of the uses is about as much.
-const HUNDREDTH: f64 = 0.01;
+/// Differences up to a hundredth are noise: the simulated cost is within about 1 % of the bill where the record shows it at
+/// all, and about as many uses are found by chance alone.
+const TOLERANCE: f64 = 0.01;
 
-/// What counts as a step in a column around a value: a hundredth of its unit for ratios and shares, of the value for all others;
-/// of 1, where the value is 0.
+/// Returns the size of a step in a column near a value: a hundredth of the unit for ratios and shares, a hundredth of the
+/// value for all others (of 1 if the value is 0).
 fn step(column: &Column, around: f64) -> f64 {
     match column.unit {
-        Unit::Ratio | Unit::Share => HUNDREDTH,
-        _ if around == 0.0 => HUNDREDTH,
-        _ => HUNDREDTH * around.abs(),
+        Unit::Ratio | Unit::Share => TOLERANCE,
+        _ if around == 0.0 => TOLERANCE,
+        _ => TOLERANCE * around.abs(),
     }
 }
 
-/// How far a total is from meeting a condition: 0 where it does, else in steps of the column around the limit.
+/// Returns how far a total is from meeting a condition: 0 if it does, else in steps of the column near the limit.
 pub fn missed_by(condition: &Condition, column: &Column, value: Option<f64>) -> f64 {
     match value {
         _ if condition.holds(value) => 0.0,
         None => f64::INFINITY,
-        // On the limit itself, which is not enough for `<`, it is missed by next to nothing.
+        // A value equal to the limit does not meet `<`; it misses by the smallest amount.
         Some(value) => ((value - condition.limit()).abs() / step(column, condition.limit())).max(f64::MIN_POSITIVE),
     }
 }
 
-/// The smallest difference that counts, from the totals of all that are compared: a hundredth of the unit for ratios and
-/// shares, of the best total for all others. Where the best is 0 every difference counts.
+/// Returns the smallest difference that counts, from the totals of all compared candidates: a hundredth of the unit for
+/// ratios and shares, a hundredth of the best total for all others. If the best total is 0, every difference counts.
 pub fn epsilon(column: &Column, better: Direction, totals: impl Iterator<Item = Option<f64>>) -> f64 {
     if matches!(column.unit, Unit::Ratio | Unit::Share) {
-        return HUNDREDTH;
+        return TOLERANCE;
     }
     let best = totals.flatten().reduce(|a, b| if loss(better, Some(a)) <= loss(better, Some(b)) { a } else { b });
-    best.map_or(0.0, |best| HUNDREDTH * best.abs())
+    best.map_or(0.0, |best| TOLERANCE * best.abs())
 }
 
-/// A total as something to be kept small; without a total it is as bad as can be.
+/// Converts a total to a loss: smaller is better, and a missing total is infinitely bad.
 pub fn loss(better: Direction, total: Option<f64>) -> f64 {
     match (better, total) {
         (_, None) => f64::INFINITY,
@@ -51,7 +51,7 @@ pub fn loss(better: Direction, total: Option<f64>) -> f64 {
     }
 }
 
-/// The losses of one configuration, from its totals by objective.
+/// Returns the losses of one configuration, from its totals by objective.
 pub fn losses(objectives: &[Objective], totals: impl IntoIterator<Item = Option<f64>>) -> Vec<f64> {
     objectives.iter().zip(totals).map(|(objective, total)| loss(objective.better, total)).collect()
 }

@@ -1,4 +1,4 @@
-//! What `--set` varies: lists and ranges of values.
+//! Parameters that `--set` varies: lists and ranges of values.
 //!
 //! `micro.keep_recent=1..10` · `budget.max_bytes=50KB,100KB` · `auto.threshold=20k..120k:20k` · `micro.enabled=true,false`
 
@@ -10,25 +10,25 @@ use crate::engine::size::{Limits, Size};
 /// One `--set LAYER.FIELD=VALUES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// `micro.keep_recent`
+    /// Full name: `micro.keep_recent`.
     pub name: String,
-    /// The layer's id; none for a setting of the whole policy.
+    /// Id of the layer; `None` for a setting of the whole policy.
     pub layer: Option<String>,
     pub values: Values,
 }
 
-/// The values of one parameter, in order. They are made when they are asked for: a range may have millions.
+/// Values of one parameter, in order. Each value is formatted on demand, because a range may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Values(Vec<Piece>);
+pub struct Values(Vec<ValuePiece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum ValuePiece {
     One(String),
     Range {
         from: u64,
         step: u64,
         count: u64,
-        /// `k`, `KB`, … as it was written, and what it stands for.
+        /// `k`, `KB`, … as written, and its factor.
         unit: (String, u64),
     },
 }
@@ -46,34 +46,35 @@ impl FromStr for Parameter {
 }
 
 impl Parameter {
-    /// The setting at one of the values.
+    /// Returns the setting for the value with this index.
     ///
     /// # Errors
     ///
-    /// None in practice: what was split at its `=` has one.
+    /// None in practice: a parsed parameter always contains `=`.
     pub fn setting(&self, at: u64) -> Result<Setting, String> {
         format!("{}={}", self.name, self.values.at(at)).parse()
     }
 }
 
 impl Values {
-    /// How many there are: one at least.
+    /// Returns the number of values, at least 1.
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, piece| sum.saturating_add(piece.count()))
     }
 
-    /// A value as it is written after `--set`; the last one from the end on.
-    pub fn at(&self, mut place: u64) -> String {
+    /// Returns a value as written after `--set`; beyond the end, the last value.
+    pub fn at(&self, mut index: u64) -> String {
         for piece in &self.0 {
             match piece.count() {
-                count if place < count => return piece.at(place),
-                count => place -= count,
+                count if index < count => return piece.at(index),
+                count => index -= count,
             }
         }
         self.0.last().map(|piece| piece.at(piece.count() - 1)).unwrap_or_default()
     }
 
-    /// The places of values of which one is wrong if any is: all that are listed, and the ends of ranges.
+    /// Returns the indices of values to validate: if any value is wrong, one of these is. They are all listed values, and
+    /// both ends of each range.
     pub fn telling(&self) -> Vec<u64> {
         let mut first = 0;
         let mut places = Vec::new();
@@ -87,18 +88,18 @@ impl Values {
     }
 }
 
-impl Piece {
+impl ValuePiece {
     fn count(&self) -> u64 {
         match self {
-            Piece::One(_) => 1,
-            Piece::Range { count, .. } => *count,
+            ValuePiece::One(_) => 1,
+            ValuePiece::Range { count, .. } => *count,
         }
     }
 
-    fn at(&self, place: u64) -> String {
+    fn at(&self, index: u64) -> String {
         match self {
-            Piece::One(value) => value.clone(),
-            Piece::Range { from, step, unit: (unit, size), .. } => match from + place * step {
+            ValuePiece::One(value) => value.clone(),
+            ValuePiece::Range { from, step, unit: (unit, size), .. } => match from + index * step {
                 value if value.is_multiple_of(*size) => format!("{}{unit}", value / size),
                 value => value.to_string(),
             },
@@ -110,10 +111,10 @@ impl FromStr for Values {
     type Err = String;
 
     fn from_str(written: &str) -> Result<Self, String> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for part in split(written) {
-            let piece = piece(part.trim())?;
-            // Said twice is said once.
+        let mut pieces: Vec<ValuePiece> = Vec::new();
+        for part in split_values(written) {
+            let piece = parse_piece(part.trim())?;
+            // Ignores a repeated value.
             if !pieces.contains(&piece) {
                 pieces.push(piece);
             }
@@ -122,8 +123,8 @@ impl FromStr for Values {
     }
 }
 
-/// The parts between commas, but for commas in brackets and quotes.
-fn split(written: &str) -> Vec<&str> {
+/// Splits at commas, except for commas in brackets and quotes.
+fn split_values(written: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     for (at, c) in written.char_indices() {
         match (quote, c) {
@@ -142,17 +143,17 @@ fn split(written: &str) -> Vec<&str> {
     parts
 }
 
-fn piece(written: &str) -> Result<Piece, String> {
+fn parse_piece(written: &str) -> Result<ValuePiece, String> {
     if written.is_empty() {
         return Err("a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`".to_owned());
     }
     match written.split_once("..").filter(|(from, _)| from.starts_with(|c: char| c.is_ascii_digit())) {
-        Some((from, to)) => range(written, from, to),
-        None => Ok(Piece::One(written.to_owned())),
+        Some((from, to)) => parse_range(written, from, to),
+        None => Ok(ValuePiece::One(written.to_owned())),
     }
 }
 
-fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
+fn parse_range(written: &str, from: &str, to: &str) -> Result<ValuePiece, String> {
     let (to, step) = to.split_once(':').map_or((to, None), |(to, step)| (to, Some(step)));
     let whole = |number: &str| {
         let digits_first = number.starts_with(|c: char| c.is_ascii_digit());
@@ -161,35 +162,35 @@ fn range(written: &str, from: &str, to: &str) -> Result<Piece, String> {
         let whole = size.filter(|_| is_plain && !is_fraction(number));
         let value = whole.map(|size| size.resolve(Limits { window: 0, max_output: 0 }));
         value.filter(|value| i64::try_from(*value).is_ok()).ok_or_else(|| {
-            format!("`{written}`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `{number}` is none")
+            format!("`{written}`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `{number}` is not one")
         })
     };
     let (first, last, step) = (whole(from.trim())?, whole(to.trim())?, step.map_or(Ok(1), |step| whole(step.trim()))?);
     if step == 0 {
-        return Err(format!("`{written}`: a step of 0 leads nowhere"));
+        return Err(format!("`{written}`: the step is 0"));
     }
     if last < first {
         return Err(format!("`{written}`: the range ends below its beginning"));
     }
-    let unit = [unit(from), unit(to)].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
-    Ok(Piece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), size(unit)) })
+    let unit = [unit_suffix(from), unit_suffix(to)].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
+    Ok(ValuePiece::Range { from: first, step, count: (last - first) / step + 1, unit: (unit.to_owned(), unit_size(unit)) })
 }
 
-/// `k` of `20k`.
-fn unit(number: &str) -> &str {
+/// Returns `k` of `20k`.
+fn unit_suffix(number: &str) -> &str {
     number.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'))
 }
 
-fn size(unit: &str) -> u64 {
+fn unit_size(unit: &str) -> u64 {
     let one = format!("1{unit}").parse::<Size>();
     one.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
 }
 
-/// `1.5` is one, `1.5k` is not.
+/// Returns whether the number is not whole: `1.5` is not, `1.5k` is.
 fn is_fraction(number: &str) -> bool {
-    let unit = unit(number);
+    let unit = unit_suffix(number);
     let digits = number[..number.len() - unit.len()].replace('_', "");
-    digits.parse::<f64>().is_ok_and(|digits| (digits * size(unit) as f64).fract() != 0.0)
+    digits.parse::<f64>().is_ok_and(|digits| (digits * unit_size(unit) as f64).fract() != 0.0)
 }
 
 #[cfg(test)]
@@ -241,13 +242,16 @@ mod tests {
             ("a.b=", "a.b: a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`"),
             ("a.b=1,,2", "a.b: a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`"),
             ("a.b=9..3", "a.b: `9..3`: the range ends below its beginning"),
-            ("a.b=1..9:0", "a.b: `1..9:0`: a step of 0 leads nowhere"),
+            ("a.b=1..9:0", "a.b: `1..9:0`: the step is 0"),
             (
                 "a.b=1..window",
-                "a.b: `1..window`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `window` is none",
+                "a.b: `1..window`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `window` is not one",
             ),
-            ("a.b=1.5..3", "a.b: `1.5..3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `1.5` is none"),
-            ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is none"),
+            (
+                "a.b=1.5..3",
+                "a.b: `1.5..3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `1.5` is not one",
+            ),
+            ("a.b=1..-3", "a.b: `1..-3`: a range is written `1..10` or `20k..120k:20k`, in whole numbers, and `-3` is not one"),
         ] {
             assert_eq!(written.parse::<Parameter>().expect_err(written), what);
         }

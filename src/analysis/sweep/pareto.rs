@@ -1,34 +1,36 @@
-//! The Pareto front, and ranks behind it. Everything here is a loss: smaller is better.
+//! Pareto front and ranks. All values here are losses: smaller is better.
 
 use std::cmp::Ordering;
 
-/// Whether one is no worse than another in anything, and better by more than the tolerance in something.
+/// Returns whether one candidate is not worse in any loss, and better by more than the tolerance in one.
 pub fn dominates(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
     let no_worse = one.iter().zip(other).all(|(a, b)| a <= b);
     no_worse && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
 }
 
-/// Whether one is at most the tolerance worse than another in everything: then the other is not needed beside it.
+/// Returns whether one candidate is at most the tolerance worse in every loss, so that the front does not need the other.
 fn covers(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
     one.iter().zip(other).zip(epsilons).all(|((a, b), epsilon)| *a <= b + epsilon)
 }
 
-/// The front, thinned: some that nothing is better than, so that whatever there is, one of them is at most the tolerance worse
-/// in everything. Ascending places.
+/// Returns the indices of a thinned front, ascending: every candidate has a member of it that is at most the tolerance worse
+/// in every loss, and no candidate dominates a member.
 ///
-/// Those with the least sum, counted in tolerances, are taken first. So with two losses no member covers another; with more it
-/// may be left in for one loss in which it is better by more than the tolerance. (Domination within a tolerance can go round in
-/// a circle, so there is no set that is both complete and without any such pair.)
+/// Candidates with the smallest sum of losses, measured in tolerances, are taken first. So with two losses no member covers
+/// another; with more losses, a covered member may stay because it is better by more than the tolerance in one loss.
+/// (Domination within a tolerance can be circular, so no set is both complete and free of such pairs.)
 pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
     let mut best: Vec<usize> = ranks(losses).into_iter().enumerate().filter(|(_, rank)| *rank == 0).map(|(at, _)| at).collect();
-    let units = |at: usize| -> f64 {
+    let sum_in_tolerances = |at: usize| -> f64 {
         let unit = |epsilon: f64| if epsilon > 0.0 { epsilon } else { 1.0 };
         losses[at].iter().zip(epsilons).filter(|(loss, _)| loss.is_finite()).map(|(loss, epsilon)| loss / unit(*epsilon)).sum()
     };
-    // A loss that has no end has no place in a sum: every sum with one is as large.
-    let endless = |at: usize| losses[at].iter().filter(|loss| !loss.is_finite()).count();
-    let sooner = |a: usize, b: usize| endless(a).cmp(&endless(b)).then(units(a).total_cmp(&units(b)));
-    best.sort_by(|a, b| sooner(*a, *b).then_with(|| in_order(&losses[*a], &losses[*b])).then(a.cmp(b)));
+    // Infinite losses cannot be added to a sum, so they are counted first.
+    let infinite_losses = |at: usize| losses[at].iter().filter(|loss| !loss.is_finite()).count();
+    let order = |a: usize, b: usize| {
+        infinite_losses(a).cmp(&infinite_losses(b)).then(sum_in_tolerances(a).total_cmp(&sum_in_tolerances(b)))
+    };
+    best.sort_by(|a, b| order(*a, *b).then_with(|| lexicographic(&losses[*a], &losses[*b])).then(a.cmp(b)));
     let mut front: Vec<usize> = Vec::new();
     for at in best {
         if !front.iter().any(|member| covers(&losses[*member], &losses[at], epsilons)) {
@@ -39,22 +41,22 @@ pub fn front(losses: &[Vec<f64>], epsilons: &[f64]) -> Vec<usize> {
     front
 }
 
-fn in_order(one: &[f64], other: &[f64]) -> Ordering {
+fn lexicographic(one: &[f64], other: &[f64]) -> Ordering {
     one.iter().zip(other).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Non-dominated sorting (Deb and others 2002, NSGA-II): rank 0 is dominated by nothing, rank 1 only by rank 0, and so on. No
-/// tolerance here, where ranks would run in circles.
+/// Non-dominated sorting (Deb and others 2002, NSGA-II): rank 0 is dominated by nothing, rank 1 only by rank 0, and so on.
+/// Uses no tolerance, because ranks with one would be circular.
 pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
     let exact = vec![0.0; losses.first().map_or(0, Vec::len)];
     let mut ranks = vec![0; losses.len()];
-    // Whoever dominates comes before whom it dominates.
+    // A candidate that dominates another comes before it.
     let mut order: Vec<usize> = (0..losses.len()).collect();
-    order.sort_by(|a, b| in_order(&losses[*a], &losses[*b]).then(a.cmp(b)));
+    order.sort_by(|a, b| lexicographic(&losses[*a], &losses[*b]).then(a.cmp(b)));
     let mut fronts: Vec<Vec<usize>> = Vec::new();
     for at in order {
         let is_above = |front: &Vec<usize>| front.iter().any(|member| dominates(&losses[*member], &losses[at], &exact));
-        // Dominated by someone of a front is dominated by someone of every earlier one.
+        // A candidate dominated by a member of a front is dominated by a member of every earlier front.
         let rank = fronts.partition_point(is_above);
         if rank == fronts.len() {
             fronts.push(Vec::new());
@@ -65,8 +67,8 @@ pub fn ranks(losses: &[Vec<f64>]) -> Vec<usize> {
     ranks
 }
 
-/// How lonely each of some points of one rank is (the crowding distance of NSGA-II): the sum over losses of the gap between its
-/// neighbours on both sides, in parts of the range; without end at the ends.
+/// Returns the crowding distance of NSGA-II for candidates of one rank: the sum over losses of the gap between both
+/// neighbours, as a share of the range; infinite at the ends.
 pub fn crowding(losses: &[Vec<f64>], of: &[usize]) -> Vec<f64> {
     let mut distances = vec![0.0; of.len()];
     let objectives = of.first().map_or(0, |at| losses[*at].len());
@@ -83,7 +85,7 @@ pub fn crowding(losses: &[Vec<f64>], of: &[usize]) -> Vec<f64> {
         distances[last] = f64::INFINITY;
         for three in order.windows(3) {
             let gap = (own[three[2]] - own[three[0]]) / range;
-            // Beside a loss without end the gap is none that could be told.
+            // Next to an infinite loss the gap is undefined.
             distances[three[1]] += if gap.is_nan() { 0.0 } else { gap };
         }
     }
@@ -95,11 +97,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Cost and what is lost, as in a comparison on paper:
+    /// Cost and lost facts, as in a comparison on paper:
     ///
     /// ```text
     /// 0  .60 .30   front
-    /// 1  .605 .22  front: a hundredth dearer at most, and keeps more, so 0 is not needed beside it
+    /// 1  .605 .22  front: at most a hundredth more expensive, and keeps more, so 0 is not needed beside it
     /// 2  .70 .10   front
     /// 3  .70 .11   dominated by 2, by no more than the tolerance
     /// 4  .80 .20   dominated by 3, and so of the third rank
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(front(&[vec![2.0], vec![1.0], vec![1.0], vec![1.005]], &[0.01]), [1], "one objective, one best");
         assert_eq!(front(&[], &[]), Vec::<usize>::new());
         let with_one_unknown: Vec<Vec<f64>> = PAPER.iter().map(|[cost, lost]| vec![*cost, *lost, without]).collect();
-        assert_eq!(front(&with_one_unknown, &[0.01; 3]), [1, 2, 6], "what nobody has a value of changes nothing");
+        assert_eq!(front(&with_one_unknown, &[0.01; 3]), [1, 2, 6], "an objective without any value changes nothing");
     }
 
     #[test]
@@ -135,7 +137,7 @@ mod tests {
         assert!(!dominates(&[0.70, 0.10], &[0.70, 0.10], &[0.0, 0.0]));
     }
 
-    /// By hand: of four points on a line the inner ones have both neighbours at two thirds of the range in each loss.
+    /// On paper: of four points on a line, the two inner ones have both neighbours at two thirds of the range in each loss.
     #[test]
     fn crowding_as_it_was_published() {
         let line: Vec<Vec<f64>> = (0..4).map(|x| vec![f64::from(x), f64::from(3 - x)]).collect();
@@ -145,7 +147,7 @@ mod tests {
         assert_eq!(crowding(&line, &[2]), [0.0], "alone it has no range");
     }
 
-    /// The obvious way: take away what nothing dominates, again and again.
+    /// Reference implementation: removes what nothing dominates, again and again.
     fn peeled(losses: &[Vec<f64>]) -> Vec<usize> {
         let exact = vec![0.0; 3];
         let mut ranks = vec![usize::MAX; losses.len()];
@@ -164,7 +166,7 @@ mod tests {
     }
 
     fn points(dimensions: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
-        // A coarse grid, so that ties are many, and now and then no value.
+        // A coarse grid gives many ties; now and then there is no value.
         let loss = prop_oneof![9 => (0..12_u8).prop_map(|n| f64::from(n) / 4.0), 1 => Just(f64::INFINITY)];
         prop::collection::vec(prop::collection::vec(loss, dimensions), 0..40)
     }

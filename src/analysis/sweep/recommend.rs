@@ -1,54 +1,55 @@
-//! Which member of the front to take, and what its neighbours give and take.
+//! Recommends a member of the front, and describes its neighbours.
 
 use crate::results::saved::{Neighbour, Objective, Values};
 
 use super::objective::loss;
 
-/// A member of the front: its place, and its totals by objective.
+/// A member of the front, with its totals by objective.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Member<'a> {
+pub struct FrontMember<'a> {
     pub policy: &'a str,
     pub totals: Vec<Option<f64>>,
 }
 
-/// Shortfalls that differ by less than this are the same: they are quotients of sums.
-const SAME: f64 = 1e-12;
+/// Shortfalls that differ by less than this are equal: they are quotients of sums.
+const SAME_SHORTFALL: f64 = 1e-12;
 
-/// The compromise: the member whose largest shortfall from the best is the smallest (Chebyshev), each objective measured in parts
-/// of its range over the front. Of equals the one that falls short least in sum, then the earliest. With one objective that is
-/// the best. Gives its place, and why, in a sentence.
-pub fn minimax_choice(objectives: &[Objective], members: &[Member]) -> Option<(usize, String)> {
+/// Chooses the compromise: the member whose largest shortfall from the best is smallest (Chebyshev), each objective measured
+/// as a share of its range over the front. Of equals the one with the smallest sum of shortfalls, then the first. With one
+/// objective this is the best member. Returns its index, and the reason as a sentence.
+pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Option<(usize, String)> {
     let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, members, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
     let sum = |at: usize| shortfalls[at].iter().sum::<f64>();
     let better = |one: usize, other: usize| match (largest(one) - largest(other), sum(one) - sum(other)) {
-        (difference, _) if difference.abs() > SAME => difference < 0.0,
-        (_, difference) => difference < -SAME,
+        (difference, _) if difference.abs() > SAME_SHORTFALL => difference < 0.0,
+        (_, difference) => difference < -SAME_SHORTFALL,
     };
     let best = (0..members.len()).reduce(|best, at| if better(at, best) { at } else { best })?;
     let worst = (0..objectives.len()).max_by(|a, b| shortfalls[best][*a].total_cmp(&shortfalls[best][*b]).then(b.cmp(a)));
     let why = match worst {
         _ if members.len() == 1 => {
-            "Nothing else is on the front: no other configuration is better in any objective by more than \
+            "It is the only configuration on the Pareto front: no other one is better in any objective by more than \
                                     its tolerance."
                 .to_owned()
         }
         Some(worst) => format!(
-            "The compromise of the {} on the front: its largest shortfall from the best, in {}, is {:.0} % of the front's range, and \
-             no other member's largest is smaller.",
+            "The compromise among the {} configurations on the Pareto front: in every objective it is at most {:.0} % of the front's \
+             range behind the best value (most in {}), and no other configuration has a smaller largest gap.",
             members.len(),
-            objectives[worst].column,
-            largest(best) * 100.0
+            largest(best) * 100.0,
+            objectives[worst].column
         ),
         None => String::new(),
     };
     Some((best, why))
 }
 
-/// By objective: 0 at the front's best, 1 at its worst. Without a total it is 1 where another member has one.
-fn shortfalls(objectives: &[Objective], members: &[Member], of: &Member) -> Vec<f64> {
+/// Returns shortfalls by objective: 0 at the front's best value, 1 at its worst. A missing total counts 1 if another member
+/// has a total.
+fn shortfalls(objectives: &[Objective], members: &[FrontMember], of: &FrontMember) -> Vec<f64> {
     let shortfall = |(at, objective): (usize, &Objective)| {
-        let loss = |member: &Member| loss(objective.better, member.totals.get(at).copied().flatten());
+        let loss = |member: &FrontMember| loss(objective.better, member.totals.get(at).copied().flatten());
         let finite = members.iter().map(loss).filter(|loss| loss.is_finite());
         let (best, worst) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), loss| (low.min(loss), high.max(loss)));
         match loss(of) {
@@ -59,15 +60,16 @@ fn shortfalls(objectives: &[Objective], members: &[Member], of: &Member) -> Vec<
     objectives.iter().enumerate().map(shortfall).collect()
 }
 
-/// For each objective the next better member of the front, and its totals less the recommended one's.
-pub fn neighbours(objectives: &[Objective], members: &[Member], recommended: usize) -> Vec<Neighbour> {
+/// Returns for each objective the next better member of the front, with the differences of its totals from the recommended
+/// member.
+pub fn neighbours(objectives: &[Objective], members: &[FrontMember], recommended: usize) -> Vec<Neighbour> {
     let own = &members[recommended];
     let next = |(at, objective): (usize, &Objective)| {
-        let loss = |member: &Member| loss(objective.better, member.totals.get(at).copied().flatten());
+        let loss = |member: &FrontMember| loss(objective.better, member.totals.get(at).copied().flatten());
         let better = members.iter().filter(|member| loss(member) < loss(own));
         let next = better.reduce(|next, member| if loss(member) > loss(next) { member } else { next })?;
         let difference = |(at, objective): (usize, &Objective)| {
-            let total = |member: &Member| member.totals.get(at).copied().flatten();
+            let total = |member: &FrontMember| member.totals.get(at).copied().flatten();
             let difference = total(next).zip(total(own)).map(|(theirs, own)| theirs - own);
             (objective.column.clone(), difference)
         };
@@ -86,8 +88,8 @@ mod tests {
         Objective { column: column.into(), better, epsilon: 0.01 }
     }
 
-    fn member(policy: &str, totals: [f64; 2]) -> Member<'_> {
-        Member { policy, totals: totals.map(Some).to_vec() }
+    fn member(policy: &str, totals: [f64; 2]) -> FrontMember<'_> {
+        FrontMember { policy, totals: totals.map(Some).to_vec() }
     }
 
     /// Ranges: cost .50 to 1.0, hit .60 to 1.0. Shortfalls: a 0 and 1; b .2 and .5; c .4 and .25; d 1 and 0.
@@ -97,7 +99,7 @@ mod tests {
         let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
         let (best, why) = minimax_choice(&objectives, &members).expect("a front");
         assert_eq!(members[best].policy, "c");
-        let said = "The compromise of the 4 on the front: its largest shortfall from the best, in cost.ratio, is 40 % of the";
+        let said = "The compromise among the 4 configurations on the Pareto front: in every objective it is at most 40 % of the";
         assert!(why.starts_with(said), "{why}");
         let neighbours = neighbours(&objectives, &members, best);
         let said: Vec<_> = neighbours.iter().map(|next| (next.policy.as_str(), next.by.as_ref())).collect();
@@ -110,7 +112,7 @@ mod tests {
     #[test]
     fn ties_go_to_the_smaller_sum_and_then_to_the_earlier() {
         let objectives = ["a", "b", "c"].map(|column| objective(column, Direction::Lower));
-        let of = |policy, totals: [f64; 3]| Member { policy, totals: totals.map(Some).to_vec() };
+        let of = |policy, totals: [f64; 3]| FrontMember { policy, totals: totals.map(Some).to_vec() };
         let members = [of("x", [0.5, 0.5, 0.5]), of("y", [0.5, 0.4, 0.0]), of("z", [0.4, 0.5, 0.0]), of("o", [0.0, 1.0, 1.0])];
         let members = [&members[..], &[of("p", [1.0, 0.0, 1.0])]].concat();
         assert_eq!(minimax_choice(&objectives, &members).map(|(at, _)| at), Some(1));
@@ -119,10 +121,10 @@ mod tests {
     #[test]
     fn one_objective_and_one_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
-        let of = |totals: Option<f64>| Member { policy: "p", totals: vec![totals] };
+        let of = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
         assert_eq!(minimax_choice(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
         let (_, why) = minimax_choice(&objectives, &[of(None)]).expect("one");
-        assert!(why.starts_with("Nothing else is on the front"));
+        assert!(why.starts_with("It is the only configuration on the Pareto front"));
         assert_eq!(minimax_choice(&objectives, &[]), None);
         assert_eq!(neighbours(&objectives, &[of(None)], 0), []);
     }

@@ -1,4 +1,4 @@
-//! The search itself: what is to be replayed next, what came of it, and what was found.
+//! State machine of a search: what to replay next, the results so far, and the final choice.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,184 +9,183 @@ use crate::util::text::plural;
 use super::candidate::{Candidate, Point};
 use super::criteria::Criteria;
 use super::dominance_probability::{BySession, dominated};
-use super::halving::{Ranking, better_half, half, rungs};
+use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
-use super::recommend::{Member, minimax_choice, neighbours};
+use super::recommend::{FrontMember, minimax_choice, neighbours};
 use super::sensitivity::{Grouping, first_order};
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
 
-/// Members of the front that are replayed in the final comparison: more cannot be told apart in a table.
-const COMPARED: usize = 12;
+/// Maximum members of the front in the final comparison: a table cannot show more.
+const MAX_COMPARED: usize = 12;
 
-/// Whoever ships a policy wants to know of these.
-const BROKEN: &str = "broken.requests";
+/// A user who ships a policy must know about these requests.
+const BROKEN_COLUMN: &str = "broken.requests";
 
-/// A search under way.
+/// A search in progress.
 pub struct Search {
     spaces: Vec<Space>,
     candidates: Vec<Candidate>,
     points: Vec<Point>,
-    wishes: Criteria,
+    criteria: Criteria,
     split: Split,
     seed: u64,
-    /// How many of the sessions to develop on each rung has seen in all.
-    rungs: Vec<usize>,
-    /// Those that were not left behind, ascending.
+    /// Total number of sessions after each rung.
+    rung_sizes: Vec<usize>,
+    /// Indices of the candidates that are still in the search, ascending.
     alive: Vec<usize>,
-    /// By candidate, then session in the order of the split: what it adds to each of the columns.
+    /// What each session adds to each column: by candidate, then by session in the order of the split.
     added: Vec<Vec<Vec<Option<Accumulator>>>>,
     /// Totals after the first rung, by candidate.
-    first: Vec<Vec<Option<f64>>>,
-    done: Vec<RungRow>,
+    first_totals: Vec<Vec<Option<f64>>>,
+    finished_rungs: Vec<RungRow>,
     policy_calls: u64,
 }
 
-/// Replays that are to be made: every one of these policies on all conversations of these sessions.
+/// Replays to run: all of these policies on all conversations of these sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
     pub sessions: HashSet<usize>,
     pub policies: Vec<Policy>,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult {
     pub sweep: Sweep,
-    /// What is to be compared in the end: the policies as they are, then the front, at most so many of it that a table can hold.
+    /// Policies of the final comparison: the originals, then the front, or as many of its members as a table can show.
     pub policies: Vec<Policy>,
 }
 
 impl Search {
-    /// `halves`: most candidates are tried on a part of the sessions only.
+    /// Starts a search. `halves`: most candidates are tried on a part of the sessions only.
     pub fn new(
         spaces: Vec<Space>,
         (candidates, points): (Vec<Candidate>, Vec<Point>),
-        wishes: Criteria,
+        criteria: Criteria,
         split: Split,
         halves: bool,
         seed: u64,
     ) -> Self {
-        let rungs = rungs(split.develop.len(), halves);
+        let rung_sizes = rung_sizes(split.develop.len(), halves);
         let alive = (0..candidates.len()).collect();
         let added = vec![Vec::new(); candidates.len()];
         Self {
             spaces,
             candidates,
             points,
-            wishes,
+            criteria,
             split,
             seed,
-            rungs,
+            rung_sizes,
             alive,
             added,
-            first: Vec::new(),
-            done: Vec::new(),
+            first_totals: Vec::new(),
+            finished_rungs: Vec::new(),
             policy_calls: 0,
         }
     }
 
     pub fn wishes(&self) -> &Criteria {
-        &self.wishes
+        &self.criteria
     }
 
-    /// Sessions the next rung adds, in the order of the split.
-    fn next(&self) -> Option<&[usize]> {
-        let seen = self.done.last().map_or(0, |rung| rung.sessions);
-        let until = *self.rungs.get(self.done.len())?;
+    /// Returns the sessions that the next rung adds, in the order of the split.
+    fn next_sessions(&self) -> Option<&[usize]> {
+        let seen = self.finished_rungs.last().map_or(0, |rung| rung.sessions);
+        let until = *self.rung_sizes.get(self.finished_rungs.len())?;
         self.split.develop.get(seen..until)
     }
 
-    /// What is to be replayed next; none when all is done.
+    /// Returns what to replay next; `None` when the search is complete.
     pub fn round(&self) -> Option<Round> {
-        let sessions = self.next()?.iter().copied().collect();
+        let sessions = self.next_sessions()?.iter().copied().collect();
         let policies = self.alive.iter().map(|at| self.candidates[*at].policy.clone()).collect();
         Some(Round { sessions, policies })
     }
 
-    /// Recorded calls times configurations that will be replayed in all: what halving takes away is foreseen.
-    pub fn policy_calls(&self, roster: &SessionTable) -> u64 {
+    /// Returns the total number of replayed calls, summed over configurations; it takes into account what halving drops.
+    pub fn policy_calls(&self, table: &SessionTable) -> u64 {
         let as_they_are = self.spaces.len();
         let (mut varied, mut seen, mut calls) = (self.candidates.len() - as_they_are, 0, 0);
-        for until in &self.rungs {
-            let of_rung: u64 = self.split.develop[seen..*until].iter().map(|session| roster.calls(*session)).sum();
+        for until in &self.rung_sizes {
+            let of_rung: u64 = self.split.develop[seen..*until].iter().map(|session| table.calls(*session)).sum();
             calls += of_rung * (as_they_are + varied) as u64;
-            varied = half(varied);
+            varied = kept_count(varied);
             seen = *until;
         }
         calls
     }
 
-    /// Takes what came of the last round: for each conversation its session, and by policy and column what it adds. Conversations come
-    /// in the order of the transcripts.
-    pub fn take<'a>(
-        &mut self,
-        roster: &SessionTable,
-        tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
-    ) {
-        let Some(sessions) = self.next().map(<[usize]>::to_vec) else { return };
-        let (width, begin) = (self.wishes.columns.len(), self.done.last().map_or(0, |rung| rung.sessions));
+    /// Takes the results of the last round: for each conversation its session, and what it adds by policy and column.
+    /// Conversations come in the order of the transcripts.
+    pub fn take<'a>(&mut self, table: &SessionTable, tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>) {
+        let Some(sessions) = self.next_sessions().map(<[usize]>::to_vec) else { return };
+        let (width, begin) = (self.criteria.columns.len(), self.finished_rungs.last().map_or(0, |rung| rung.sessions));
         for at in &self.alive {
             self.added[*at].resize(begin + sessions.len(), vec![None; width]);
         }
         for (session, added) in tallies {
             let Some(place) = sessions.iter().position(|known| *known == session) else { continue };
             for (at, added) in self.alive.iter().zip(added) {
-                for ((column, sum), added) in self.wishes.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
+                for ((column, sum), added) in self.criteria.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
                     column.put(sum, *added);
                 }
             }
         }
-        let calls: u64 = sessions.iter().map(|session| roster.calls(*session)).sum();
+        let calls: u64 = sessions.iter().map(|session| table.calls(*session)).sum();
         self.policy_calls += calls * self.alive.len() as u64;
-        self.done.push(RungRow { sessions: begin + sessions.len(), configurations: self.alive.len() });
-        if self.first.is_empty() {
-            self.first = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
+        self.finished_rungs.push(RungRow { sessions: begin + sessions.len(), configurations: self.alive.len() });
+        if self.first_totals.is_empty() {
+            self.first_totals = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
         }
-        if self.next().is_some() {
-            self.leave_behind();
+        if self.next_sessions().is_some() {
+            self.drop_worse_half();
         }
     }
 
-    /// The totals of a candidate over the sessions it was tried on, in the order of the columns.
+    /// Returns the totals of a candidate over the sessions it was tried on, in the order of the columns.
     fn totals(&self, candidate: usize) -> Vec<Option<f64>> {
         let total = |(at, column): (usize, &crate::metrics::column::Column)| {
             column.total_of_all(self.added[candidate].iter().filter_map(|session| session[at]))
         };
-        self.wishes.columns.iter().enumerate().map(total).collect()
+        self.criteria.columns.iter().enumerate().map(total).collect()
     }
 
-    /// The worse half goes; policies as they are stay.
-    fn leave_behind(&mut self) {
+    /// Drops the worse half of the varied policies; the originals stay.
+    fn drop_worse_half(&mut self) {
         let (as_they_are, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].as_it_is);
-        let standing = |at: &usize| {
+        let ranking = |at: &usize| {
             let totals = self.totals(*at);
-            Ranking { losses: losses(&self.wishes.objectives, totals.iter().copied()), missed_by: self.wishes.missed_by(&totals) }
+            Ranking {
+                losses: losses(&self.criteria.objectives, totals.iter().copied()),
+                missed_by: self.criteria.missed_by(&totals),
+            }
         };
-        let standings: Vec<Ranking> = varied.iter().map(standing).collect();
-        let half = better_half(&standings).into_iter().map(|place| varied[place]);
+        let rankings: Vec<Ranking> = varied.iter().map(ranking).collect();
+        let half = better_half(&rankings).into_iter().map(|place| varied[place]);
         self.alive = as_they_are.into_iter().chain(half).collect();
         self.alive.sort_unstable();
     }
 
-    /// What was found, when all rounds are done.
+    /// Finishes the search: computes the front, the recommendation and the sensitivities.
     pub fn found(mut self) -> SearchResult {
         let totals: Vec<Vec<Option<f64>>> = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
-        for (at, objective) in self.wishes.objectives.iter_mut().enumerate() {
-            let column = &self.wishes.columns[at];
+        for (at, objective) in self.criteria.objectives.iter_mut().enumerate() {
+            let column = &self.criteria.columns[at];
             objective.epsilon = epsilon(column, objective.better, self.alive.iter().map(|candidate| totals[*candidate][at]));
         }
-        let missed: Vec<f64> = totals.iter().map(|totals| self.wishes.missed_by(totals)).collect();
-        let allowed: Vec<usize> = self.alive.iter().copied().filter(|at| missed[*at] == 0.0).collect();
-        let objectives = &self.wishes.objectives;
+        let missed_by: Vec<f64> = totals.iter().map(|totals| self.criteria.missed_by(totals)).collect();
+        let allowed: Vec<usize> = self.alive.iter().copied().filter(|at| missed_by[*at] == 0.0).collect();
+        let objectives = &self.criteria.objectives;
         let losses: Vec<Vec<f64>> = allowed.iter().map(|at| losses(objectives, totals[*at].iter().copied())).collect();
         let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
         let places = front(&losses, &epsilons);
-        let doubts = self.doubts(&allowed, &places);
+        let probabilities = self.dominance_probabilities(&allowed, &places);
         let front: Vec<usize> = places.iter().map(|place| allowed[*place]).collect();
-        let recommended = self.recommended(&front, &totals);
-        let nearest = self.alive.iter().copied().reduce(|near, at| if missed[at] < missed[near] { at } else { near });
+        let recommended = self.recommend(&front, &totals);
+        let nearest = self.alive.iter().copied().reduce(|near, at| if missed_by[at] < missed_by[near] { at } else { near });
         let nearest = nearest.filter(|_| front.is_empty());
         let row = |(at, candidate): (usize, &Candidate)| {
             let place = front.iter().position(|member| *member == at);
@@ -196,12 +195,12 @@ impl Search {
                 settings: candidate.settings.clone(),
                 sessions: self.added[at].len(),
                 values: self.values(&totals[at]),
-                allowed: missed[at] == 0.0,
+                allowed: missed_by[at] == 0.0,
                 front: place.is_some(),
-                dominated: place.and_then(|place| doubts[place]),
+                dominated: place.and_then(|place| probabilities[place]),
             }
         };
-        let compared = self.compared(&front, recommended.as_ref().map(|(at, _)| *at), nearest, &totals);
+        let compared = self.select_compared(&front, recommended.as_ref().map(|(at, _)| *at), nearest, &totals);
         let chosen = |space: usize, parameter: usize| -> BTreeSet<u64> {
             self.points.iter().filter(|point| point.space == space).map(|point| point.choice[parameter]).collect()
         };
@@ -209,10 +208,10 @@ impl Search {
         let sweep = Sweep {
             parameters: parameters.flat_map(|(at, space)| space.rows(|parameter| chosen(at, parameter))).collect(),
             objectives: objectives.clone(),
-            conditions: self.wishes.conditions.iter().map(ToString::to_string).collect(),
+            conditions: self.criteria.conditions.iter().map(ToString::to_string).collect(),
             sessions: self.split.develop.len(),
             held_out: self.split.held_out.len(),
-            rungs: self.done.clone(),
+            rungs: self.finished_rungs.clone(),
             configurations: self.candidates.iter().enumerate().map(row).collect(),
             recommended: recommended.map(|(_, recommendation)| recommendation),
             nearest: nearest.map(|at| self.candidates[at].policy.name.clone()),
@@ -225,42 +224,44 @@ impl Search {
     }
 
     fn values(&self, totals: &[Option<f64>]) -> Values {
-        self.wishes.columns.iter().map(|column| column.id.clone()).zip(totals.iter().copied()).collect()
+        self.criteria.columns.iter().map(|column| column.id.clone()).zip(totals.iter().copied()).collect()
     }
 
-    /// For each member of the front how often it is dominated.
-    fn doubts(&self, allowed: &[usize], places: &[usize]) -> Vec<Option<f64>> {
-        let objectives = &self.wishes.objectives;
+    /// Returns for each member of the front the share of resamples in which another candidate dominates it.
+    fn dominance_probabilities(&self, allowed: &[usize], places: &[usize]) -> Vec<Option<f64>> {
+        let objectives = &self.criteria.objectives;
         let by_session = |at: &usize| -> BySession {
             let of_objective = |column: usize| self.added[*at].iter().map(|session| session[column]).collect();
             (0..objectives.len()).map(of_objective).collect()
         };
         let all: Vec<BySession> = allowed.iter().map(by_session).collect();
-        let columns: Vec<_> = self.wishes.columns.iter().take(objectives.len()).collect();
+        let columns: Vec<_> = self.criteria.columns.iter().take(objectives.len()).collect();
         dominated(&columns, objectives, &all, places, self.seed)
     }
 
-    fn recommended(&self, front: &[usize], totals: &[Vec<Option<f64>>]) -> Option<(usize, Recommendation)> {
-        let objectives = &self.wishes.objectives;
-        let member =
-            |at: &usize| Member { policy: &self.candidates[*at].policy.name, totals: totals[*at][..objectives.len()].to_vec() };
-        let members: Vec<Member> = front.iter().map(member).collect();
+    fn recommend(&self, front: &[usize], totals: &[Vec<Option<f64>>]) -> Option<(usize, Recommendation)> {
+        let objectives = &self.criteria.objectives;
+        let member = |at: &usize| FrontMember {
+            policy: &self.candidates[*at].policy.name,
+            totals: totals[*at][..objectives.len()].to_vec(),
+        };
+        let members: Vec<FrontMember> = front.iter().map(member).collect();
         let (best, why) = minimax_choice(objectives, &members)?;
         let policy = &self.candidates[front[best]].policy;
         let neighbours = neighbours(objectives, &members, best);
-        let broken = self.wishes.columns.iter().position(|column| column.id == BROKEN);
+        let broken = self.criteria.columns.iter().position(|column| column.id == BROKEN_COLUMN);
         let broken = broken.and_then(|column| totals[front[best]][column]).filter(|requests| *requests > 0.0);
         let warning = broken.map(|requests| {
             let requests = plural(requests as usize, "request");
-            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN} == 0' leaves such policies out.")
+            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
         });
         let why = why + warning.as_deref().unwrap_or_default();
         Some((front[best], Recommendation { policy: policy.name.clone(), toml: policy.to_toml(), why, neighbours }))
     }
 
-    /// The policies as they are, the recommended one (or the nearest to the conditions), and of the front as many as a table can hold,
-    /// evenly spaced along the first objective.
-    fn compared(
+    /// Selects the final comparison: the original policies, the recommended one (or the nearest to the conditions), and as
+    /// many members of the front as a table can show, evenly spaced along the first objective.
+    fn select_compared(
         &self,
         front: &[usize],
         recommended: Option<usize>,
@@ -270,13 +271,13 @@ impl Search {
         let mut along = front.to_vec();
         along.sort_by(|a, b| totals[*a][0].unwrap_or(f64::NAN).total_cmp(&totals[*b][0].unwrap_or(f64::NAN)).then(a.cmp(b)));
         let last = along.len().saturating_sub(1);
-        let room = COMPARED.min(along.len());
+        let room = MAX_COMPARED.min(along.len());
         let spread = (0..room).map(|place| along[place * last / room.saturating_sub(1).max(1)]);
         let mut spread: BTreeSet<usize> = spread.collect();
         if let Some(recommended) = recommended
             && !spread.contains(&recommended)
         {
-            // It takes the place of its neighbour in the table, so that the ends stay.
+            // The recommended member replaces its neighbour in the table, so that both ends stay.
             let is_end = |at: &usize| along.first() == Some(at) || along.last() == Some(at);
             let place = |at: usize| along.iter().position(|member| *member == at).unwrap_or(0);
             let near = spread.iter().copied().filter(|at| !is_end(at));
@@ -294,9 +295,10 @@ impl Search {
             let points: Vec<&Point> = self.points.iter().filter(|point| point.space == space_at).collect();
             for (parameter_at, parameter) in space.parameters().iter().enumerate() {
                 let grouping = Grouping::new(space, parameter_at);
-                for (at, objective) in self.wishes.objectives.iter().enumerate() {
-                    let value =
-                        |point: &&Point| Some((grouping.of(point.choice[parameter_at]), self.first.get(point.candidate)?[at]?));
+                for (at, objective) in self.criteria.objectives.iter().enumerate() {
+                    let value = |point: &&Point| {
+                        Some((grouping.of(point.choice[parameter_at]), self.first_totals.get(point.candidate)?[at]?))
+                    };
                     let Some((share, means)) = first_order(&points.iter().filter_map(value).collect::<Vec<_>>()) else {
                         continue;
                     };

@@ -1,14 +1,14 @@
-//! What each parameter does to each objective: the share of its variance that goes with the parameter alone.
+//! Sensitivity of each objective to each parameter: the share of its variance that the parameter alone explains.
 
 use super::space::Space;
 
-/// Values beyond this are put together: with a value of its own for every configuration a parameter would explain everything.
-const MOST_GROUPS: u64 = 12;
+/// Above this number, values are grouped: if every configuration had its own value, a parameter would explain everything.
+const MAX_UNGROUPED: u64 = 12;
 
-/// How many groups of neighbouring values are made then.
+/// Number of groups of neighbouring values.
 const GROUPS: u64 = 8;
 
-/// The groups that a parameter's values are in, by place: what they are called, and the group of each value.
+/// Groups of a parameter's values: the group of each value, and the name of each group.
 pub struct Grouping<'a> {
     space: &'a Space,
     parameter: usize,
@@ -21,20 +21,20 @@ impl<'a> Grouping<'a> {
     }
 
     fn is_grouped(&self) -> bool {
-        self.count > MOST_GROUPS
+        self.count > MAX_UNGROUPED
     }
 
     fn groups(&self) -> u64 {
         if self.is_grouped() { GROUPS } else { self.count }
     }
 
-    /// Equal parts of the list or range.
+    /// Returns the group of a value: groups are equal parts of the list or range.
     pub fn of(&self, value: u64) -> usize {
         let group = u128::from(value) * u128::from(self.groups()) / u128::from(self.count.max(1));
         usize::try_from(group).unwrap_or(usize::MAX)
     }
 
-    /// `5`, or `20k–35k`.
+    /// Returns the name of a group: `5`, or `20k–35k`.
     pub fn name(&self, group: usize) -> String {
         let values = &self.space.parameters()[self.parameter].values;
         if !self.is_grouped() {
@@ -46,8 +46,8 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// First order: Var(E[y|x]) ÷ Var(y), from the group and the value of every point; and the mean of each group, by group. None
-/// where there is nothing to compare. Of a value that is always the same nothing goes with anything: 0.
+/// Computes the first-order index Var(E[y|x]) ÷ Var(y) from the group and the value of every point, and the mean of each
+/// group. Returns `None` if there are no points, and the share 0 if all values are equal.
 pub fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> {
     let groups = points.iter().map(|(group, _)| group + 1).max()?;
     let mut sums = vec![(0.0, 0_usize); groups];
@@ -64,7 +64,7 @@ pub fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> 
         .map(|(group, (sum, count))| (group, sum / count as f64, count))
         .collect();
     let between: f64 = means.iter().map(|(_, of_group, count)| *count as f64 * (of_group - mean).powi(2)).sum();
-    // What is left of the same number, added up in another order, is no variance.
+    // Adding equal numbers in a different order leaves rounding errors, not variance.
     let is_constant = all <= f64::EPSILON * points.len() as f64 * mean.abs().max(f64::MIN_POSITIVE);
     let share = if is_constant { 0.0 } else { (between / all).clamp(0.0, 1.0) };
     Some((share, means.into_iter().map(|(group, of_group, _)| (group, of_group)).collect()))
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::analysis::sweep::space::{Source, spaces};
 
-    /// y = 10·a + b over a 2 × 2 grid: 0, 1, 10, 11. Variance 25.25, of which 25 are a's and 0.25 are b's.
+    /// y = 10·a + b over a 2 × 2 grid: 0, 1, 10, 11. Variance 25.25, of which a explains 25 and b 0.25.
     #[test]
     fn shares_of_a_sum_by_hand() {
         let y = |a: usize, b: usize| (10 * a + b) as f64;
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn groups_of_different_sizes_and_nothing_to_explain() {
-        // Means 1 (twice) and 4: the variance is all between.
+        // Means 1 (twice) and 4: all variance is between groups.
         assert_eq!(first_order(&[(0, 1.0), (0, 1.0), (2, 4.0)]), Some((1.0, vec![(0, 1.0), (2, 4.0)])));
         assert_eq!(first_order(&[(0, 0.3), (1, 0.3), (1, 0.1 + 0.2)]).map(|(share, _)| share), Some(0.0));
         assert_eq!(first_order(&[]), None);

@@ -1,33 +1,33 @@
-//! Points that lie evenly in every parameter at once: Owen-scrambled Sobol points, seeded.
+//! Points spread evenly over every parameter at once: Owen-scrambled Sobol points, seeded.
 //!
-//! Of the first 2^k points each of the 2^k equal parts of every parameter's range holds exactly one; random points leave gaps
-//! and clusters.
+//! Among the first 2^k points, each of the 2^k equal parts of every parameter's range contains exactly one; random points
+//! leave gaps and clusters.
 
 use std::collections::HashSet;
 
 use sobol_burley::{NUM_DIMENSIONS, sample};
 
-/// Points after which the sequence repeats itself.
-const LONGEST: u32 = 1 << 16;
+/// Number of points after which the sequence repeats.
+const SEQUENCE_LENGTH: u32 = 1 << 16;
 
-/// At most `wanted` different choices of one value a parameter, in the order of the sequence: fewer where the sequence finds
-/// no more. `counts` are how many values each parameter has.
+/// Returns at most `wanted` distinct choices of one value per parameter, in the order of the sequence; fewer if the sequence
+/// has no more. `counts` are the numbers of values of the parameters.
 pub fn choices(counts: &[u64], wanted: usize, seed: u64) -> Vec<Vec<u64>> {
     let mut known = HashSet::new();
-    let points = (0..LONGEST).map(|point| choice(counts, point, seed));
+    let points = (0..SEQUENCE_LENGTH).map(|point| choice(counts, point, seed));
     points.filter(|choice| known.insert(choice.clone())).take(wanted).collect()
 }
 
 fn choice(counts: &[u64], point: u32, seed: u64) -> Vec<u64> {
     let at = |(dimension, count): (u32, &u64)| {
-        // 24 bits of a point: of a range with more values than that, evenly spaced ones are reached.
+        // A coordinate has 24 bits: in a longer range it reaches evenly spaced values only.
         let u = f64::from(coordinate(point, dimension, seed));
         ((u * *count as f64) as u64).min(count.saturating_sub(1))
     };
     (0..).zip(counts).map(at).collect()
 }
 
-/// In [0, 1). Beyond the dimensions of the sequence another scrambling of its first ones begins.
+/// Returns a coordinate in [0, 1). Dimensions beyond those of the sequence use another scrambling of its first ones.
 fn coordinate(point: u32, dimension: u32, seed: u64) -> f32 {
     let seed = (seed ^ (seed >> 32)) as u32;
     sample(point, dimension % NUM_DIMENSIONS, seed.wrapping_add(dimension / NUM_DIMENSIONS))
@@ -37,7 +37,7 @@ fn coordinate(point: u32, dimension: u32, seed: u64) -> f32 {
 mod tests {
     use super::*;
 
-    /// The property that the sequence is published with: its first 2^k points are a (0, k, 1)-net in every dimension.
+    /// The published property of the sequence: its first 2^k points are a (0, k, 1)-net in every dimension.
     #[test]
     fn of_two_to_the_k_points_every_part_of_every_dimension_holds_one() {
         for (seed, dimension) in [(1, 0), (1, 1), (1, 7), (1, 200), (7_000_000_000, 3)] {
@@ -52,7 +52,7 @@ mod tests {
         }
     }
 
-    /// Of its first two dimensions even the plane: the first 16 points lie one in each of 16 boxes of any shape.
+    /// Its first two dimensions even cover the plane: the first 16 points are in 16 different boxes of any shape.
     #[test]
     fn boxes_of_two_dimensions_hold_one_point_each() {
         for (wide, high) in [(16, 1), (8, 2), (4, 4), (2, 8), (1, 16)] {

@@ -1,4 +1,4 @@
-//! Policies × parameters → spaces: what may be tried.
+//! Spaces: policies with their parameters, and the settings that may be tried.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::results::saved::ParameterRow;
 use super::SweepError;
 use super::parameter::Parameter;
 
-/// A policy as it was named, which can be read with any settings.
+/// Text of a policy as the user named it; it can be parsed with any settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What errors call it: the name of the preset, or the path of the file.
+    /// Name in errors: the name of the preset, or the path of the file.
     pub origin: String,
     pub text: String,
 }
@@ -20,32 +20,33 @@ pub struct Source {
 impl Source {
     /// # Errors
     ///
-    /// What is wrong with it. A policy of one's own cannot have the name of a bound, or it would be taken for that.
+    /// Fails if the policy is not valid. A user's policy cannot have the name of a bound, because reports would treat it as
+    /// the bound.
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         let policy = Policy::parse(&self.text, &self.origin, settings)?;
         let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
         if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
-            let what = format!("`{}` is the name of a bound: a policy that does something else needs another", policy.name);
+            let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
             return Err(PolicyError { origin: self.origin.clone(), line: None, what });
         }
         Ok(policy)
     }
 }
 
-/// One policy, and what of it is varied.
+/// One policy and its varied parameters.
 #[derive(Debug)]
 pub struct Space {
     pub(super) source: Source,
-    /// As it is, no setting changed.
+    /// The policy without any changed setting.
     plain: Policy,
     /// Settings with one value.
     pub(super) fixed: Vec<Setting>,
-    /// Those with several; the last one varies fastest.
+    /// Settings with several values; the last one varies fastest.
     varied: Vec<Parameter>,
 }
 
-/// Every policy with the parameters that fit it. A parameter must fit at least one of them, and each of its values must make a
-/// policy.
+/// Returns every policy with the parameters that fit it. Each parameter must fit at least one policy, and each of its values
+/// must give a valid policy.
 pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>, SweepError> {
     let mut spaces: Vec<Space> = Vec::new();
     for source in sources {
@@ -81,7 +82,7 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
 }
 
 impl Space {
-    /// Tries the fixed settings, then each value beside them: what is wrong is then named.
+    /// Parses the policy with the fixed settings, then with each value, so that an error names the setting.
     fn check(&self) -> Result<(), SweepError> {
         self.source.policy(&self.fixed)?;
         for parameter in &self.varied {
@@ -101,7 +102,7 @@ impl Space {
         self.counts().into_iter().fold(1, u64::saturating_mul)
     }
 
-    /// The parameters, with those of their values that were chosen.
+    /// Returns the parameters with those of their values that were chosen.
     pub fn rows(&self, chosen: impl Fn(usize) -> BTreeSet<u64>) -> Vec<ParameterRow> {
         let row = |(at, parameter): (usize, &Parameter)| ParameterRow {
             of: self.plain.name.clone(),
@@ -111,12 +112,12 @@ impl Space {
         self.varied.iter().enumerate().map(row).collect()
     }
 
-    /// The policy as it is.
+    /// Returns the policy without any changed setting.
     pub fn plain(&self) -> &Policy {
         &self.plain
     }
 
-    /// The policy that is varied, by its own name.
+    /// Returns the name of the policy.
     pub fn of(&self) -> &str {
         &self.plain.name
     }

@@ -1,74 +1,79 @@
-//! The prices and cache rules of one conversation's calls.
+//! Prices and cache rules of the calls of one conversation.
 
 use crate::metrics::prices::{Price, Prices, Quote};
-use crate::metrics::prompt_cache::Terms;
+use crate::metrics::prompt_cache::CacheTerms;
 use crate::transcript::conversation::{Conversation, Usage};
 
 /// Prices are per million tokens.
 pub(super) const USD: f64 = 1e-6;
 
-/// By call of a conversation: what it costs, and how its request is cached.
+/// Prices and cache rules by call of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tariff {
-    /// One for each model and time that differ.
+    /// Distinct quotes, by model and time.
     quotes: Vec<Quote>,
-    /// By call: which of them.
-    of_call: Vec<usize>,
-    terms: Vec<Terms>,
+    /// Index into `quotes` for each call.
+    quote_of_call: Vec<usize>,
+    terms: Vec<CacheTerms>,
     unknown: Vec<String>,
-    /// Writes are for the longer time.
+    /// Cache writes are for the longer lifetime.
     long: bool,
 }
 
 impl Tariff {
-    /// Prices every call as its recorded model, or all as one model. A call whose model is not recorded is priced as the
-    /// conversation's last known.
+    /// Prices every call as its recorded model, or all calls as one model. A call without a recorded model is priced as the
+    /// last known model of the conversation.
     pub fn new(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Self {
         let usages = conversation.calls.iter().filter_map(|call| call.usage);
         let (short, long) = usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
         let mut tariff =
-            Self { quotes: Vec::new(), of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
+            Self { quotes: Vec::new(), quote_of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
         let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
         let mut models = Vec::new();
         for call in &conversation.calls {
             model = priced_as.or(call.model.as_deref()).or(model);
             let quote = prices.quote(model, call.time);
             if quote.entry.is_none() {
-                place(&mut tariff.unknown, model.unwrap_or_default().to_owned());
+                position_or_push(&mut tariff.unknown, model.unwrap_or_default().to_owned());
             }
             let (provider, min_tokens) = (quote.provider, quote.min_tokens);
-            tariff.terms.push(Terms { provider, min_tokens, long: tariff.long, model: place(&mut models, model) });
-            tariff.of_call.push(place(&mut tariff.quotes, quote));
+            tariff.terms.push(CacheTerms {
+                provider,
+                min_tokens,
+                long: tariff.long,
+                model: position_or_push(&mut models, model),
+            });
+            tariff.quote_of_call.push(position_or_push(&mut tariff.quotes, quote));
         }
         tariff
     }
 
-    /// Whether the prices of all calls are known; else they are ratios to the price of input.
+    /// Returns whether the prices of all calls are known; if not, they are ratios to the price of input.
     pub fn is_known(&self) -> bool {
         self.unknown.is_empty()
     }
 
-    /// Models without a price, as recorded; an empty name for calls without a model.
+    /// Returns the models without a price, as recorded; an empty name for calls without a model.
     pub fn unknown_models(&self) -> &[String] {
         &self.unknown
     }
 
-    /// By call.
-    pub fn terms(&self) -> &[Terms] {
+    /// Returns the cache rules by call.
+    pub fn terms(&self) -> &[CacheTerms] {
         &self.terms
     }
 
-    /// The price of a call whose request has so many tokens.
+    /// Returns the price of a call whose request has `tokens` tokens.
     pub fn price(&self, call: usize, tokens: u64) -> &Price {
-        self.quotes[self.of_call[call]].at(tokens)
+        self.quotes[self.quote_of_call[call]].at(tokens)
     }
 
-    /// The price of what is written to the cache.
+    /// Returns the price of tokens written to the cache.
     pub fn write(&self, price: &Price) -> f64 {
         if self.long { price.cache_write_1h } else { price.cache_write_5m }
     }
 
-    /// A usage as a provider would bill it: what is not read is written, if it is long enough.
+    /// Builds the usage that a provider would bill: unread input is written if the request is long enough.
     pub(super) fn usage(&self, cache_read: u64, unread: u64, is_cached: bool, output: u64) -> Usage {
         let usage = Usage { cache_read, output, ..Usage::default() };
         match (is_cached, self.long) {
@@ -78,15 +83,15 @@ impl Tariff {
         }
     }
 
-    /// What a usage costs: in USD, or in tokens at the price of input where a price is not known.
+    /// Returns the cost of a usage: in USD, or in tokens at the price of input if a price is unknown.
     pub(super) fn cost(&self, call: usize, usage: &Usage) -> f64 {
         let price = self.price(call, usage.request());
         if self.is_known() { price.usd(usage) } else { price.times(1.0 / (price.input * USD)).usd(usage) }
     }
 }
 
-/// Where something stands in a list, which it is put into if it is not there. There are few models and prices.
-fn place<T: PartialEq>(list: &mut Vec<T>, wanted: T) -> usize {
+/// Returns the index of an item in a list, and adds the item if it is missing. There are few models and prices.
+fn position_or_push<T: PartialEq>(list: &mut Vec<T>, wanted: T) -> usize {
     list.iter().position(|known| *known == wanted).unwrap_or_else(|| {
         list.push(wanted);
         list.len() - 1

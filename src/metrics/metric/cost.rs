@@ -1,7 +1,7 @@
-//! Money: see [`crate::metrics::cost`] for what is simulated, and what it cannot know.
+//! Cost in money: see [`crate::metrics::cost`] for what is simulated and what cannot be known.
 //!
-//! Where the prices of a model are not known there are ratios and no USD. A conversation whose record the simulation does not
-//! reproduce has no value at all.
+//! If the prices of a model are unknown, there are ratios and no USD. A conversation has no value at all if the simulation
+//! does not reproduce its recorded bill.
 
 use super::{Metric, MetricInput, count};
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -11,8 +11,8 @@ const TOKENS: &str = "cost.tokens";
 const BASELINE_TOKENS: &str = "cost.baseline_tokens";
 const UNCACHED_TOKENS: &str = "cost.uncached_tokens";
 const BASELINE_UNCACHED_TOKENS: &str = "cost.baseline_uncached_tokens";
-const MARKED_TOKENS: &str = "cost.at_ends_tokens";
-const BASELINE_MARKED_TOKENS: &str = "cost.baseline_at_ends_tokens";
+const AT_ENDS_TOKENS: &str = "cost.at_ends_tokens";
+const BASELINE_AT_ENDS_TOKENS: &str = "cost.baseline_at_ends_tokens";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";
 
@@ -28,85 +28,101 @@ const fn ratio(over: &'static str, under: &'static str) -> Aggregation {
     Aggregation::Ratio { over: ColumnId::Borrowed(over), under: ColumnId::Borrowed(under) }
 }
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "cost",
-    about: "money, with the provider's prompt cache simulated: what is read from it, what every edit makes it write again",
+    about: "cost with the provider's prompt cache simulated: what requests read from it, and what edits make them write again",
     columns: &[
-        usd("cost.usd", Direction::Lower, "requests, responses and the summarizer's calls, with prompt caching simulated"),
-        usd("cost.baseline_usd", Direction::Neither, "the same under the policy compared with (keep-all, or --baseline)"),
+        usd(
+            "cost.usd",
+            Direction::Lower,
+            "cost of requests, responses and summarizer calls, with the provider's prompt cache simulated",
+        ),
+        usd(
+            "cost.baseline_usd",
+            Direction::Neither,
+            "the same cost under the baseline policy (keep-all, which never compacts, or --baseline)",
+        ),
         Column::estimated(
             "cost.ratio",
             Unit::Ratio,
             Direction::Lower,
             ratio(TOKENS, BASELINE_TOKENS),
-            "cost ÷ baseline cost of all conversations, those without a price in USD too: in tokens at the price of input",
+            "cost ÷ baseline cost, in tokens at the price of input, so conversations without a price in USD count too",
         ),
         Column::estimated(
             "cost.at_ends",
             Unit::Ratio,
             Direction::Lower,
-            ratio(MARKED_TOKENS, BASELINE_MARKED_TOKENS),
-            "cost.ratio if the cache is marked at the ends of requests only, as Claude Code does; cost.ratio is what the best marks give",
+            ratio(AT_ENDS_TOKENS, BASELINE_AT_ENDS_TOKENS),
+            "cost.ratio with cache breakpoints at the ends of requests only (as Claude Code sets them), not at the best places",
         ),
         Column::estimated(
             "cost.uncached",
             Unit::Ratio,
             Direction::Neither,
             ratio(UNCACHED_TOKENS, BASELINE_UNCACHED_TOKENS),
-            "what cost.ratio would be without a prompt cache: what counting tokens promises",
+            "cost.ratio without a prompt cache: the saving that counting tokens alone suggests",
         ),
-        usd("cost.read", Direction::Neither, "of cost.usd: input read from the cache"),
-        usd("cost.write", Direction::Neither, "of cost.usd: input written to the cache, or too short for it"),
+        usd("cost.read", Direction::Neither, "part of cost.usd: input read from the prompt cache"),
+        usd(
+            "cost.write",
+            Direction::Neither,
+            "part of cost.usd: input written to the prompt cache, and input of requests too short to be cached",
+        ),
         usd(
             "cost.output",
             Direction::Neither,
-            "of cost.usd: responses as recorded; where the record holds a stream's placeholder, as counted",
+            "part of cost.usd: responses as recorded, or as counted if the recording holds only a stream's placeholder",
         ),
-        usd("cost.summarizer", Direction::Lower, "of cost.usd: the summarizer's calls; its instructions are not counted"),
+        usd(
+            "cost.summarizer",
+            Direction::Lower,
+            "part of cost.usd: summarizer calls, without the tokens of the summarizer's instructions",
+        ),
         usd(
             "cost.rereads",
             Direction::Lower,
-            "not in cost.usd: what fetching all soft misses again would add at most; at least it is nothing",
+            "not in cost.usd: the most that fetching all recoverable facts (soft misses) again would add; the least is nothing",
         ),
         Column::estimated(
             "cache.read",
             Unit::Share,
             Direction::Higher,
             ratio(READ_TOKENS, CACHED_TOKENS),
-            "of sent tokens, read from the provider's prefix cache",
+            "share of the sent tokens that the provider reads from its prompt cache",
         ),
         Column::estimated(
             "cache.breaks",
             Unit::Count,
             Direction::Lower,
             Aggregation::Sum,
-            "requests whose edits made a prefix unreadable that was still cached",
+            "cache invalidations: requests before which an edit changed a prefix that was still cached",
         ),
         Column::estimated(
             "cache.rebilled",
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
-            "tokens that those breaks made be written: what had been sent before, and what the edits put in",
+            "tokens written to the cache again after those invalidations: tokens sent before, and tokens that the edits put in",
         ),
-        tokens(TOKENS, "the cost in tokens at the price of input, what ratios add up by"),
-        tokens(BASELINE_TOKENS, "the same under the policy compared with"),
-        tokens(UNCACHED_TOKENS, "what it would be without a prompt cache"),
-        tokens(BASELINE_UNCACHED_TOKENS, "the same under the policy compared with"),
-        tokens(MARKED_TOKENS, "with marks at the ends of requests only"),
-        tokens(BASELINE_MARKED_TOKENS, "the same under the policy compared with"),
-        tokens(READ_TOKENS, "tokens read from the cache"),
-        tokens(CACHED_TOKENS, "tokens sent, of conversations that could be priced"),
+        tokens(TOKENS, "cost in tokens at the price of input: the numerator of cost.ratio"),
+        tokens(BASELINE_TOKENS, "cost.tokens under the baseline policy: the denominator of cost.ratio"),
+        tokens(UNCACHED_TOKENS, "cost.tokens without a prompt cache: the numerator of cost.uncached"),
+        tokens(BASELINE_UNCACHED_TOKENS, "cost.uncached_tokens under the baseline policy: the denominator of cost.uncached"),
+        tokens(AT_ENDS_TOKENS, "cost.tokens with cache breakpoints at the ends of requests only: the numerator of cost.at_ends"),
+        tokens(BASELINE_AT_ENDS_TOKENS, "cost.at_ends_tokens under the baseline policy: the denominator of cost.at_ends"),
+        tokens(READ_TOKENS, "tokens read from the prompt cache: the numerator of cache.read"),
+        tokens(CACHED_TOKENS, "tokens sent in conversations that could be priced: the denominator of cache.read"),
     ],
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let (Some(cost), Some(baseline)) = (replayed.cost, replayed.baseline_cost) else {
-        return vec![None; MEASUREMENT.columns.len()];
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let (Some(cost), Some(baseline)) = (input.cost, input.baseline_cost) else {
+        return vec![None; METRIC.columns.len()];
     };
     let usd = |part: fn(&CostParts) -> f64| cost.usd.as_ref().map(part);
-    let sent = replayed.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
+    let sent = input.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
     let over = |part: fn(&CostParts) -> f64| {
         let under = part(&baseline.tokens);
         (under > 0.0).then(|| part(&cost.tokens) / under)

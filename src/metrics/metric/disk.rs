@@ -1,20 +1,20 @@
-//! What a policy writes to disk.
+//! Bytes and files that a policy writes to disk.
 
 use super::{Metric, MetricInput, count, sum};
 use crate::engine::journal::File;
 use crate::engine::layer::FileKind;
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "disk",
-    about: "bytes and files a policy writes: tool results it moves away, transcripts it keeps",
+    about: "bytes and files that a policy writes: tool results moved to disk, transcripts archived",
     columns: &[
         Column::counted(
             "persisted.bytes",
             Unit::Bytes,
             Direction::Neither,
             Aggregation::Sum,
-            "UTF-8 bytes of tool results moved to disk, each once",
+            "UTF-8 bytes of tool results moved to disk, each result counted once",
         ),
         Column::counted("persisted.files", Unit::Count, Direction::Neither, Aggregation::Sum, "tool results moved to disk"),
         Column::counted(
@@ -22,16 +22,16 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Bytes,
             Direction::Lower,
             Aggregation::Sum,
-            "bytes of the transcripts written before something was lost, a full copy each time",
+            "bytes of the transcripts archived before something was removed, a full copy each time",
         ),
-        Column::counted("archived.files", Unit::Count, Direction::Lower, Aggregation::Sum, "transcripts written"),
+        Column::counted("archived.files", Unit::Count, Direction::Lower, Aggregation::Sum, "transcripts archived"),
     ],
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let files = &replayed.journal.files;
-    // A harness writes a result only where its file is not there yet.
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let files = &input.journal.files;
+    // A harness writes a result only if its file does not exist yet.
     let persisted = |file: &&File| file.kind == FileKind::Persisted && !file.again;
     let archived = |file: &&File| file.kind == FileKind::Archive;
     vec![

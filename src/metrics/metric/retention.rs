@@ -1,4 +1,4 @@
-//! Information kept: see [`crate::metrics::retention`] for what a hit, a soft miss and a hard miss are.
+//! Facts that the agent used again: see [`crate::metrics::retention`] for hits, soft misses and hard misses.
 
 use super::{Metric, MetricInput, count};
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -7,73 +7,81 @@ const WEIGHT: &str = "kept.weight";
 const BOUND: &str = "kept.bound";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";
-const RULES: &str = "kept.rules";
+const RULES: &str = "retention.rules";
 
-/// The columns that a bound has too.
-pub const OF_BOUNDS: [&str; 4] = ["kept.hit", "kept.hit_macro", "kept.uses", WEIGHT];
+/// Columns that a bound also has.
+pub const BOUND_COLUMNS: [&str; 4] = ["kept.hit", "kept.hit_macro", "kept.uses", WEIGHT];
 
 const BY_WEIGHT: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(WEIGHT) };
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "kept",
-    about: "later uses of earlier facts, looked up in what was sent: still there, recoverable, gone",
+    about: "facts that the agent used again: still in the context, recoverable, or lost for good",
     columns: &[
         Column::counted(
             "kept.hit",
             Unit::Share,
             Direction::Higher,
             BY_WEIGHT,
-            "of the weight of later uses of earlier facts (two calls or more back): the request still holds the fact",
+            "facts in context: share of the later uses of facts (last seen two or more calls before) whose request still \
+             contains the fact; rare facts weigh more",
         ),
         Column::counted(
             "kept.hit_macro",
             Unit::Share,
             Direction::Higher,
             Aggregation::Mean,
-            "kept.hit, every conversation alike, however long",
+            "mean of kept.hit over the conversations, each with the same weight, however long",
         ),
         Column::counted(
             CHANCE,
             Unit::Share,
             Direction::Lower,
             BY_WEIGHT,
-            "placebo: of the same weight, what the whole of another session of the study holds by chance",
+            "placebo: share of the same uses whose fact another whole session of the study contains by chance",
         ),
         Column::counted(
             "kept.soft",
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "it does not, but shows a path, URL or moved file by which the fact can be had again",
+            "recoverable facts: share of the uses whose request lacks the fact but names a path, URL or moved file to get it from",
         ),
-        Column::counted("kept.hard", Unit::Share, Direction::Lower, BY_WEIGHT, "the fact is gone"),
+        Column::counted(
+            "kept.hard",
+            Unit::Share,
+            Direction::Lower,
+            BY_WEIGHT,
+            "facts lost for good: share of the uses whose fact is neither in the request nor recoverable",
+        ),
         Column::estimated(
             "kept.efficiency",
             Unit::Ratio,
             Direction::Higher,
             Aggregation::Weighted { by: ColumnId::Borrowed(BOUND) },
-            "hit ÷ what a clairvoyant hits in as many tokens at each call; it chooses greedily, so a lucky policy may pass 1",
+            "share of the oracle: hits ÷ hits of an oracle that knows the future, with the same tokens at each call; the oracle \
+             chooses greedily, so a lucky policy may exceed 1",
         ),
         Column::counted(
             "kept.constraints",
             Unit::Share,
             Direction::Higher,
             Aggregation::Weighted { by: ColumnId::Borrowed(RULES) },
-            "of the users' rules (never, must, always, only …) given before each call: word for word in the request",
+            "share of the user's instructions (never, must, always, only …) given so far that a request contains word for word",
         ),
         Column::estimated(
-            "kept.reread_tokens",
+            "retention.reread_tokens",
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
-            "what fetching again all soft misses is predicted to cost; the replay does not send them",
+            "predicted tokens to fetch all recoverable facts again; the replay does not send them",
         ),
         Column::counted(
             "kept.hit_summary",
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "of kept.hit, the part that only a summary holds",
+            "part of kept.hit whose fact only a summary contains",
         )
         .in_detail(),
         Column::counted(
@@ -81,16 +89,23 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "of kept.hard, the part whose file is in sight but was written since: a new reading may or may not hold it",
+            "part of kept.hard whose file is named in the request but was written since: reading it again may give the fact",
         )
         .in_detail(),
-        Column::counted("kept.uses", Unit::Count, Direction::Neither, Aggregation::Sum, "uses looked up").in_detail(),
+        Column::counted(
+            "kept.uses",
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "later uses of facts that were looked up",
+        )
+        .in_detail(),
         Column::counted(
             WEIGHT,
             Unit::Ratio,
             Direction::Neither,
             Aggregation::Sum,
-            "weight of all uses looked up, what shares add up by: ln((1 + blocks) ÷ (1 + blocks that hold the fact)) each",
+            "weight of all uses, the denominator of shares; a use weighs ln((1 + blocks) ÷ (1 + blocks that contain the fact))",
         )
         .in_detail(),
         Column::estimated(
@@ -98,18 +113,24 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Ratio,
             Direction::Neither,
             Aggregation::Sum,
-            "weight the clairvoyant hits in as many tokens at each call, what efficiencies add up by",
+            "weight of the uses that the oracle hits with the same tokens at each call: the denominator of kept.efficiency",
         )
         .in_detail(),
-        Column::counted(RULES, Unit::Count, Direction::Neither, Aggregation::Sum, "calls × users' rules given before them")
-            .in_detail(),
+        Column::counted(
+            RULES,
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "calls × user instructions given before them: the denominator of kept.constraints",
+        )
+        .in_detail(),
     ],
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let kept = replayed.kept;
-    let all = &kept.all;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let retention = input.retention;
+    let all = &retention.all;
     let share = |part: f64| (all.weight > 0.0).then(|| part / all.weight);
     vec![
         share(all.hit),
@@ -117,14 +138,14 @@ fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
         None,
         share(all.soft),
         share(all.hard),
-        replayed.bound.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
-        (kept.rules > 0).then(|| kept.rules_held as f64 / kept.rules as f64),
-        Some(kept.reread_tokens() as f64),
+        input.oracle_weight.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
+        (retention.rules > 0).then(|| retention.rules_held as f64 / retention.rules as f64),
+        Some(retention.reread_tokens() as f64),
         share(all.hit_summary),
         share(all.hard_stale),
         count(all.uses as usize),
         Some(all.weight),
-        replayed.bound,
-        Some(kept.rules as f64),
+        input.oracle_weight,
+        Some(retention.rules as f64),
     ]
 }

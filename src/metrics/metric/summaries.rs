@@ -1,4 +1,5 @@
-//! What summaries cost in tokens, and how good they are: see [`crate::metrics::retention::Summarised`] and [`crate::engine::summarizer::NameCounts`].
+//! Tokens and faithfulness of summaries: see [`crate::metrics::retention::Summarised`] and
+//! [`crate::engine::summarizer::NameCounts`].
 
 use super::{Metric, MetricInput, count, sum};
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -10,9 +11,9 @@ const RULES: ColumnId = ColumnId::Borrowed("summary.rules");
 const FACTS: ColumnId = ColumnId::Borrowed("summary.facts");
 const FALSE_FACTS: ColumnId = ColumnId::Borrowed("summary.false_facts");
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "summaries",
-    about: "calls of the summarizer that gave a summary, their tokens, and what they say of what they were made of",
+    about: "summaries made, their tokens, and how well they keep the facts of what they replace",
     columns: &[
         Column::counted("summaries", Unit::Count, Direction::Lower, Aggregation::Sum, "summaries made"),
         Column::estimated(
@@ -20,7 +21,7 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
-            "tokens of the messages the summarizer was given; its instructions are not among them",
+            "tokens of the messages given to the summarizer, without its instructions",
         ),
         Column::estimated("summary.tokens_out", Unit::Tokens, Direction::Lower, Aggregation::Sum, "tokens of the summaries"),
         Column::counted(
@@ -28,14 +29,14 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Share,
             Direction::Higher,
             Aggregation::Weighted { by: NEEDED_WEIGHT },
-            "of the weight of later uses of facts that only a summary could still hold: the request holds the fact",
+            "of the later uses of facts that only a summary could still hold: the share, by weight, whose request has the fact",
         ),
         Column::counted(
             "summary.false",
             Unit::Share,
             Direction::Lower,
             Aggregation::Ratio { over: FALSE_FACTS, under: FACTS },
-            "of the paths, file names and identifiers in summaries: they stand nowhere in what the summary was made of",
+            "share of the paths, file names and identifiers in summaries that do not occur in the summarised messages",
         )
         .in_detail(),
         Column::counted(
@@ -43,7 +44,7 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Share,
             Direction::Higher,
             Aggregation::Weighted { by: RULES },
-            "of the users' rules that only a summary could still hold after it was made: word for word in its message",
+            "share of the user's instructions that only a summary could still hold and that its message contains word for word",
         )
         .in_detail(),
         Column::estimated(
@@ -51,7 +52,7 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Share,
             Direction::Neither,
             Aggregation::Ratio { over: TOKENS_OUT, under: LIMIT },
-            "tokens of the summaries ÷ what their layers allow",
+            "tokens of the summaries ÷ the most that their layers allow",
         )
         .in_detail(),
         Column::counted(
@@ -59,7 +60,7 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Count,
             Direction::Lower,
             Aggregation::Sum,
-            "attempts that gave no summary: empty, cut off, too long, refused",
+            "attempts that gave no summary: empty, cut off, too long or refused",
         )
         .in_detail(),
         Column::counted(
@@ -67,27 +68,39 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Count,
             Direction::Neither,
             Aggregation::Sum,
-            "readable summaries of the record that stand where they stood: not asked for here, and not among the summaries made",
+            "readable summaries of the recorded session that the replay left in place; the column summaries does not count them",
         )
         .in_detail(),
-        Column::estimated("summary.recorded_tokens", Unit::Tokens, Direction::Neither, Aggregation::Sum, "tokens of those")
-            .in_detail(),
+        Column::estimated(
+            "summary.recorded_tokens",
+            Unit::Tokens,
+            Direction::Neither,
+            Aggregation::Sum,
+            "tokens of the recorded summaries",
+        )
+        .in_detail(),
         Column::counted(
             "summary.facts",
             Unit::Count,
             Direction::Neither,
             Aggregation::Sum,
-            "paths, file names and identifiers in summaries, recorded ones too; each once a summary",
+            "paths, file names and identifiers in summaries, recorded ones too; each counted once per summary",
         )
         .in_detail(),
-        Column::counted("summary.false_facts", Unit::Count, Direction::Lower, Aggregation::Sum, "those of them that are false")
-            .in_detail(),
+        Column::counted(
+            "summary.false_facts",
+            Unit::Count,
+            Direction::Lower,
+            Aggregation::Sum,
+            "those of summary.facts that do not occur in the summarised messages",
+        )
+        .in_detail(),
         Column::counted(
             "summary.needed_weight",
             Unit::Ratio,
             Direction::Neither,
             Aggregation::Sum,
-            "weight of the uses summary.needed is of, what it adds up by",
+            "weight of the uses that summary.needed is about: its denominator",
         )
         .in_detail(),
         Column::counted(
@@ -95,7 +108,7 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Count,
             Direction::Neither,
             Aggregation::Sum,
-            "the rules summary.constraints is of",
+            "the instructions that summary.constraints is about: its denominator",
         )
         .in_detail(),
         Column::counted(
@@ -103,23 +116,23 @@ pub const MEASUREMENT: Metric = Metric {
             Unit::Tokens,
             Direction::Neither,
             Aggregation::Sum,
-            "tokens their layers allow the summaries",
+            "the most tokens that their layers allow for the summaries: the denominator of summary.fill",
         )
         .in_detail(),
     ],
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let journal = replayed.journal;
-    let asked = || journal.summaries.iter().map(|summary| &summary.attempt);
-    let made = || asked().filter(|attempt| !attempt.failed);
-    let put_back = || journal.recorded.iter().map(|summary| summary.restored);
-    let names = || made().map(|attempt| attempt.names).chain(put_back().map(|summary| summary.names));
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let journal = input.journal;
+    let attempts = || journal.summaries.iter().map(|summary| &summary.attempt);
+    let made = || attempts().filter(|attempt| !attempt.failed);
+    let restored = || journal.recorded.iter().map(|summary| summary.restored);
+    let names = || made().map(|attempt| attempt.names).chain(restored().map(|summary| summary.names));
     let tokens_out = sum(made().map(|attempt| attempt.tokens_out));
-    let limit = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
+    let allowed = made().map(|attempt| attempt.max_tokens as f64).fold(0.0, |sum, limit| sum + limit);
     let (facts, false_facts) = (sum(names().map(|names| names.facts)), sum(names().map(|names| names.false_facts)));
-    let summarised = &replayed.kept.summarised;
+    let summarised = &input.retention.summarised;
     let (rules, rules_held) = (summarised.rules as f64, summarised.rules_held as f64);
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
     vec![
@@ -129,14 +142,14 @@ fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
         share(summarised.held, summarised.needed),
         share(false_facts, facts),
         share(rules_held, rules),
-        share(tokens_out, limit),
-        count(asked().filter(|attempt| attempt.failed).count()),
+        share(tokens_out, allowed),
+        count(attempts().filter(|attempt| attempt.failed).count()),
         count(journal.recorded.len()),
-        Some(sum(put_back().map(|summary| summary.tokens))),
+        Some(sum(restored().map(|summary| summary.tokens))),
         Some(facts),
         Some(false_facts),
         Some(summarised.needed),
         Some(rules),
-        Some(limit),
+        Some(allowed),
     ]
 }

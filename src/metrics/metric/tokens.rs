@@ -1,8 +1,8 @@
-//! How much was sent: requests by the report's own counter, overhead included.
+//! Tokens sent: requests measured by the token counter of the report, system prompt and tools included.
 //!
-//! The counter sees the text of the messages. It does not see how a provider frames them, and where a model's tokenizer is
-//! not public its count is fitted to recorded usage, or that of another: the columns are estimates, good for comparing policies
-//! on the same record.
+//! The counter sees the text of the messages, not how a provider frames them. If the tokenizer of a model is not public, its
+//! count is fitted to recorded usage, or another tokenizer is used. So these columns are estimates: use them to compare
+//! policies on the same recordings.
 
 use super::{Metric, MetricInput, count, sum};
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -10,36 +10,36 @@ use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 const SENT: &str = "tokens.sent";
 const BASELINE: &str = "tokens.baseline";
 
-pub const MEASUREMENT: Metric = Metric {
+pub const METRIC: Metric = Metric {
     name: "tokens",
-    about: "requests replayed, and the tokens that were sent in them",
+    about: "model calls replayed, and the tokens sent in their requests",
     columns: &[
-        Column::counted("calls", Unit::Count, Direction::Neither, Aggregation::Sum, "recorded model calls replayed"),
+        Column::counted("calls", Unit::Count, Direction::Neither, Aggregation::Sum, "recorded model calls that were replayed"),
         Column::estimated(
             BASELINE,
             Unit::Tokens,
             Direction::Neither,
             Aggregation::Sum,
-            "sum over calls of the request's tokens under the policy compared with (keep-all, or --baseline)",
+            "tokens of all requests under the baseline policy (keep-all, which never compacts, or --baseline)",
         ),
-        Column::estimated(SENT, Unit::Tokens, Direction::Lower, Aggregation::Sum, "sum over calls of the request's tokens"),
+        Column::estimated(SENT, Unit::Tokens, Direction::Lower, Aggregation::Sum, "tokens of all requests"),
         Column::estimated(
             "tokens.saved",
             Unit::Share,
             Direction::Higher,
             Aggregation::Saving { over: ColumnId::Borrowed(SENT), under: ColumnId::Borrowed(BASELINE) },
-            "1 − sent ÷ baseline; tokens, not money: an edit makes the provider cache the rest of the prompt again",
+            "1 − sent ÷ baseline; tokens, not money: after an edit the rest of the prompt is written to the cache again",
         ),
-        Column::estimated("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "the largest request"),
-        Column::estimated("tokens.final", Unit::Tokens, Direction::Lower, Aggregation::Mean, "the last request"),
+        Column::estimated("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "tokens of the largest request"),
+        Column::estimated("tokens.final", Unit::Tokens, Direction::Lower, Aggregation::Mean, "tokens of the last request"),
     ],
     values,
 };
 
-fn values(replayed: &MetricInput) -> Vec<Option<f64>> {
-    let requests = &replayed.journal.requests;
+fn values(input: &MetricInput) -> Vec<Option<f64>> {
+    let requests = &input.journal.requests;
     let sent = sum(requests.iter().map(|request| request.tokens));
-    let baseline = sum(replayed.baseline.requests.iter().map(|request| request.tokens));
+    let baseline = sum(input.baseline.requests.iter().map(|request| request.tokens));
     vec![
         count(requests.len()),
         Some(baseline),

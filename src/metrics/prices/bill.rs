@@ -1,14 +1,14 @@
-//! What recorded calls cost: the tokens the provider billed, at its prices.
+//! Cost of the recorded calls: the tokens that the provider billed, at its prices.
 //!
-//! A call is one message of one request. Where a record repeats its usage on every line, the reader took the last, which has
-//! the final output; lines that a harness wrote itself (`<synthetic>`) are no calls. A call that stands in several conversations
-//! of a transcript, as branches of a session have their beginning in common, is billed once, with the first.
+//! A call is one message of one request. If a recording repeats the usage on every line, the reader takes the last, which has
+//! the final output; lines that a harness wrote itself (`<synthetic>`) are not calls. A call that is in several conversations
+//! of a transcript, because branches of a session share their beginning, is billed once, with the first conversation.
 //!
-//! On recorded sessions this is what ccusage (20.0.24) says, to the token. The two part where no session we know of goes:
-//! above 200,000 tokens ccusage asks a model's dearer price only for what each kind of token has above that, where the provider
-//! asks it for the whole request; of a response whose last line has less output than one before, ccusage takes the larger; it
-//! counts a message for each request that brought it, even the tokens of `<synthetic>` lines; and it knows the factors of fast
-//! modes.
+//! On recorded sessions the result equals that of ccusage (20.0.24), to the token. The two differ only in cases that no
+//! session we know contains: above 200,000 tokens ccusage applies a model's higher price only to the tokens of each kind
+//! above that limit, and the provider applies it to the whole request; if the last line of a response has less output than an
+//! earlier one, ccusage takes the larger; it counts a message for each request that brought it, even the tokens of
+//! `<synthetic>` lines; and it knows the factors of fast modes.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::{Price, Prices};
 use crate::transcript::conversation::{Call, Conversation, Usage};
 
-/// Tokens that were billed, and their price.
+/// Billed tokens and their price.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Bill {
     /// Calls with a usage.
@@ -28,25 +28,25 @@ pub struct Bill {
     pub cache_write_5m: u64,
     pub cache_write_1h: u64,
     pub output: u64,
-    /// US dollars; `None` where there was no call, or one of a model whose price is unknown.
+    /// US dollars; `None` if there was no call, or if the price of a model is unknown.
     pub usd: Option<f64>,
 }
 
-/// Bills the conversations of one transcript, every call once.
+/// Bills the conversations of one transcript, each call once.
 pub struct Ledger<'a> {
     prices: &'a Prices,
     priced_as: Option<&'a str>,
-    /// Message and request of the calls that were billed.
+    /// Message id and request id of the calls already billed.
     billed: HashSet<(&'a str, Option<&'a str>)>,
 }
 
 impl<'a> Ledger<'a> {
-    /// `priced_as` is the model all calls are priced as; without it, each as its own.
+    /// `priced_as` is the model that all calls are priced as; without it, each call is priced as its own model.
     pub fn new(prices: &'a Prices, priced_as: Option<&'a str>) -> Self {
         Self { prices, priced_as, billed: HashSet::new() }
     }
 
-    /// The bill of each model of a conversation, without the calls that were billed before.
+    /// Returns the bill of each model of a conversation, without the calls that were billed before.
     pub fn bills(&mut self, conversation: &'a Conversation) -> BTreeMap<Option<&'a str>, Bill> {
         let mut bills: BTreeMap<_, Bill> = BTreeMap::new();
         for call in &conversation.calls {
@@ -57,7 +57,7 @@ impl<'a> Ledger<'a> {
                 continue;
             }
             let usd = self.usd(call, &usage);
-            bills.entry(call.model.as_deref()).or_default().add(&Bill::of(&usage, usd));
+            bills.entry(call.model.as_deref()).or_default().add(&Bill::from_usage(&usage, usd));
         }
         bills
     }
@@ -69,12 +69,12 @@ impl<'a> Ledger<'a> {
 }
 
 impl Bill {
-    fn of(usage: &Usage, usd: Option<f64>) -> Self {
+    fn from_usage(usage: &Usage, usd: Option<f64>) -> Self {
         let Usage { input, cache_read, cache_write_5m, cache_write_1h, output, reasoning: _ } = *usage;
         Self { calls: 1, input, cache_read, cache_write_5m, cache_write_1h, output, usd }
     }
 
-    /// Adds another bill; the sum has no price where one of them has none.
+    /// Adds another bill; the sum has no price if one of them has none.
     pub fn add(&mut self, other: &Self) {
         self.usd = match (self.calls, other.calls) {
             (_, 0) => self.usd,
@@ -89,7 +89,7 @@ impl Bill {
         self.output += other.output;
     }
 
-    /// All of them together.
+    /// Returns the sum of all bills.
     pub fn sum<'b>(bills: impl IntoIterator<Item = &'b Self>) -> Self {
         bills.into_iter().fold(Self::default(), |mut sum, bill| {
             sum.add(bill);
@@ -99,7 +99,7 @@ impl Bill {
 }
 
 impl Price {
-    /// What a usage costs, in US dollars.
+    /// Returns the cost of a usage, in US dollars.
     pub fn usd(&self, usage: &Usage) -> f64 {
         let parts = [
             (usage.input, self.input),
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::transcript::conversation::{Builder, Message, Origin, Role, Thinking};
 
-    /// A conversation of calls: model, message, request, usage.
+    /// Builds a conversation from calls: model, message, request, usage.
     fn conversation(calls: &[(&str, Option<&str>, Option<&str>, Usage)]) -> Conversation {
         let mut builder = Builder::new("main", "claude-code", Thinking::Turn);
         for (model, message, request, usage) in calls {

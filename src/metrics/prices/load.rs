@@ -1,9 +1,9 @@
-//! TOML → [`Prices`], with the line of what is wrong.
+//! Parses TOML into [`Prices`], with the line of each error.
 
 use jiff::civil::Date;
 use toml::{Table, Value};
 
-use super::{Entry, MIN_TOKENS, Price, Prices, names};
+use super::{MIN_TOKENS, Price, PriceEntry, Prices, names};
 use crate::metrics::prompt_cache::{PROVIDERS, Provider};
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, line_at};
@@ -25,72 +25,73 @@ const SETTINGS: &[&str] = &[
 ];
 const LARGE_SETTINGS: &[&str] = &["above", "input", "output", "cache_write_5m", "cache_write_1h", "cache_read"];
 
-/// What is wrong, and under which key.
-struct Wrong {
+/// An error, and the key it is about.
+struct KeyError {
     key: &'static str,
-    what: String,
+    message: String,
 }
 
-type Found<T> = Result<T, Wrong>;
+type Parsed<T> = Result<T, KeyError>;
 
 impl Prices {
-    /// Reads a list of prices. `origin` is what errors call it.
+    /// Parses a list of prices. `origin` names the source in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let error = |line: Option<usize>, what: String| FileError { origin: origin.to_owned(), line, what };
         let mut list: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let places = TomlSpans::of(text, "model");
+        let spans = TomlSpans::of(text, "model");
         let Some(Value::Array(models)) = list.remove("model") else {
-            return Err(error(places.line(None, "model"), "a list of prices has a table `[[model]]` for each price".to_owned()));
+            return Err(error(spans.line(None, "model"), "a list of prices has a table `[[model]]` for each price".to_owned()));
         };
         if let Some(key) = list.keys().next() {
-            return Err(error(places.line(None, key), format!("a list of prices has no setting `{key}`; write `[[model]]`")));
+            return Err(error(spans.line(None, key), format!("a list of prices has no setting `{key}`; write `[[model]]`")));
         }
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<PriceEntry> = Vec::new();
         for (index, model) in models.iter().enumerate() {
             let Value::Table(model) = model else {
-                return Err(error(places.line(None, "model"), "`model` is written `[[model]]`".to_owned()));
+                return Err(error(spans.line(None, "model"), "`model` is written `[[model]]`".to_owned()));
             };
             if let Some(key) = model.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-                let what = format!("{}a price has no setting `{key}`{}", called(model), did_you_mean(key, SETTINGS));
-                return Err(error(places.line(Some(index), key), what));
+                let what = format!("{}a price has no setting `{key}`{}", error_prefix(model), did_you_mean(key, SETTINGS));
+                return Err(error(spans.line(Some(index), key), what));
             }
-            let entry = entry(model).and_then(|entry| apart(&entries, &entry).map(|()| entry)).map_err(|wrong| {
-                let line = [wrong.key, "names"].into_iter().chain(SETTINGS.iter().copied());
-                let line = line.filter(|key| model.contains_key(*key)).find_map(|key| places.line(Some(index), key));
-                error(line, format!("{}{}", called(model), wrong.what))
-            })?;
+            let entry =
+                price_entry(model).and_then(|entry| check_no_overlap(&entries, &entry).map(|()| entry)).map_err(|wrong| {
+                    let line = [wrong.key, "names"].into_iter().chain(SETTINGS.iter().copied());
+                    let line = line.filter(|key| model.contains_key(*key)).find_map(|key| spans.line(Some(index), key));
+                    error(line, format!("{}{}", error_prefix(model), wrong.message))
+                })?;
             entries.push(entry);
         }
         Ok(Self::new(entries))
     }
 }
 
-/// What an error begins with.
-fn called(model: &Table) -> String {
+/// Returns the beginning of an error message: the name of the model.
+fn error_prefix(model: &Table) -> String {
     let name = model.get("names").and_then(|names| names.get(0)).and_then(Value::as_str);
     name.map_or_else(String::new, |name| format!("`{name}`: "))
 }
 
-fn entry(model: &Table) -> Found<Entry> {
-    let names = names_of(model)?;
+fn price_entry(model: &Table) -> Parsed<PriceEntry> {
+    let names = model_names(model)?;
     let provider = text(model, "provider")?;
     let provider = provider.as_deref().unwrap_or_else(|| names::provider(&names[0]));
     let provider = Provider::by_name(provider).ok_or_else(|| {
         let known: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
-        Wrong { key: "provider", what: format!("there is no provider `{provider}`{}", did_you_mean(provider, &known)) }
+        KeyError { key: "provider", message: format!("there is no provider `{provider}`{}", did_you_mean(provider, &known)) }
     })?;
     let (from, until) = (date(model, "from")?, date(model, "until")?);
     if let (Some(first), Some(end)) = (from, until)
         && first >= end
     {
-        return Err(Wrong { key: "until", what: format!("ends on {end}, before it begins on {first}") });
+        return Err(KeyError { key: "until", message: format!("ends on {end}, before it begins on {first}") });
     }
-    Ok(Entry {
+    Ok(PriceEntry {
         price: price(model)?,
         large: large(model)?,
         provider,
-        min_tokens: whole(model, "min_tokens")?.unwrap_or(MIN_TOKENS),
+        min_tokens: whole_number(model, "min_tokens")?.unwrap_or(MIN_TOKENS),
         from,
         until,
         source: text(model, "source")?,
@@ -99,87 +100,92 @@ fn entry(model: &Table) -> Found<Entry> {
     })
 }
 
-fn names_of(model: &Table) -> Found<Vec<String>> {
-    let wrong = || Wrong { key: "names", what: "`names` is a list of model ids in quotes, one or more".to_owned() };
+fn model_names(model: &Table) -> Parsed<Vec<String>> {
+    let wrong = || KeyError { key: "names", message: "`names` is a list of model ids in quotes, one or more".to_owned() };
     let names = model.get("names").and_then(Value::as_array).filter(|names| !names.is_empty()).ok_or_else(wrong)?;
     names.iter().map(|name| name.as_str().filter(|name| !name.trim().is_empty()).map(str::to_owned).ok_or_else(wrong)).collect()
 }
 
-fn price(of: &Table) -> Found<Price> {
+fn price(table: &Table) -> Parsed<Price> {
     let required =
-        |key| number(of, key)?.ok_or_else(|| Wrong { key, what: format!("`{key}` is missing: USD per million tokens") });
+        |key| number(table, key)?.ok_or_else(|| KeyError { key, message: format!("`{key}` is missing: USD per million tokens") });
     let input = required("input")?;
     if input == 0.0 {
-        let what = "`input` is 0, and costs are compared in multiples of it: leave the model out, and it has ratios";
-        return Err(Wrong { key: "input", what: what.to_owned() });
+        let what = "`input` is 0, but costs are compared as multiples of it: remove the model, and ratios are used";
+        return Err(KeyError { key: "input", message: what.to_owned() });
     }
-    let cache_write_5m = number(of, "cache_write_5m")?.unwrap_or(input);
+    let cache_write_5m = number(table, "cache_write_5m")?.unwrap_or(input);
     Ok(Price {
         input,
         output: required("output")?,
         cache_read: required("cache_read")?,
         cache_write_5m,
-        cache_write_1h: number(of, "cache_write_1h")?.unwrap_or(cache_write_5m),
+        cache_write_1h: number(table, "cache_write_1h")?.unwrap_or(cache_write_5m),
     })
 }
 
-fn large(model: &Table) -> Found<Option<(u64, Price)>> {
-    let wrong = |what| Wrong { key: "large", what };
+fn large(model: &Table) -> Parsed<Option<(u64, Price)>> {
+    let wrong = |what| KeyError { key: "large", message: what };
     let Some(value) = model.get("large") else { return Ok(None) };
     let form = || wrong("`large` is written { above = 200_000, input = …, output = …, cache_read = … }".to_owned());
     let large = value.as_table().ok_or_else(form)?;
     if let Some(key) = large.keys().find(|key| !LARGE_SETTINGS.contains(&key.as_str())) {
         return Err(wrong(format!("`large` has no setting `{key}`{}", did_you_mean(key, LARGE_SETTINGS))));
     }
-    let inside = |inner: Wrong| wrong(format!("in `large`, {}", inner.what));
-    let above = whole(large, "above").map_err(inside)?.ok_or_else(form)?;
+    let inside = |inner: KeyError| wrong(format!("in `large`, {}", inner.message));
+    let above = whole_number(large, "above").map_err(inside)?.ok_or_else(form)?;
     Ok(Some((above, price(large).map_err(inside)?)))
 }
 
-fn number(of: &Table, key: &'static str) -> Found<Option<f64>> {
-    let Some(value) = of.get(key) else { return Ok(None) };
+fn number(table: &Table, key: &'static str) -> Parsed<Option<f64>> {
+    let Some(value) = table.get(key) else { return Ok(None) };
     let number = value.as_float().or(value.as_integer().map(|number| number as f64));
     match number.filter(|number| number.is_finite() && *number >= 0.0) {
         Some(number) => Ok(Some(number)),
-        None => Err(Wrong { key, what: format!("`{key}` is {value}, and a price is a number, 0 or more") }),
+        None => Err(KeyError { key, message: format!("`{key}` is {value}, but a price is a number, 0 or more") }),
     }
 }
 
-fn whole(of: &Table, key: &'static str) -> Found<Option<u64>> {
-    let Some(value) = of.get(key) else { return Ok(None) };
+fn whole_number(table: &Table, key: &'static str) -> Parsed<Option<u64>> {
+    let Some(value) = table.get(key) else { return Ok(None) };
     let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
-    number.map(Some).ok_or_else(|| Wrong { key, what: format!("`{key}` is {value}, and must be a whole number, 0 or more") })
+    number
+        .map(Some)
+        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a whole number, 0 or more") })
 }
 
-fn text(of: &Table, key: &'static str) -> Found<Option<String>> {
-    let Some(value) = of.get(key) else { return Ok(None) };
+fn text(table: &Table, key: &'static str) -> Parsed<Option<String>> {
+    let Some(value) = table.get(key) else { return Ok(None) };
     let text = value.as_str().map(str::to_owned);
-    text.map(Some).ok_or_else(|| Wrong { key, what: format!("`{key}` is {value}, and must be a text in quotes") })
+    text.map(Some).ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a text in quotes") })
 }
 
-/// A date in quotes, or as TOML has it.
-fn date(of: &Table, key: &'static str) -> Found<Option<Date>> {
-    let Some(value) = of.get(key) else { return Ok(None) };
+/// Parses a date in quotes, or a TOML date.
+fn date(table: &Table, key: &'static str) -> Parsed<Option<Date>> {
+    let Some(value) = table.get(key) else { return Ok(None) };
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let date = written.parse::<Date>().ok().filter(|_| written.len() == "2026-09-01".len());
-    date.map(Some).ok_or_else(|| Wrong { key, what: format!("`{key}` is {value}, and must be a date such as \"2026-09-01\"") })
+    date.map(Some)
+        .ok_or_else(|| KeyError { key, message: format!("`{key}` is {value}, but must be a date such as \"2026-09-01\"") })
 }
 
-/// That no model has two prices at one time.
-fn apart(before: &[Entry], entry: &Entry) -> Found<()> {
-    let wrong = |what| Err(Wrong { key: "names", what });
-    let begins_in_time = |a: &Entry, b: &Entry| a.from.unwrap_or(Date::MIN) < b.until.unwrap_or(Date::MAX);
+/// Checks that no model has two prices at one time.
+fn check_no_overlap(before: &[PriceEntry], entry: &PriceEntry) -> Parsed<()> {
+    let wrong = |what| Err(KeyError { key: "names", message: what });
+    let begins_in_time = |a: &PriceEntry, b: &PriceEntry| a.from.unwrap_or(Date::MIN) < b.until.unwrap_or(Date::MAX);
     let overlapping: Vec<_> =
         before.iter().filter(|other| begins_in_time(entry, other) && begins_in_time(other, entry)).collect();
     for (place, name) in entry.names.iter().enumerate() {
-        let key = names::key(name);
-        let is_in = |names: &[String]| names.iter().any(|known| names::key(known) == key);
+        let key = names::normalized(name);
+        let is_in = |names: &[String]| names.iter().any(|known| names::normalized(known) == key);
         if is_in(&entry.names[..place]) {
             return wrong(format!("`{name}` is named twice"));
         }
         if let Some(other) = overlapping.iter().find(|other| is_in(&other.names)) {
             let day = entry.from.max(other.from).map_or_else(String::new, |day| format!(" on {day}"));
-            return wrong(format!("`{name}` has another price{day} already: let `until` of the one be `from` of the next"));
+            return wrong(format!(
+                "`{name}` already has another price{day}: set `until` of the earlier price to `from` of the next"
+            ));
         }
     }
     Ok(())
@@ -220,10 +226,10 @@ mod tests {
         let with = |old: &str, new: &str| SMALL.replace(old, new);
         for (text, said) in [
             (with("input", "inputt"), "p.toml:3: `m`: a price has no setting `inputt`; did you mean `input`? (known: names, "),
-            (with("= 5\n", "= -5\n"), "p.toml:3: `m`: `input` is -5, and a price is a number, 0 or more"),
-            (with("= 25", "= nan"), "p.toml:4: `m`: `output` is nan, and a price is"),
-            (with("= 25", "= inf"), "p.toml:4: `m`: `output` is inf, and a price is"),
-            (with("= 25", "= \"25\""), "p.toml:4: `m`: `output` is \"25\", and a price is"),
+            (with("= 5\n", "= -5\n"), "p.toml:3: `m`: `input` is -5, but a price is a number, 0 or more"),
+            (with("= 25", "= nan"), "p.toml:4: `m`: `output` is nan, but a price is"),
+            (with("= 25", "= inf"), "p.toml:4: `m`: `output` is inf, but a price is"),
+            (with("= 25", "= \"25\""), "p.toml:4: `m`: `output` is \"25\", but a price is"),
             (with("cache_read = 0.5\n", ""), "p.toml:2: `m`: `cache_read` is missing: USD per million tokens"),
             (with("[\"m\"]", "[]"), "p.toml:2: `names` is a list of model ids in quotes, one or more"),
             (with("names = [\"m\"]\n", ""), "p.toml:2: `names` is a list of model ids"),
@@ -231,10 +237,10 @@ mod tests {
                 format!("{SMALL}provider = \"antropic\""),
                 "p.toml:6: `m`: there is no provider `antropic`; did you mean `anthropic`?",
             ),
-            (format!("{SMALL}min_tokens = -1"), "p.toml:6: `m`: `min_tokens` is -1, and must be a whole number, 0 or more"),
+            (format!("{SMALL}min_tokens = -1"), "p.toml:6: `m`: `min_tokens` is -1, but must be a whole number, 0 or more"),
             (
                 format!("{SMALL}from = \"in May\""),
-                "p.toml:6: `m`: `from` is \"in May\", and must be a date such as \"2026-09-01\"",
+                "p.toml:6: `m`: `from` is \"in May\", but must be a date such as \"2026-09-01\"",
             ),
             (
                 format!("{SMALL}from = 2026-09-01\nuntil = \"2026-08-01\""),
@@ -248,11 +254,11 @@ mod tests {
             ),
             (
                 format!("{SMALL}{SMALL}"),
-                "p.toml:7: `m`: `m` has another price already: let `until` of the one be `from` of the next",
+                "p.toml:7: `m`: `m` already has another price: set `until` of the earlier price to `from` of the next",
             ),
             (
                 format!("{SMALL}until = 2026-09-02\n{SMALL}from = 2026-09-01"),
-                "p.toml:8: `m`: `m` has another price on 2026-09-01 already: ",
+                "p.toml:8: `m`: `m` already has another price on 2026-09-01: ",
             ),
             (with("[\"m\"]", "[\"m\", \"M\"]"), "p.toml:2: `m`: `M` is named twice"),
             ("price = 5".to_owned(), "p.toml: a list of prices has a table `[[model]]` for each price"),

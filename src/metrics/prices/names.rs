@@ -1,32 +1,32 @@
-//! Model ids as they are recorded, and the names of a list.
+//! Matches recorded model ids with the names of a price list.
 //!
-//! A recorded id may say more than the name: a date (`-20251101`, `-2025-08-07`, `@20250514`), `-latest`, the size of the window
-//! (`[1m]`), a route before the last slash (`litellm_proxy/anthropic/`), or Bedrock's region and version
-//! (`us.anthropic.…-v1:0`). What is left must be a name as a whole.
+//! A recorded id may contain more than the name: a date (`-20251101`, `-2025-08-07`, `@20250514`), `-latest`, the size of the
+//! window (`[1m]`), a route before the last slash (`litellm_proxy/anthropic/`), or Bedrock's region and version
+//! (`us.anthropic.…-v1:0`). The rest must be a whole name.
 
-/// What two spellings of one name have in common: small letters, and `claude-opus-4.5` as `claude-opus-4-5`.
-pub fn key(name: &str) -> String {
+/// Normalises a name so that its spellings are equal: lower case, and `claude-opus-4.5` as `claude-opus-4-5`.
+pub fn normalized(name: &str) -> String {
     let name = name.trim().to_lowercase();
     if name.starts_with("claude-") { name.replace('.', "-") } else { name }
 }
 
-/// The keys an id may be listed under, the longest first.
-pub fn forms(id: &str) -> Vec<String> {
-    let mut forms = vec![key(id)];
+/// Returns the keys under which an id may be listed, the longest first.
+pub fn lookup_keys(id: &str) -> Vec<String> {
+    let mut keys = vec![normalized(id)];
     let id = id.trim();
     let id = id.rsplit_once('/').map_or(id, |(_, name)| name);
-    let (mut rest, of_bedrock) = match id.rsplit_once("anthropic.") {
+    let (mut rest, is_bedrock) = match id.rsplit_once("anthropic.") {
         Some((_, name)) => (name, true),
         None => (id, false),
     };
     loop {
-        forms.push(key(rest));
-        let version = || without_version(rest).filter(|_| of_bedrock);
+        keys.push(normalized(rest));
+        let version = || without_version(rest).filter(|_| is_bedrock);
         let Some(shorter) = without_ending(rest).or_else(|| without_date(rest)).or_else(version) else { break };
         rest = shorter;
     }
-    forms.dedup();
-    forms
+    keys.dedup();
+    keys
 }
 
 fn without_ending(id: &str) -> Option<&str> {
@@ -43,7 +43,7 @@ fn without_date(id: &str) -> Option<&str> {
     is_number(year, 4).then_some(name)
 }
 
-/// Without Bedrock's `-v1:0` or `-v1`.
+/// Removes Bedrock's `-v1:0` or `-v1`.
 fn without_version(id: &str) -> Option<&str> {
     let (name, version) = id.rsplit_once("-v")?;
     version.bytes().all(|byte| byte.is_ascii_digit() || byte == b':').then_some(name)
@@ -53,7 +53,7 @@ fn is_number(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The name of the provider whose model this plainly is, else `other`.
+/// Returns the name of the provider that the model id clearly belongs to, else `other`.
 pub fn provider(id: &str) -> &'static str {
     let id = id.to_lowercase();
     let name = id.rsplit('/').next().unwrap_or_default();

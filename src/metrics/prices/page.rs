@@ -1,11 +1,12 @@
-//! What the catalog shows of a price.
+//! Text that the catalog shows for a price.
 
 use toml::Value;
 
-use super::{Entry, Price};
+use super::{Price, PriceEntry};
 
 impl Price {
-    /// `input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million`, what costs as much as the one before left out.
+    /// Returns `input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million`, without prices equal to the one
+    /// before.
     pub fn line(&self) -> String {
         let Self { input, output, cache_read, cache_write_5m, cache_write_1h } = self;
         let mut line = format!("input {input}, output {output}, read {cache_read}");
@@ -29,8 +30,8 @@ impl Price {
     }
 }
 
-impl Entry {
-    /// The entry as a list of prices holds it, every setting said.
+impl PriceEntry {
+    /// Writes the entry as TOML for a list of prices, with every setting.
     pub fn to_toml(&self) -> String {
         let text = |text: &str| Value::from(text).to_string();
         let names: Vec<_> = self.names.iter().map(|name| text(name)).collect();

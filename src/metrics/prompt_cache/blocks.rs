@@ -1,4 +1,4 @@
-//! What the cache's simulation knows of every block, recorded or written by a layer.
+//! Keys and origins of all blocks, recorded or written by a layer, for the cache simulation.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,32 +7,32 @@ use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::{BlockId, Conversation, Kind};
 
-use super::prefixes::Step;
-use super::{Provider, Setup};
+use super::prefixes::PrefixStep;
+use super::{CacheSetup, Provider};
 
-pub(super) struct Blocks<'a> {
-    setup: Setup<'a>,
+pub(super) struct BlockInfo<'a> {
+    setup: CacheSetup<'a>,
     keys: Vec<u64>,
-    /// The message of the conversation that a block came with, it or what it stands in place of.
+    /// Index of the message that each block came with; for a replacement, the message of the block it replaces.
     came_with: Vec<Option<usize>>,
 }
 
-impl<'a> Blocks<'a> {
-    pub fn new(setup: &Setup<'a>) -> Self {
-        let Setup { conversation, policy, journal, .. } = *setup;
+impl<'a> BlockInfo<'a> {
+    pub fn new(setup: &CacheSetup<'a>) -> Self {
+        let CacheSetup { conversation, policy, journal, .. } = *setup;
         Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
     }
 
-    /// Where a provider reads past thinking, a message is opened by its first other block: it is the same message when thinking
-    /// has left.
-    pub fn steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = Step> {
+    /// Returns the blocks as steps of a prefix. If a provider reads past thinking, the first other block opens the message,
+    /// so that it is the same message after thinking was dropped.
+    pub fn prefix_steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = PrefixStep> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
             let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
             let transparent = is_thinking && provider.reads_past_thinking;
             let opened = if transparent { None } else { opens.take() };
-            Step {
+            PrefixStep {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),
                 size: (self.setup.size)(sent.block),
                 opens_message: sent.opens.is_some(),
@@ -41,13 +41,14 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Whether a block came with this message of the conversation or a later one.
+    /// Returns whether a block came with this message of the conversation or a later one.
     pub fn came_since(&self, block: BlockId, message: usize) -> bool {
         self.came_with[block.index()].is_some_and(|came_with| came_with >= message)
     }
 }
 
-/// The message that each block came with, it or what it stands in place of; `None` for what layers and recorded compactions wrote.
+/// Returns the index of the message that each block came with; for a replacement, the message of the block it replaces.
+/// `None` for blocks that layers and recorded compactions wrote.
 pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<Option<usize>> {
     let mut came_with = vec![None; conversation.blocks.len()];
     for (place, message) in conversation.messages.iter().enumerate() {
@@ -61,8 +62,9 @@ pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<O
     came_with
 }
 
-/// By block: the same for the same content. A recorded block is told by its number; what a layer wrote, and may write again,
-/// by its text; what it wrote on the provider's side, by the block it stands in place of.
+/// Returns a key for each block; equal content has equal keys. The key of a recorded block comes from its number; of a block
+/// that a layer wrote, and may write again, from its text; of a block written on the provider's side, from the block it
+/// replaces.
 pub(crate) fn keys(conversation: &Conversation, policy: &Policy, journal: &Journal) -> Vec<u64> {
     let recorded = 0..conversation.blocks.len() as u64;
     let made = journal.made.iter().map(|made| made.written.key());

@@ -1,31 +1,31 @@
-//! The rules by which providers cache prompts.
+//! Rules by which providers cache prompts.
 
-/// How a provider caches prompts.
+/// Prompt cache rules of a provider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Provider {
     pub name: &'static str,
     /// One line for the catalog.
     pub about: &'static str,
-    /// Where the rules were read.
+    /// Source of the rules.
     pub source: &'static str,
-    /// Prefixes must be marked to be cached, and are found at most so many blocks before a mark; `None`: wherever two requests
-    /// part.
+    /// Prefixes need cache breakpoints and are found at most this many blocks before one; `None`: found wherever two requests
+    /// differ.
     pub look_back: Option<usize>,
-    /// What is read comes in steps of so many tokens.
+    /// Reads are multiples of this many tokens.
     pub step: u64,
-    /// A prefix is read even where thinking has left it.
+    /// A prefix can be read even after thinking was dropped from it.
     pub reads_past_thinking: bool,
-    /// Minutes a prefix lives after its last use.
+    /// Minutes that a prefix lives after its last use.
     pub minutes: f64,
-    /// … where the hour was paid for.
+    /// The same, if the longer lifetime was paid for.
     pub long_minutes: f64,
 }
 
-/// Every provider.
+/// All providers.
 pub const PROVIDERS: &[Provider] = &[
     Provider {
         name: "anthropic",
-        about: "marked prefixes, found within 20 blocks of a mark; writing costs more than input",
+        about: "prefixes at cache breakpoints, found up to 20 blocks before one; writing costs more than input",
         source: "platform.claude.com/docs: prompt caching",
         look_back: Some(20),
         step: 1,
@@ -35,7 +35,7 @@ pub const PROVIDERS: &[Provider] = &[
     },
     Provider {
         name: "openai",
-        about: "before GPT-5.6: any prefix of 1,024 tokens, in steps of 128; writing is free",
+        about: "before GPT-5.6: any prefix of at least 1,024 tokens, in steps of 128; writing is free",
         source: "developers.openai.com: prompt caching guide",
         look_back: None,
         step: 128,
@@ -45,7 +45,7 @@ pub const PROVIDERS: &[Provider] = &[
     },
     Provider {
         name: "openai-5.6",
-        about: "since GPT-5.6: any prefix of 1,024 tokens; writing costs more than input",
+        about: "since GPT-5.6: any prefix of at least 1,024 tokens; writing costs more than input",
         source: "developers.openai.com: prompt caching guide",
         look_back: None,
         step: 1,
@@ -66,7 +66,7 @@ pub const PROVIDERS: &[Provider] = &[
     OTHER,
 ];
 
-/// Stands for those nobody knows.
+/// Used for unknown providers.
 pub const OTHER: Provider = Provider {
     name: "other",
     about: "any prefix, for five minutes",
@@ -83,7 +83,7 @@ impl Provider {
         PROVIDERS.iter().find(|provider| provider.name == name)
     }
 
-    /// Minutes a prefix lives after its last use.
+    /// Returns the minutes that a prefix lives after its last use.
     pub fn lifetime(&self, long: bool) -> f64 {
         if long { self.long_minutes } else { self.minutes }
     }

@@ -1,5 +1,6 @@
-//! What the archives that a policy wrote hold: everything that was in sight when they were written. A fact that leaves is in the
-//! newest archive since it came; so this costs what comes and leaves, not archives times facts.
+//! Transcript archives that a policy writes: each contains everything visible at that time. A fact that leaves is in the
+//! newest archive written since it appeared; so the time grows with the facts that appear and leave, not with archives ×
+//! facts.
 
 use std::ops::Range;
 
@@ -9,18 +10,18 @@ use crate::facts::references::FactId;
 
 #[derive(Clone)]
 pub(super) struct Archives {
-    written: Vec<Written>,
-    /// How many have been written by now.
+    archives: Vec<Archive>,
+    /// Number of archives written by now.
     count: usize,
-    /// How many had been written when each fact came into sight.
-    since: Vec<usize>,
-    /// The newest archive that holds each fact that left.
-    of_fact: Vec<Option<FactId>>,
+    /// Number of archives written when each fact became visible.
+    count_at_entry: Vec<usize>,
+    /// Path of the newest archive that contains each fact that left.
+    newest_of_fact: Vec<Option<FactId>>,
 }
 
-/// An archive, written just before a layer acted.
+/// An archive that was written just before a layer acted.
 #[derive(Clone)]
-struct Written {
+struct Archive {
     call: usize,
     layer: Option<usize>,
     /// Its path, as a fact.
@@ -28,54 +29,54 @@ struct Written {
 }
 
 impl Archives {
-    /// `paths` are those of the journal's archives, in their order.
+    /// `paths` are the paths of the journal's archives, in order.
     pub fn new(journal: &Journal, paths: Vec<Option<FactId>>, facts: usize) -> Self {
         let events = journal.events.iter().enumerate().filter(|(_, event)| event.what == EventKind::Wrote);
-        let written = events.zip(paths).map(|((at, event), path)| Written {
+        let archives = events.zip(paths).map(|((at, event), path)| Archive {
             call: event.call,
             layer: journal.events.get(at + 1).map(|next| next.layer),
             path,
         });
-        Self { written: written.collect(), count: 0, since: vec![0; facts], of_fact: vec![None; facts] }
+        Self { archives: archives.collect(), count: 0, count_at_entry: vec![0; facts], newest_of_fact: vec![None; facts] }
     }
 
-    /// Goes on to what was written before the requests of earlier calls.
-    pub fn until(&mut self, call: usize) {
-        while self.written.get(self.count).is_some_and(|next| next.call < call) {
+    /// Advances past all archives written before the requests of earlier calls.
+    pub fn advance_to_call(&mut self, call: usize) {
+        while self.archives.get(self.count).is_some_and(|next| next.call < call) {
             self.count += 1;
         }
     }
 
-    /// Goes on to what was written just before this change.
-    pub fn before(&mut self, call: usize, cause: Cause) {
-        let is_its = |next: &Written| next.layer.is_some_and(|layer| cause == Cause::Layer(layer));
-        while self.written.get(self.count).is_some_and(|next| next.call < call || next.call == call && is_its(next)) {
+    /// Advances past all archives written just before this change.
+    pub fn advance_to_change(&mut self, call: usize, cause: Cause) {
+        let belongs_to_change = |next: &Archive| next.layer.is_some_and(|layer| cause == Cause::Layer(layer));
+        while self.archives.get(self.count).is_some_and(|next| next.call < call || next.call == call && belongs_to_change(next)) {
             self.count += 1;
         }
     }
 
-    /// How many have been written by now.
+    /// Returns the number of archives written by now.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The paths of those from one count to another.
-    pub fn paths(&self, written: Range<usize>) -> impl Iterator<Item = FactId> {
-        self.written.get(written).unwrap_or_default().iter().filter_map(|archive| archive.path)
+    /// Returns the paths of the archives in an index range.
+    pub fn paths(&self, range: Range<usize>) -> impl Iterator<Item = FactId> {
+        self.archives.get(range).unwrap_or_default().iter().filter_map(|archive| archive.path)
     }
 
     pub fn appears(&mut self, fact: FactId) {
-        self.since[fact as usize] = self.count;
+        self.count_at_entry[fact as usize] = self.count;
     }
 
     pub fn disappears(&mut self, fact: FactId) {
-        if self.count > self.since[fact as usize] {
-            self.of_fact[fact as usize] = self.written[self.count - 1].path;
+        if self.count > self.count_at_entry[fact as usize] {
+            self.newest_of_fact[fact as usize] = self.archives[self.count - 1].path;
         }
     }
 
-    /// The path of the newest archive that holds a fact that left.
-    pub fn of_fact(&self, fact: FactId) -> Option<FactId> {
-        self.of_fact[fact as usize]
+    /// Returns the path of the newest archive that contains a fact that left.
+    pub fn newest_of(&self, fact: FactId) -> Option<FactId> {
+        self.newest_of_fact[fact as usize]
     }
 }

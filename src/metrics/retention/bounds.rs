@@ -1,4 +1,4 @@
-//! The bounds for a policy: what someone who knows what will be used could have kept in as many tokens at each call.
+//! Bounds for a policy: what an oracle that knows the future could keep with as many tokens at each call.
 
 use rustc_hash::FxHashMap;
 
@@ -8,44 +8,50 @@ use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::oracle::{self, Demand, Instance, Item, Selection};
 
-/// In what pieces the clairvoyant may keep the history.
+/// Smallest piece of the history that the oracle may keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
     Blocks,
-    /// For policies that leave parts of blocks, or write summaries. A line's tokens are its share of the block's, by bytes.
+    /// For policies that keep parts of blocks or write summaries. A line gets its share of the block's tokens, by bytes.
     Lines,
 }
 
-/// What could have been kept.
+/// What an oracle could keep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// By the greedy clairvoyant: it can be done.
+    /// Selection of the greedy oracle (rows `clairvoyant`); it is feasible.
     pub clairvoyant: Selection,
-    /// Weight of the uses it hits.
+    /// Weight of the uses that it hits.
     pub weight: f64,
-    /// No one can keep more: by linear programming, where it was asked for and the solver found it.
+    /// Upper bound by linear programming that no selection can exceed; `None` if not asked for or if the solver failed.
     pub upper: Option<f64>,
 }
 
-/// The bounds at what a policy sent at each call; `wishes` are those of the conversation.
-pub fn bounds(wishes: &Instance, journal: &Journal, exact: bool) -> Bounds {
+/// Computes the bounds for the tokens that a policy sent at each call; `candidates` is the [`oracle_instance`] of the
+/// conversation.
+pub fn bounds(oracle_instance: &Instance, journal: &Journal, exact: bool) -> Bounds {
     let calls = journal.requests.last().map_or(0, |request| request.call + 1);
-    let mut problem = Instance { budgets: vec![0; calls], ..wishes.clone() };
+    let mut instance = Instance { budgets: vec![0; calls], ..oracle_instance.clone() };
     for request in &journal.requests {
-        problem.budgets[request.call] = request.tokens.saturating_sub(journal.overhead);
+        instance.budgets[request.call] = request.tokens.saturating_sub(journal.overhead);
     }
-    let clairvoyant = oracle::greedy(&problem);
-    let weight = clairvoyant.weight(&problem);
-    Bounds { weight, clairvoyant, upper: exact.then(|| oracle::upper(&problem)).flatten() }
+    let clairvoyant = oracle::greedy(&instance);
+    let weight = clairvoyant.weight(&instance);
+    Bounds { weight, clairvoyant, upper: exact.then(|| oracle::upper(&instance)).flatten() }
 }
 
-/// What there is to keep of a conversation, and for which uses: the same under every policy. Its budgets are empty.
-pub fn wishes(conversation: &Conversation, references: &References, grain: Grain, tokens: &dyn Fn(BlockId) -> u64) -> Instance {
+/// Builds the items to keep and the uses they serve: the same under every policy. Its budgets are empty.
+pub fn oracle_instance(
+    conversation: &Conversation,
+    references: &References,
+    grain: Grain,
+    tokens: &dyn Fn(BlockId) -> u64,
+) -> Instance {
     let mut is_used = vec![false; references.tracked()];
     references.uses.iter().for_each(|used| is_used[used.fact as usize] = true);
     let line = |seen: &Occurrence| if grain == Grain::Blocks { 0 } else { seen.line };
     let mut items = Vec::new();
-    // Of blocks that are kept whole, the item is that of line 0.
+    // For whole blocks, the item has line 0.
     let mut of_line = FxHashMap::<(BlockId, u32), u32>::default();
     for id in conversation.messages.iter().flat_map(|message| &message.blocks) {
         for seen in references.in_block(*id).iter().filter(|seen| is_used[seen.tracked as usize]) {
@@ -59,17 +65,17 @@ pub fn wishes(conversation: &Conversation, references: &References, grain: Grain
             });
         }
     }
-    let wanted = references.uses.iter().map(|used| {
+    let demands = references.uses.iter().map(|used| {
         let sources = references.sources(used.fact).iter().take_while(|id| references.after(**id) <= used.call);
         let item = |id: &BlockId| {
             let seen = references.in_block(*id);
-            let place = seen.binary_search_by_key(&used.fact, |seen| seen.tracked).ok()?;
-            of_line.get(&(*id, line(&seen[place]))).copied()
+            let index = seen.binary_search_by_key(&used.fact, |seen| seen.tracked).ok()?;
+            of_line.get(&(*id, line(&seen[index]))).copied()
         };
         let mut items: Vec<u32> = sources.filter_map(item).collect();
         items.sort_unstable();
         items.dedup();
         Demand { call: used.call, weight: references.facts[used.fact as usize].weight, items }
     });
-    Instance { wanted: wanted.collect(), items: items.into(), budgets: Vec::new() }
+    Instance { demands: demands.collect(), items: items.into(), budgets: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! Adding up what became of the uses, by every side there is to look at them from.
+//! Sums the outcomes of uses, in total and by group.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,23 +6,23 @@ use crate::facts::references::{References, Use};
 
 use super::{Retention, UseOutcome};
 
-/// Names and least gaps of the bins.
+/// Names and smallest gaps of the bins, in calls since the fact was last seen.
 pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
 
-/// Names of the generations: how many summaries stand between a fact and its use.
+/// Names of the generations: the number of summaries between a fact and its use.
 pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
 
-/// Weights of uses, by what became of them.
+/// Weights of uses by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     pub uses: u64,
     pub weight: f64,
     pub hit: f64,
-    /// Of `hit`: where only a summary holds the fact.
+    /// Part of `hit`: only a summary contains the fact.
     pub hit_summary: f64,
     pub soft: f64,
     pub hard: f64,
-    /// Of `hard`: where the file is in sight, but was written since.
+    /// Part of `hard`: the file's handle is visible, but the file was written since.
     pub hard_stale: f64,
 }
 
@@ -68,7 +68,7 @@ impl Retention {
         shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
     }
 
-    /// Adds the shares of another conversation. Rules, tokens and misses are not added.
+    /// Adds the shares of another conversation. Does not add rules, tokens and misses.
     pub fn add_shares(&mut self, other: &Retention) {
         self.all.add(&other.all);
         let pairs = self.by_gap.iter_mut().zip(&other.by_gap).chain(self.by_kind.iter_mut().zip(&other.by_kind));

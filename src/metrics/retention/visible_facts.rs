@@ -1,4 +1,4 @@
-//! Which facts are in sight: in how many blocks of the present request each stands.
+//! Tracks which facts are visible: in how many blocks of the current request each fact occurs.
 
 use rustc_hash::FxHashMap;
 
@@ -10,29 +10,29 @@ use crate::facts::references::{FactId, References};
 use crate::transcript::conversation::{BlockId, Conversation, Origin};
 
 use super::archives::Archives;
-use super::counts::{Counts, Moved, Place};
+use super::counts::{BlockPlace, FactCounts, VisibilityChange};
 
 pub(super) struct VisibleFacts<'a> {
     conversation: &'a Conversation,
     references: &'a References,
     journal: &'a Journal,
     /// Messages of the conversation that have entered.
-    read: usize,
-    counts: Counts,
-    /// The facts in each block that a layer wrote, once they are known, and whether it is a summary.
-    made: Vec<Option<Box<[FactId]>>>,
-    summaries: Vec<bool>,
+    messages_read: usize,
+    counts: FactCounts,
+    /// Facts of each block that a layer wrote, once it is indexed; and whether the block is a summary.
+    facts_of_made: Vec<Option<Box<[FactId]>>>,
+    is_summary: Vec<bool>,
     lost: Vec<Option<(usize, u32)>>,
     rules_given: usize,
-    /// Rules in what the folds before the present request replaced, and how many there were in all, and in the summaries.
+    /// Rules in what the summaries before the current request replaced; and `(held, total)` over all summaries so far.
     replaced_rules: Vec<FactId>,
-    folded_rules: (u64, u64),
-    /// How many summaries have replaced a part of the history, and how many when each fact went into one.
-    folds: usize,
-    folded: Vec<Option<usize>>,
-    /// Paths that only this policy names: files it wrote, numbered behind everything that is followed.
+    summarised_rules: (u64, u64),
+    /// Number of summaries that replaced a part of the history; and that number when each fact went into a summary.
+    summary_count: usize,
+    summarised_at: Vec<Option<usize>>,
+    /// Paths that only this policy names: the files it wrote. Their ids follow all other tracked facts.
     paths: FxHashMap<u64, FactId>,
-    /// The files that results were moved to.
+    /// Paths of the files to which results were moved.
     moved_to: FxHashMap<BlockId, Vec<FactId>>,
     archives: Archives,
 }
@@ -56,42 +56,42 @@ impl<'a> VisibleFacts<'a> {
                 (FileKind::Persisted, None) => {}
             }
         }
-        let followed = references.tracked() + paths.len();
+        let fact_count = references.tracked() + paths.len();
         Self {
             conversation,
             references,
             journal,
-            read: 0,
-            counts: Counts::new(followed, references.facts.len()..references.tracked()),
-            made: vec![None; journal.made.len()],
-            summaries: vec![false; journal.made.len()],
-            lost: vec![None; followed],
+            messages_read: 0,
+            counts: FactCounts::new(fact_count, references.facts.len()..references.tracked()),
+            facts_of_made: vec![None; journal.made.len()],
+            is_summary: vec![false; journal.made.len()],
+            lost: vec![None; fact_count],
             rules_given: 0,
             replaced_rules: Vec::new(),
-            folded_rules: (0, 0),
-            folds: 0,
-            folded: vec![None; followed],
+            summarised_rules: (0, 0),
+            summary_count: 0,
+            summarised_at: vec![None; fact_count],
             paths,
             moved_to,
-            archives: Archives::new(journal, archives, followed),
+            archives: Archives::new(journal, archives, fact_count),
         }
     }
 
-    /// Goes on to the next request.
+    /// Advances to the next request.
     pub fn advance(&mut self, request: &Request) {
         let response = self.conversation.calls[request.call].response;
-        self.archives.until(request.call);
-        for message in self.read..response {
+        self.archives.advance_to_call(request.call);
+        for message in self.messages_read..response {
             for block in &self.conversation.messages[message].blocks {
                 for seen in self.references.in_block(*block) {
-                    self.add(seen.tracked, 1, Place::TEXT);
+                    self.add(seen.tracked, 1, BlockPlace::TEXT);
                 }
             }
         }
-        self.read = response;
+        self.messages_read = response;
         if request.view_rebuilt {
-            for (fact, moved) in self.counts.forget_view() {
-                self.moved(fact, moved);
+            for (fact, change) in self.counts.reset_view() {
+                self.apply_visibility(fact, change);
             }
         }
         for change in &request.changes {
@@ -102,43 +102,43 @@ impl<'a> VisibleFacts<'a> {
         }
         for rule in std::mem::take(&mut self.replaced_rules) {
             let is_held = self.counts.hit(rule);
-            self.folded_rules.0 += u64::from(is_held == Some(true));
-            self.folded_rules.1 += u64::from(is_held != Some(false));
+            self.summarised_rules.0 += u64::from(is_held == Some(true));
+            self.summarised_rules.1 += u64::from(is_held != Some(false));
         }
     }
 
-    /// Whether the request holds a fact; then, whether only in a summary.
+    /// Returns `None` if the request does not contain the fact, else whether only a summary contains it.
     pub fn hit(&self, fact: FactId) -> Option<bool> {
         self.counts.hit(fact)
     }
 
-    /// How many summaries have been made since a fact went into one; 0 where it stands in the history itself, or was lost
+    /// Returns the number of summaries since a fact went into one; 0 if the history itself contains it or it was lost
     /// otherwise.
     pub fn generation(&self, fact: FactId) -> usize {
-        self.folded[fact as usize].map_or(0, |at| self.folds - at)
+        self.summarised_at[fact as usize].map_or(0, |at| self.summary_count - at)
     }
 
-    /// The layer that took a fact out of sight, and the call before which it did.
+    /// Returns the layer that removed a fact from the context, and the call before which it did.
     pub fn lost(&self, fact: FactId) -> Option<(usize, u32)> {
         self.lost[fact as usize]
     }
 
-    /// The archives, and how many have been written.
+    /// Returns the archives written so far.
     pub fn archives(&self) -> &Archives {
         &self.archives
     }
 
-    /// The path of an archive that holds a fact.
+    /// Returns the path of an archive that contains a fact.
     pub fn archive_of(&self, fact: FactId) -> Option<FactId> {
-        self.archives.of_fact(fact)
+        self.archives.newest_of(fact)
     }
 
-    /// The paths of the files that a result was moved to.
+    /// Returns the paths of the files to which a result was moved.
     pub fn moved_to(&self, block: BlockId) -> &[FactId] {
         self.moved_to.get(&block).map_or(&[], Vec::as_slice)
     }
 
-    /// How many of the users' rules stand in the request, and how many there are.
+    /// Returns `(held, total)`: users' rules that the request contains, and all given so far.
     pub fn rules(&mut self, call: usize) -> (u64, u64) {
         while self.references.rules.get(self.rules_given).is_some_and(|rule| rule.from as usize <= call) {
             self.rules_given += 1;
@@ -146,102 +146,102 @@ impl<'a> VisibleFacts<'a> {
         (self.counts.rules_held() as u64, self.rules_given as u64)
     }
 
-    /// How many rules that stood in what a summary replaced, and nowhere else in the request after it, stood in the summary; and
-    /// how many there were.
-    pub fn folded_rules(&self) -> (u64, u64) {
-        self.folded_rules
+    /// Returns `(held, total)` over rules that a summary replaced and that are nowhere else in the request after it: those in
+    /// the summary, and all.
+    pub fn summarised_rules(&self) -> (u64, u64) {
+        self.summarised_rules
     }
 
     fn change(&mut self, change: &Change, call: usize, of_view: bool) {
-        self.archives.before(call, change.cause);
-        self.folds += usize::from(change.kind == ChangeKind::Replace && !of_view);
+        self.archives.advance_to_change(call, change.cause);
+        self.summary_count += usize::from(change.kind == ChangeKind::Replace && !of_view);
         for block in &change.added {
-            self.know(*block, change.kind);
+            self.index_made_block(*block, change.kind);
             self.count(*block, 1, of_view);
         }
         for block in &change.removed {
             self.count(*block, -1, of_view);
         }
         for block in &change.removed {
-            self.note_losses(*block, change, call, of_view);
+            self.record_losses(*block, change, call, of_view);
         }
         if change.kind == ChangeKind::Replace && !of_view {
-            self.note_rules(change);
+            self.record_replaced_rules(change);
         }
     }
 
-    /// Remembers the rules in what a summary replaced, each once.
-    fn note_rules(&mut self, change: &Change) {
+    /// Records the rules in what a summary replaced, each once.
+    fn record_replaced_rules(&mut self, change: &Change) {
         let before = self.replaced_rules.len();
         let rules = self.references.facts.len() as FactId..self.references.tracked() as FactId;
         for block in &change.removed {
-            self.each_fact(*block, |sight, fact, _| {
-                if rules.contains(&fact) && !sight.replaced_rules[before..].contains(&fact) {
-                    sight.replaced_rules.push(fact);
+            self.for_each_fact(*block, |this, fact, _| {
+                if rules.contains(&fact) && !this.replaced_rules[before..].contains(&fact) {
+                    this.replaced_rules.push(fact);
                 }
             });
         }
     }
 
     /// Finds the facts of a block that a layer wrote.
-    fn know(&mut self, block: BlockId, kind: ChangeKind) {
+    fn index_made_block(&mut self, block: BlockId, kind: ChangeKind) {
         let Some(made) = block.index().checked_sub(self.conversation.blocks.len()) else { return };
-        if self.made[made].is_none() {
+        if self.facts_of_made[made].is_none() {
             let block = &self.journal.made[made].written.block;
-            self.summaries[made] = kind == ChangeKind::Replace;
-            self.made[made] = Some(self.references.in_made(block, self.summaries[made], &self.paths).into());
+            self.is_summary[made] = kind == ChangeKind::Replace;
+            self.facts_of_made[made] = Some(self.references.in_made(block, self.is_summary[made], &self.paths).into());
         }
     }
 
-    /// Does something with every fact of a block, and whether the block is a summary.
-    fn each_fact(&mut self, block: BlockId, one: impl Fn(&mut Self, FactId, bool)) {
+    /// Calls `visit` for every fact of a block, with whether the block is a summary.
+    fn for_each_fact(&mut self, block: BlockId, visit: impl Fn(&mut Self, FactId, bool)) {
         match block.index().checked_sub(self.conversation.blocks.len()) {
             Some(at) => {
-                let (facts, is_summary) = (self.made[at].take(), self.summaries[at]);
-                facts.iter().flatten().for_each(|fact| one(self, *fact, is_summary));
-                self.made[at] = facts;
+                let (facts, is_summary) = (self.facts_of_made[at].take(), self.is_summary[at]);
+                facts.iter().flatten().for_each(|fact| visit(self, *fact, is_summary));
+                self.facts_of_made[at] = facts;
             }
             None => {
                 let is_summary = self.conversation.block(block).origin == Origin::Compaction;
-                self.references.in_block(block).iter().for_each(|seen| one(self, seen.tracked, is_summary));
+                self.references.in_block(block).iter().for_each(|seen| visit(self, seen.tracked, is_summary));
             }
         }
     }
 
     fn count(&mut self, block: BlockId, by: i32, of_view: bool) {
-        self.each_fact(block, |sight, fact, is_summary| sight.add(fact, by, Place { of_view, is_summary }));
+        self.for_each_fact(block, |this, fact, is_summary| this.add(fact, by, BlockPlace { of_view, is_summary }));
     }
 
-    /// One block more, or less, holds a fact.
-    fn add(&mut self, fact: FactId, by: i32, place: Place) {
-        if by > 0 && place == Place::TEXT {
-            self.folded[fact as usize] = None;
+    /// Adds `by` (1 or −1) blocks that contain a fact.
+    fn add(&mut self, fact: FactId, by: i32, place: BlockPlace) {
+        if by > 0 && place == BlockPlace::TEXT {
+            self.summarised_at[fact as usize] = None;
         }
-        if let Some(moved) = self.counts.add(fact, by, place) {
-            self.moved(fact, moved);
+        if let Some(change) = self.counts.add(fact, by, place) {
+            self.apply_visibility(fact, change);
         }
     }
 
-    /// What comes into sight is not lost, and may go into the next archive; what leaves is in the last.
-    fn moved(&mut self, fact: FactId, moved: Moved) {
-        match moved {
-            Moved::In => {
+    /// A visible fact is not lost, and the next archive contains it; a fact that leaves is in the last archive.
+    fn apply_visibility(&mut self, fact: FactId, change: VisibilityChange) {
+        match change {
+            VisibilityChange::Appeared => {
                 self.lost[fact as usize] = None;
                 self.archives.appears(fact);
             }
-            Moved::Out => self.archives.disappears(fact),
+            VisibilityChange::Disappeared => self.archives.disappears(fact),
         }
     }
 
-    /// Remembers who took the last copy of a fact away, and which summary it went into.
-    fn note_losses(&mut self, block: BlockId, change: &Change, call: usize, of_view: bool) {
-        self.each_fact(block, |sight, fact, _| {
+    /// Records which layer removed the last copy of a fact, and which summary the fact went into.
+    fn record_losses(&mut self, block: BlockId, change: &Change, call: usize, of_view: bool) {
+        self.for_each_fact(block, |this, fact, _| {
             let at = fact as usize;
-            if change.kind == ChangeKind::Replace && !of_view && !sight.counts.is_in_text(fact) {
-                sight.folded[at].get_or_insert(sight.folds - 1);
+            if change.kind == ChangeKind::Replace && !of_view && !this.counts.is_in_text(fact) {
+                this.summarised_at[at].get_or_insert(this.summary_count - 1);
             }
-            if let (None, Cause::Layer(layer)) = (sight.hit(fact), change.cause) {
-                sight.lost[at].get_or_insert((layer, call as u32));
+            if let (None, Cause::Layer(layer)) = (this.hit(fact), change.cause) {
+                this.lost[at].get_or_insert((layer, call as u32));
             }
         });
     }

@@ -184,9 +184,11 @@ fn a_recommendation_that_breaks_requests_says_so() {
         let results = run([&alone, &grid[..], more].concat()).json();
         results["sweep"]["recommended"]["why"].as_str().expect("a sentence").to_owned()
     };
-    assert!(why(&[]).ends_with(
-        " It breaks 128 requests, which an API would refuse: --where 'broken.requests == 0' leaves such policies out."
-    ));
+    assert!(
+        why(&[]).ends_with(
+            " It breaks 128 requests, which an API would refuse: --where 'broken.requests == 0' excludes such policies."
+        )
+    );
     assert!(!why(&["--where", "broken.requests == 0"]).contains("breaks"));
 }
 
@@ -240,7 +242,7 @@ fn transcripts_that_cannot_be_swept() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("standard input can be read only once"), "{}", ran.stderr);
     let ran = run([&["sweep", "codex", "--holdout", "0.3"], &given[..]].concat());
-    let said = "recompact: --holdout 0.3: the transcripts hold 1 session; 5 are needed, so that 2 are on either side\n";
+    let said = "recompact: --holdout 0.3: the transcripts have 1 session; 5 are needed so that each side has 2\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (2, said));
     let ran = run([&["sweep", "codex", "--save", "codex/repair.jsonl"], &given[..]].concat());
     assert_eq!(ran.code, 2);

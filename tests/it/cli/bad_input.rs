@@ -269,10 +269,7 @@ fn options_with_values_that_are_none() {
         ),
         (&["--overhead", "18446744073709551615"], "18446744073709551615 is not in 0..=4294967295"),
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
-        (
-            &["--tokenizer", "recorded+chars/4"],
-            "'--tokenizer <NAME>': a meter that counts by itself is needed, without `recorded+`",
-        ),
+        (&["--tokenizer", "recorded+chars/4"], "'--tokenizer <NAME>': needs a meter that counts by itself, without `recorded+`"),
         (&["--window", "200KB"], "invalid value '200KB' for '--window <TOKENS>'"),
         (&["--thinking", "hard"], "[possible values: turn, all, none]"),
     ];

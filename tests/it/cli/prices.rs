@@ -125,13 +125,13 @@ fn prices_that_are_none() {
     }
     let refused = [
         ("misspelt.toml", "misspelt.toml:5: `claude-opus-4-6`: a price has no setting `cache_raed`; did you mean `cache_read`?"),
-        ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, and a price is a number, 0 or more\n"),
+        ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, but a price is a number, 0 or more\n"),
         (
             "free.toml",
-            "free.toml:3: `claude-opus-4-6`: `input` is 0, and costs are compared in multiples of it: leave the model out, and it \
-             has ratios\n",
+            "free.toml:3: `claude-opus-4-6`: `input` is 0, but costs are compared as multiples of it: remove the model, and ratios \
+             are used\n",
         ),
-        ("twice.toml", "twice.toml:8: `claude-opus-4-6`: `claude-opus-4-6` has another price already: "),
+        ("twice.toml", "twice.toml:8: `claude-opus-4-6`: `claude-opus-4-6` already has another price: "),
         ("empty.toml", "empty.toml: a list of prices has a table `[[model]]` for each price\n"),
         ("broken.toml", "broken.toml:4: "),
         (

@@ -2,9 +2,9 @@
 
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
-use recompact::metrics::cost::{self, Check, Cost, Tariff};
+use recompact::metrics::cost::{self, Cost, CostCheck, Tariff};
 use recompact::metrics::prices::Prices;
-use recompact::metrics::prompt_cache::{InitialState, Setup};
+use recompact::metrics::prompt_cache::{CacheSetup, InitialState};
 use recompact::metrics::retention::{Reread, Retention};
 use recompact::transcript::conversation::{BlockId, Call, Conversation, Usage};
 use recompact::transcript::format::{self, ReadOptions};
@@ -20,24 +20,26 @@ const SONNET: &str = "claude-sonnet-4-5";
 const OVERHEAD: u64 = 1_000;
 
 /// Under a policy, with 1,000 tokens of system prompt and tools, none of them cached before.
-fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
+fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
     simulated(&Trial { overhead: OVERHEAD, ..Trial::of(policy) }, conversation, model, work)
 }
 
 /// A trial, priced as a model; nothing was cached before.
-pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(Setup, &Tariff) -> T) -> T {
+pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
     let journal = trial.replay(conversation, &mut NoObserver);
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
     let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
     let before = InitialState { warm: 0, stable: trial.overhead };
     let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
-    work(Setup { conversation, policy, journal, terms, before, size: &size }, &tariff)
+    work(CacheSetup { conversation, policy, journal, terms, before, size: &size }, &tariff)
 }
 
 /// Every response has 100 tokens.
 fn cost_of(conversation: &Conversation, policy: Policy, model: &str, kept: &Retention) -> Cost {
     let outputs = vec![100; conversation.calls.len()];
-    with(conversation, policy, model, |cache, tariff| cost::cost(&cost::Setup { cache, tariff, outputs: &outputs, kept }))
+    with(conversation, policy, model, |cache, tariff| {
+        cost::cost(&cost::CostSetup { cache, tariff, outputs: &outputs, retention: kept })
+    })
 }
 
 /// Read, written, output, summarizer: in millionths of a dollar.
@@ -120,20 +122,20 @@ fn billed(mut conversation: Conversation, usages: [[u64; 3]; 3]) -> Conversation
     conversation
 }
 
-fn checked(conversation: &Conversation) -> Check {
+fn checked(conversation: &Conversation) -> CostCheck {
     with(conversation, preset_with("recorded", &[]), SONNET, |cache, tariff| cost::check(&cache, tariff))
 }
 
 #[test]
 fn the_self_check_holds_the_simulation_against_the_bill() {
     let alike = checked(&billed(growing(2), [[0, 5_000, 100], [5_000, 2_000, 100], [7_000, 1_500, 100]]));
-    assert_eq!((alike.calls, alike.alike, alike.residual()), (3, 3, 0.0));
+    assert_eq!((alike.calls, alike.matching, alike.residual()), (3, 3, 0.0));
     // The provider missed the prefix of the third call: 8,500 written for 3.75, where 7,000 should have been read for .30.
     let missed = checked(&billed(growing(2), [[0, 5_000, 100], [5_000, 2_000, 100], [0, 8_500, 100]]));
     let worst = missed.worst.expect("calls differ");
-    assert_eq!((missed.calls, missed.alike), (3, 2));
+    assert_eq!((missed.calls, missed.matching), (3, 2));
     assert_eq!((worst.call, worst.recorded_read, worst.simulated_read), (2, 0, 7_000));
-    assert_eq!(worst.why, "the prefix was not read, and the record tells of no reason");
+    assert_eq!(worst.why, "the prefix was not read, and the record shows no reason");
     let (recorded, simulated) = (15_500.0 * 3.75 + 5_000.0 * 0.3 + 4_500.0, 8_500.0 * 3.75 + 12_000.0 * 0.3 + 4_500.0);
     assert!((missed.residual() - (simulated / recorded - 1.0)).abs() < 1e-9);
 }

@@ -1,7 +1,7 @@
 //! What holds of costs for every policy and every conversation.
 
-use recompact::metrics::cost::{Cost, Setup, cost};
-use recompact::metrics::prompt_cache::{CacheUse, serve};
+use recompact::metrics::cost::{Cost, CostSetup, cost};
+use recompact::metrics::prompt_cache::{CacheUse, simulate};
 use recompact::metrics::retention::Retention;
 use recompact::transcript::conversation::{Conversation, Thinking};
 
@@ -22,7 +22,7 @@ fn with_overhead() -> Vec<Trial> {
 fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUse>, Cost) {
     let outputs = vec![100; conversation.calls.len()];
     simulated(trial, conversation, model, |cache, tariff| {
-        (serve(&cache), cost(&Setup { cache, tariff, outputs: &outputs, kept: &Retention::default() }))
+        (simulate(&cache), cost(&CostSetup { cache, tariff, outputs: &outputs, retention: &Retention::default() }))
     })
 }
 

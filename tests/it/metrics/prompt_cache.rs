@@ -2,7 +2,7 @@
 
 use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
-use recompact::metrics::prompt_cache::{CacheUse, InitialState, PROVIDERS, Provider, Setup, Terms, serve};
+use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, PROVIDERS, Provider, simulate};
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::trace::Holds::{Result as Answer, Text, Thought, ThoughtUse, Use};
@@ -20,10 +20,10 @@ fn served(conversation: &Conversation, policy: Policy, provider: &str, min_token
     let trial = Trial { overhead: OVERHEAD, ..Trial::of(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
     let provider = Provider::by_name(provider).expect(provider);
-    let terms = vec![Terms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
+    let terms = vec![CacheTerms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
     let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
-    let setup = Setup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
-    serve(&setup)
+    let setup = CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
+    simulate(&setup)
 }
 
 /// Requests, and what each read: with the best marks, and with marks at the ends of requests.
@@ -173,10 +173,16 @@ fn a_model_has_a_cache_of_its_own() {
     let trial = Trial { overhead: OVERHEAD, ..Trial::of(keep_all()) };
     let journal = trial.replay(&conversation, &mut NoObserver);
     let provider = Provider::by_name("anthropic").expect("a provider");
-    let terms = [0, 1, 0].map(|model| Terms { provider, min_tokens: 1_024, long: false, model });
+    let terms = [0, 1, 0].map(|model| CacheTerms { provider, min_tokens: 1_024, long: false, model });
     let size = |id: BlockId| trial.counter.measure.block(conversation.block(id), false);
-    let setup =
-        Setup { conversation: &conversation, policy: &trial.policy, journal: &journal, terms: &terms, before: COLD, size: &size };
+    let setup = CacheSetup {
+        conversation: &conversation,
+        policy: &trial.policy,
+        journal: &journal,
+        terms: &terms,
+        before: COLD,
+        size: &size,
+    };
     // The third request finds what the first had written.
-    assert_eq!(reads(&serve(&setup)), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
+    assert_eq!(reads(&simulate(&setup)), [[5_000, 0, 0], [7_000, 0, 0], [8_500, 5_000, 5_000]]);
 }

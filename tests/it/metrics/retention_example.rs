@@ -15,7 +15,7 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::References;
-use recompact::metrics::retention::{Grain, Retention, Share, UseOutcome, bounds, evaluate, wishes};
+use recompact::metrics::retention::{Grain, Retention, Share, UseOutcome, bounds, evaluate, oracle_instance};
 use recompact::tokens::block_sizes::Sizes;
 use recompact::transcript::conversation::{BlockId, Conversation};
 
@@ -165,8 +165,8 @@ fn what_could_have_been_kept_in_as_many_tokens() {
     assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
     assert_eq!(told.journal.requests[3].tokens, 620);
     let tokens = tokens(&told.conversation);
-    let wishes = wishes(&told.conversation, &told.references, Grain::Blocks, &tokens);
-    let bounds = bounds(&wishes, &told.journal, true);
+    let instance = oracle_instance(&told.conversation, &told.references, Grain::Blocks, &tokens);
+    let bounds = bounds(&instance, &told.journal, true);
     assert_eq!(bounds.weight / told.kept.all.weight, 0.8);
     let upper = bounds.upper.expect("a bound");
     assert!((upper - 8.0).abs() < 1e-6, "{upper}");

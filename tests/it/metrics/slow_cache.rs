@@ -3,7 +3,7 @@
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
-use recompact::metrics::prompt_cache::{CacheUse, InitialState, Provider, Setup, Terms, serve};
+use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, Provider, simulate};
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
 
@@ -21,10 +21,10 @@ fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
             let journal = trial.replay(&conversation, &mut slow);
             let provider = Provider::by_name("other").expect("a provider");
             let terms: Vec<_> = (0..conversation.calls.len())
-                .map(|call| Terms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
+                .map(|call| CacheTerms { provider, min_tokens: 0, long: false, model: call / 7 % 2 })
                 .collect();
             let size = |id: BlockId| SizeUnit::Chars.block(journal.block(&conversation, id), false);
-            let setup = Setup {
+            let setup = CacheSetup {
                 conversation: &conversation,
                 policy: &trial.policy,
                 journal: &journal,
@@ -33,7 +33,7 @@ fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
                 size: &size,
             };
             let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());
-            for (place, served) in serve(&setup).into_iter().enumerate().skip(1) {
+            for (place, served) in simulate(&setup).into_iter().enumerate().skip(1) {
                 let CacheUse { read, .. } = served;
                 let expected = slow.read(place, &terms, journal.overhead);
                 let name = &trial.policy.name;
@@ -95,7 +95,7 @@ impl Observer for Slow<'_> {
 }
 
 impl Slow<'_> {
-    fn read(&self, place: usize, terms: &[Terms], overhead: u64) -> u64 {
+    fn read(&self, place: usize, terms: &[CacheTerms], overhead: u64) -> u64 {
         let (call, request) = &self.sent[place];
         let oldest = self.conversation.asked(*call).expect("a clock") - 5 * MINUTE;
         let alive = self.sent[..place].iter().filter(|(earlier, _)| {

@@ -1,10 +1,10 @@
-//! Verdicts over two transcripts whose values a person can check.
+//! Verdicts over two transcripts whose values can be checked on paper.
 
 use super::super::Gate;
 use super::*;
 use crate::results::saved::Accumulator;
 
-/// A suite `s` with these rules.
+/// Builds a suite `s` with these rules.
 fn suite(limits: &str, tolerance: &str) -> Suite {
     let text = format!(
         "[[suite]]\nname = \"s\"\ntranscripts = [\"a\"]\npolicies = [\"p\"]\nlimits = [{limits}]\n[suite.tolerance]\n{tolerance}"
@@ -12,7 +12,7 @@ fn suite(limits: &str, tolerance: &str) -> Suite {
     Gate::parse(&text, "s.toml").expect("a suite").suites.remove(0)
 }
 
-/// What policy `p` reached: of each transcript its name, its value and its weight.
+/// Builds the measured values of policy `p`: name, value and weight of each transcript.
 fn reached(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Measured {
     let columns = suite.columns();
     let of = |&(transcript, value, weight): &(&str, f64, f64)| {
@@ -34,7 +34,7 @@ fn baseline(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Baseline {
     Baseline::new([("s", &[reached(suite, transcripts)][..])].into_iter())
 }
 
-/// The first verdict: outcome, allowed, headroom, and the transcript that moved.
+/// Returns the first verdict: outcome, allowed value, headroom, and the transcript that moved.
 fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f64)]>) -> String {
     let baseline = before.map(|before| baseline(suite, before));
     let verdict = evaluate(suite, &[reached(suite, now)], baseline.as_ref()).remove(0);
@@ -88,11 +88,11 @@ fn new_transcripts_are_left_out_of_what_is_compared() {
     let now = [("a", 5.0, 1.0), ("new", 90.0, 1.0)];
     assert_eq!(first(&suite, &now, Some(&[("a", 5.0, 1.0)])), "holds: 5.000, 0.000");
     let notes = super::super::notes(&suite, &[reached(&suite, &now)], &baseline(&suite, &[("a", 5.0, 1.0), ("old", 1.0, 1.0)]));
-    let told = [
+    let expected = [
         "suite s, p: not in the baseline, so tolerances leave it out until --update: new",
-        "suite s, p: in the baseline, but not here: old",
+        "suite s, p: in the baseline, but not analysed here: old",
     ];
-    assert_eq!(notes, told);
+    assert_eq!(notes, expected);
 }
 
 #[test]
@@ -100,10 +100,10 @@ fn nothing_passes_that_was_not_judged() {
     let suite = suite("", "\"tokens.sent\" = 0");
     let now: &[_] = &[("a", 5.0, 1.0)];
     assert_eq!(first(&suite, now, None), "there is no baseline: -, -, a");
-    let gone = "the baseline is also of b, which was not analysed: 10.000, 5.000, a";
+    let gone = "the baseline includes b, which was not analysed: 10.000, 5.000, a";
     assert_eq!(first(&suite, now, Some(&[("a", 5.0, 1.0), ("b", 5.0, 1.0)])), gone);
-    assert_eq!(first(&suite, now, Some(&[])), "the baseline has no value of it: -, -, a");
-    assert_eq!(first(&suite, &[], Some(&[])), "the baseline has no value of it: -, -");
+    assert_eq!(first(&suite, now, Some(&[])), "the baseline has no value for it: -, -, a");
+    assert_eq!(first(&suite, &[], Some(&[])), "the baseline has no value for it: -, -");
     let limit = super::tests::suite("\"kept.hit >= 0\"", "");
     assert_eq!(first(&limit, &[], None), "breach: 0.000, -", "no value is no pass");
 }

@@ -1,4 +1,4 @@
-//! Suite files: what is read, and what is said of what cannot be meant.
+//! Suite files: what is parsed, and the errors for what is rejected.
 
 use super::*;
 
@@ -57,38 +57,30 @@ fn what_cannot_be_meant_has_its_line() {
         (
             "\"2%\"",
             "\"little\"",
-            "s.toml:13: suite `s`: `tokens.sent`: `little` is no tolerance: write \"1%\" of the baseline, or a number of",
+            "s.toml:13: suite `s`: `tokens.sent`: `little` is not a tolerance: write \"1%\" of the baseline, or a number of",
         ),
-        ("\"2%\"", "-2", "s.toml:13: suite `s`: `tokens.sent`: `-2` is no tolerance"),
+        ("\"2%\"", "-2", "s.toml:13: suite `s`: `tokens.sent`: `-2` is not a tolerance"),
         (
             "\"tokens.sent\"",
             "tokens.sent",
-            "s.toml:13: suite `s`: the ids of columns hold a dot, so they stand in quotes: \"tokens.…\"",
+            "s.toml:13: suite `s`: column ids contain a dot, so write them in quotes: \"tokens.…\"",
         ),
+        ("\"tokens.sent\"", "calls", "s.toml:13: suite `s`: `calls` has no better direction, so it cannot be worse: use"),
+        ("runs/*.jsonl", "/runs/a.jsonl", "s.toml:5: suite `s`: `/runs/a.jsonl` exists on one machine only: write it relative"),
+        ("runs/*.jsonl", "-", "s.toml:5: suite `s`: standard input is different every time: name files"),
         (
-            "\"tokens.sent\"",
-            "calls",
-            "s.toml:13: suite `s`: `calls` is neither good nor bad, so nothing of it is worse; `limits` can",
+            "[\"runs/*.jsonl\"]",
+            "[]",
+            "s.toml:5: suite `s`: `transcripts` is empty, and a gate without transcripts would always pass",
         ),
-        (
-            "runs/*.jsonl",
-            "/runs/a.jsonl",
-            "s.toml:5: suite `s`: `/runs/a.jsonl` leads somewhere on one machine only: write it relative",
-        ),
-        ("runs/*.jsonl", "-", "s.toml:5: suite `s`: standard input is not the same twice: name files"),
-        ("[\"runs/*.jsonl\"]", "[]", "s.toml:5: suite `s`: `transcripts` is empty, and a gate that looks at nothing would hold"),
         ("name = \"s\"", "name = 3", "s.toml:4: invalid type: integer `3`, expected a string"),
         ("name = \"s\"", "", "s.toml:3: missing field `name`"),
         (
             "name = \"s\"",
             "name = \"s\"\nsummarizer = \"openai:small\"",
-            "s.toml:5: suite `s`: a gate asks no model: name the folder with",
+            "s.toml:5: suite `s`: a gate never calls a model: set `cassette`",
         ),
-        (
-            "name = \"s\"",
-            "name = \"s\"\ncassette = \"answers\"",
-            "s.toml:5: suite `s`: `cassette` holds answers of models, and no",
-        ),
+        ("name = \"s\"", "name = \"s\"\ncassette = \"answers\"", "s.toml:5: suite `s`: `cassette` has answers of models, but"),
         ("name = \"s\"", "name = \"s\"\ntokenizer = \"byte\"", "s.toml:5: suite `s`: `tokenizer`: "),
         ("name = \"s\"", "name = \"s\"\nset = [\"keep\"]", "s.toml:5: suite `s`: `keep`: write LAYER.FIELD=VALUE"),
     ] {
@@ -102,9 +94,9 @@ fn what_cannot_be_meant_has_its_line() {
 fn a_suite_without_rules_would_hold_whatever_happens() {
     let bare = "[[suite]]\nname = \"s\"\ntranscripts = [\"a\"]\npolicies = [\"p\"]\n";
     let error = |text: &str| Gate::parse(text, "s.toml").expect_err("wrong").to_string();
-    assert_eq!(error(bare), "s.toml:2: suite `s`: has neither `limits` nor a `tolerance`, so it would hold whatever happens");
+    assert_eq!(error(bare), "s.toml:2: suite `s`: has neither `limits` nor a `tolerance`, so it would always pass");
     let twice = format!("{bare}limits = [\"calls > 0\"]\n").repeat(2);
-    assert_eq!(error(&twice), "s.toml:7: suite `s`: a suite named `s` stands above already".replace("suite `s`: ", ""));
+    assert_eq!(error(&twice), "s.toml:7: there is already a suite named `s`");
     assert_eq!(error("baseline = \"b\"\n"), "s.toml: a suite file has a table `[[suite]]` for each suite");
     assert_eq!(error("suite = []\n"), "s.toml: there is no suite: write `[[suite]]`");
 }

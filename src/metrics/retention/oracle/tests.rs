@@ -2,58 +2,66 @@ use good_lp::{Expression, ProblemVariables, Solution, SolverModel, variable};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::upper::{Prices, Program, halves};
+use super::upper::{DualPrices, Program, halves};
 use super::*;
 
 fn item(size: f64, from: u32) -> Item {
     Item { size, from }
 }
 
-fn wanted(call: u32, weight: f64, items: &[u32]) -> Demand {
+fn demand(call: u32, weight: f64, items: &[u32]) -> Demand {
     Demand { call, weight, items: items.to_vec() }
 }
 
-fn total(problem: &Instance) -> f64 {
-    problem.wanted.iter().map(|wanted| wanted.weight).sum()
+fn total(instance: &Instance) -> f64 {
+    instance.demands.iter().map(|demand| demand.weight).sum()
 }
 
-/// A user's message of 20 tokens names a path, a file of 600 is read, a test run of 900 and another file of 500 follow. The
-/// edit of call 4 needs the path, an identifier and a line of the file, call 5 a test's name, call 6 a rule of the message.
+/// A user message of 20 tokens names a path; then a file of 600 tokens, a test run of 900 and another file of 500 follow. The
+/// edit of call 4 needs the path, an identifier and a line of the file, call 5 the name of a test, call 6 a rule of the
+/// message.
 fn session(budget: u64) -> Instance {
     Instance {
         items: [item(20.0, 0), item(600.0, 1), item(900.0, 2), item(500.0, 3)].into(),
-        wanted: [wanted(4, 1.0, &[0, 1]), wanted(4, 2.0, &[1]), wanted(4, 3.0, &[1]), wanted(5, 2.0, &[2]), wanted(6, 2.0, &[0])]
-            .into(),
+        demands: [
+            demand(4, 1.0, &[0, 1]),
+            demand(4, 2.0, &[1]),
+            demand(4, 3.0, &[1]),
+            demand(5, 2.0, &[2]),
+            demand(6, 2.0, &[0]),
+        ]
+        .into(),
         budgets: vec![budget; 7],
     }
 }
 
 #[test]
 fn the_message_and_the_file_fit_and_the_test_run_does_not() {
-    let problem = session(620);
-    let held = greedy(&problem);
+    let instance = session(620);
+    let held = greedy(&instance);
     assert_eq!(held.hits, [true, true, true, false, true]);
-    assert_eq!(held.weight(&problem), 8.0);
+    assert_eq!(held.weight(&instance), 8.0);
     assert_eq!(held.tokens, [20.0, 620.0, 620.0, 620.0, 620.0, 620.0, 620.0]);
-    let bound = upper(&problem).expect("a bound");
+    let bound = upper(&instance).expect("a bound");
     assert!((bound - 8.0).abs() < 1e-6, "the test run does not fit in parts either: {bound}");
 }
 
-/// From call 3 on the test run would fit: its 900 tokens and the message's 20, or the file's 600 and 320 of its own.
+/// From call 3 on the test run would fit: either its 900 tokens and the message's 20, or the file's 600 and 320 tokens of the
+/// run.
 #[test]
 fn the_upper_bound_keeps_parts() {
-    let problem = session(920);
-    assert_eq!(greedy(&problem).weight(&problem), 8.0);
-    let bound = upper(&problem).expect("a bound");
+    let instance = session(920);
+    assert_eq!(greedy(&instance).weight(&instance), 8.0);
+    let bound = upper(&instance).expect("a bound");
     assert!((bound - (8.0 + 2.0 * 300.0 / 900.0)).abs() < 1e-4, "{bound}");
 }
 
 #[test]
 fn all_is_held_where_all_fits_and_nothing_without_a_budget() {
-    let problem = session(2020);
-    assert_eq!((greedy(&problem).weight(&problem), upper(&problem)), (10.0, Some(10.0)));
-    let problem = session(0);
-    assert_eq!((greedy(&problem).weight(&problem), upper(&problem)), (0.0, Some(0.0)));
+    let instance = session(2020);
+    assert_eq!((greedy(&instance).weight(&instance), upper(&instance)), (10.0, Some(10.0)));
+    let instance = session(0);
+    assert_eq!((greedy(&instance).weight(&instance), upper(&instance)), (0.0, Some(0.0)));
     assert_eq!(greedy(&Instance::default()), Selection::default());
     assert_eq!(upper(&Instance::default()), Some(0.0));
 }
@@ -61,29 +69,29 @@ fn all_is_held_where_all_fits_and_nothing_without_a_budget() {
 /// As after a summary: the budget falls and grows again.
 #[test]
 fn what_was_let_go_does_not_come_back() {
-    let both = vec![wanted(0, 1.0, &[0]), wanted(2, 1.0, &[0])];
-    let problem = Instance { items: [item(10.0, 0)].into(), wanted: both.into(), budgets: vec![10, 9, 10] };
-    let held = greedy(&problem);
+    let both = vec![demand(0, 1.0, &[0]), demand(2, 1.0, &[0])];
+    let instance = Instance { items: [item(10.0, 0)].into(), demands: both.into(), budgets: vec![10, 9, 10] };
+    let held = greedy(&instance);
     assert_eq!((held.hits, held.tokens), (vec![true, false], vec![10.0, 0.0, 0.0]));
-    assert_eq!(upper(&problem), Some(1.0));
+    assert_eq!(upper(&instance), Some(1.0));
 }
 
 #[test]
 fn a_huge_item_drives_nothing_out_however_much_it_is_worth() {
-    let uses = vec![wanted(1, 100.0, &[1]), wanted(1, 1.0, &[0])];
-    let mut problem = Instance { items: [item(10.0, 0), item(21.0, 1)].into(), wanted: uses.into(), budgets: vec![20; 2] };
-    assert_eq!(greedy(&problem).hits, [false, true]);
-    assert_eq!(upper(&problem), Some(1.0));
-    problem.budgets = vec![20, 30];
-    assert_eq!(greedy(&problem).hits, [true, false]);
+    let uses = vec![demand(1, 100.0, &[1]), demand(1, 1.0, &[0])];
+    let mut instance = Instance { items: [item(10.0, 0), item(21.0, 1)].into(), demands: uses.into(), budgets: vec![20; 2] };
+    assert_eq!(greedy(&instance).hits, [false, true]);
+    assert_eq!(upper(&instance), Some(1.0));
+    instance.budgets = vec![20, 30];
+    assert_eq!(greedy(&instance).hits, [true, false]);
 }
 
 #[test]
 fn the_lines_of_a_block_fit_where_the_block_fits() {
     let items: Vec<Item> = (0..7).map(|_| item(620.0 / 7.0, 0)).collect();
-    let wanted = (0..7).map(|line| wanted(1, 1.0, &[line])).collect();
-    let problem = Instance { items: items.into(), wanted, budgets: vec![620; 2] };
-    assert_eq!(greedy(&problem).weight(&problem), 7.0);
+    let demands = (0..7).map(|line| demand(1, 1.0, &[line])).collect();
+    let instance = Instance { items: items.into(), demands, budgets: vec![620; 2] };
+    assert_eq!(greedy(&instance).weight(&instance), 7.0);
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +106,7 @@ struct Scale {
 const SMALL: Scale = Scale { calls: 5, items: 5, uses: 7, size: 9, budgets: (0, 20) };
 const LARGE: Scale = Scale { calls: 24, items: 40, uses: 70, size: 400, budgets: (1_000, 2_000) };
 
-fn problem(scale: Scale) -> impl Strategy<Value = Instance> {
+fn instance(scale: Scale) -> impl Strategy<Value = Instance> {
     let items = prop::collection::vec((0..=scale.size, 0..scale.calls), 1..=scale.items);
     let sources = prop::collection::btree_set(0..scale.items as u32, 1..=3);
     let uses = prop::collection::vec((0..scale.calls, 1..=5_u32, sources), 0..=scale.uses);
@@ -106,7 +114,7 @@ fn problem(scale: Scale) -> impl Strategy<Value = Instance> {
     (items, uses, budgets).prop_map(|(items, uses, budgets)| {
         let items: Vec<Item> = items.into_iter().map(|(size, from)| item(f64::from(size), from)).collect();
         let there = |item: &u32, call| items.get(*item as usize).is_some_and(|item| item.from <= call);
-        let mut wanted: Vec<Demand> = uses
+        let mut demands: Vec<Demand> = uses
             .into_iter()
             .map(|(call, weight, sources)| Demand {
                 call,
@@ -114,12 +122,12 @@ fn problem(scale: Scale) -> impl Strategy<Value = Instance> {
                 items: sources.into_iter().filter(|item| there(item, call)).collect(),
             })
             .collect();
-        wanted.sort_by_key(|wanted| wanted.call);
-        Instance { items: items.into(), wanted: wanted.into(), budgets }
+        demands.sort_by_key(|demand| demand.call);
+        Instance { items: items.into(), demands: demands.into(), budgets }
     })
 }
 
-/// The same problems in every run.
+/// Deterministic: checks the same instances in every run.
 fn check<S: Strategy>(cases: u32, made: S, law: impl Fn(&S::Value)) {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -130,31 +138,31 @@ fn check<S: Strategy>(cases: u32, made: S, law: impl Fn(&S::Value)) {
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// What is held if each item is held from its first call until the call at which it is gone.
-fn held_until(problem: &Instance, gone: &[u32]) -> Selection {
-    let there = |item: usize, call: u32| problem.items[item].from <= call && call < gone[item];
-    let hit = |wanted: &Demand| wanted.items.iter().any(|&item| there(item as usize, wanted.call));
-    let sizes = |call| problem.items.iter().enumerate().filter(move |(item, _)| there(*item, call)).map(|(_, item)| item.size);
+/// Holds each item from its first call until the call at which it is gone.
+fn held_until(instance: &Instance, gone: &[u32]) -> Selection {
+    let there = |item: usize, call: u32| instance.items[item].from <= call && call < gone[item];
+    let hit = |demand: &Demand| demand.items.iter().any(|&item| there(item as usize, demand.call));
+    let sizes = |call| instance.items.iter().enumerate().filter(move |(item, _)| there(*item, call)).map(|(_, item)| item.size);
     Selection {
-        hits: problem.wanted.iter().map(hit).collect(),
-        tokens: (0..problem.budgets.len() as u32).map(|call| sizes(call).sum()).collect(),
+        hits: instance.demands.iter().map(hit).collect(),
+        tokens: (0..instance.budgets.len() as u32).map(|call| sizes(call).sum()).collect(),
     }
 }
 
-fn fits(problem: &Instance, held: &Selection) -> bool {
-    held.tokens.iter().zip(&problem.budgets).all(|(&tokens, &budget)| tokens <= budget as f64 + ROUNDING)
+fn fits(instance: &Instance, held: &Selection) -> bool {
+    held.tokens.iter().zip(&instance.budgets).all(|(&tokens, &budget)| tokens <= budget as f64 + ROUNDING)
 }
 
-/// The best of all choices.
-fn optimum(problem: &Instance, gone: &mut Vec<u32>) -> f64 {
-    let Some(next) = problem.items.get(gone.len()) else {
-        let held = held_until(problem, gone);
-        return if fits(problem, &held) { held.weight(problem) } else { 0.0 };
+/// Tries all selections and returns the best weight.
+fn optimum(instance: &Instance, gone: &mut Vec<u32>) -> f64 {
+    let Some(next) = instance.items.get(gone.len()) else {
+        let held = held_until(instance, gone);
+        return if fits(instance, &held) { held.weight(instance) } else { 0.0 };
     };
     let mut best = 0.0_f64;
-    for call in next.from..=problem.budgets.len() as u32 {
+    for call in next.from..=instance.budgets.len() as u32 {
         gone.push(call);
-        best = best.max(optimum(problem, gone));
+        best = best.max(optimum(instance, gone));
         gone.pop();
     }
     best
@@ -162,49 +170,49 @@ fn optimum(problem: &Instance, gone: &mut Vec<u32>) -> f64 {
 
 #[test]
 fn the_optimum_is_between_the_bounds() {
-    check(150, problem(SMALL), |problem| {
-        let best = optimum(problem, &mut Vec::new());
-        let held = greedy(problem);
-        assert!(held.weight(problem) <= best, "{} > {best}", held.weight(problem));
-        assert!(fits(problem, &held), "{:?}", held.tokens);
-        let bound = upper(problem).expect("a bound");
-        assert!(best <= bound + 1e-9 && bound <= total(problem), "{best} > {bound}");
+    check(150, instance(SMALL), |instance| {
+        let best = optimum(instance, &mut Vec::new());
+        let held = greedy(instance);
+        assert!(held.weight(instance) <= best, "{} > {best}", held.weight(instance));
+        assert!(fits(instance, &held), "{:?}", held.tokens);
+        let bound = upper(instance).expect("a bound");
+        assert!(best <= bound + 1e-9 && bound <= total(instance), "{best} > {bound}");
     });
 }
 
-/// Values every item anew before each one that goes. Returns the call from which each is gone.
-fn slow_greedy(problem: &Instance) -> Vec<u32> {
-    let calls = problem.budgets.len() as u32;
-    let fits_alone = |item: &Item, call: u32| item.size <= problem.budgets[call as usize] as f64 + ROUNDING;
-    let serves = |index: u32, wanted: &Demand| {
-        let item = &problem.items[index as usize];
-        wanted.items.contains(&index) && (item.from..=wanted.call).all(|call| fits_alone(item, call))
+/// Computes the value of every item again before each removal. Returns the call from which each item is gone.
+fn slow_greedy(instance: &Instance) -> Vec<u32> {
+    let calls = instance.budgets.len() as u32;
+    let fits_alone = |item: &Item, call: u32| item.size <= instance.budgets[call as usize] as f64 + ROUNDING;
+    let serves = |index: u32, demand: &Demand| {
+        let item = &instance.items[index as usize];
+        demand.items.contains(&index) && (item.from..=demand.call).all(|call| fits_alone(item, call))
     };
-    let mut gone: Vec<u32> = vec![calls; problem.items.len()];
+    let mut gone: Vec<u32> = vec![calls; instance.items.len()];
     for call in 0..calls {
-        for (index, item) in problem.items.iter().enumerate() {
+        for (index, item) in instance.items.iter().enumerate() {
             if item.from == call && !fits_alone(item, call) {
                 gone[index] = call;
             }
         }
         loop {
             let held: Vec<u32> = (0..gone.len() as u32)
-                .filter(|&index| problem.items[index as usize].from <= call && call < gone[index as usize])
+                .filter(|&index| instance.items[index as usize].from <= call && call < gone[index as usize])
                 .collect();
-            let tokens: f64 = held.iter().map(|&index| problem.items[index as usize].size).sum();
-            if tokens <= problem.budgets[call as usize] as f64 + ROUNDING {
+            let tokens: f64 = held.iter().map(|&index| instance.items[index as usize].size).sum();
+            if tokens <= instance.budgets[call as usize] as f64 + ROUNDING {
                 break;
             }
             let density = |index: u32| {
-                let alone = |wanted: &&Demand| {
-                    let others = wanted.items.iter().filter(|&&other| other != index && serves(other, wanted));
-                    wanted.call >= call && serves(index, wanted) && others.into_iter().all(|&other| gone[other as usize] <= call)
+                let alone = |demand: &&Demand| {
+                    let others = demand.items.iter().filter(|&&other| other != index && serves(other, demand));
+                    demand.call >= call && serves(index, demand) && others.into_iter().all(|&other| gone[other as usize] <= call)
                 };
-                let weight: f64 = problem.wanted.iter().filter(alone).map(|wanted| wanted.weight).sum();
-                weight / problem.items[index as usize].size.max(f64::MIN_POSITIVE)
+                let weight: f64 = instance.demands.iter().filter(alone).map(|demand| demand.weight).sum();
+                weight / instance.items[index as usize].size.max(f64::MIN_POSITIVE)
             };
             let first = held.into_iter().min_by(|&a, &b| {
-                let (one, other) = (&problem.items[a as usize], &problem.items[b as usize]);
+                let (one, other) = (&instance.items[a as usize], &instance.items[b as usize]);
                 let cheaper = density(a).total_cmp(&density(b)).then(other.size.total_cmp(&one.size));
                 cheaper.then((one.from, a).cmp(&(other.from, b)))
             });
@@ -216,44 +224,44 @@ fn slow_greedy(problem: &Instance) -> Vec<u32> {
 
 #[test]
 fn greedy_chooses_as_if_it_valued_everything_anew() {
-    let same = |problem: &Instance| assert_eq!(greedy(problem), held_until(problem, &slow_greedy(problem)));
-    check(60, problem(LARGE), same);
-    check(400, problem(SMALL), same);
+    let same = |instance: &Instance| assert_eq!(greedy(instance), held_until(instance, &slow_greedy(instance)));
+    check(60, instance(LARGE), same);
+    check(400, instance(SMALL), same);
 }
 
 #[test]
 fn any_prices_prove_a_bound() {
     let prices = (prop::collection::vec(0..4_u32, SMALL.calls as usize), prop::collection::vec(0..=5_u32, SMALL.uses));
-    check(150, (problem(SMALL), prices), |(problem, (tokens, uses))| {
-        let program = Program::new(problem);
+    check(150, (instance(SMALL), prices), |(instance, (tokens, uses))| {
+        let program = Program::new(instance);
         let tokens = program.rows.iter().zip(tokens).map(|(_, &price)| f64::from(price) / 4.0).collect();
         let uses = uses.iter().map(|&price| f64::from(price)).collect();
-        let bound = program.bound(&Prices { tokens, uses });
-        assert!(optimum(problem, &mut Vec::new()) <= bound + 1e-9, "{bound}");
+        let bound = program.bound(&DualPrices { tokens, uses });
+        assert!(optimum(instance, &mut Vec::new()) <= bound + 1e-9, "{bound}");
     });
 }
 
-/// The program as it is first written down: a share of each item at each call. Those too large for a budget have none.
-fn slow_upper(problem: &Instance) -> f64 {
-    let calls = problem.budgets.len();
-    let budget = |call: usize| problem.budgets[call] as f64 + ROUNDING;
+/// The plain program: one share of each item at each call. Items too large for a budget have share 0.
+fn slow_upper(instance: &Instance) -> f64 {
+    let calls = instance.budgets.len();
+    let budget = |call: usize| instance.budgets[call] as f64 + ROUNDING;
     let mut variables = ProblemVariables::new();
     let mut rows = Vec::new();
-    let shares: Vec<_> = problem.items.iter().map(|_| variables.add_vector(variable().min(0.0).max(1.0), calls)).collect();
-    for (item, shares) in problem.items.iter().zip(&shares) {
+    let shares: Vec<_> = instance.items.iter().map(|_| variables.add_vector(variable().min(0.0).max(1.0), calls)).collect();
+    for (item, shares) in instance.items.iter().zip(&shares) {
         rows.extend((1..calls).filter(|&call| call > item.from as usize).map(|call| (shares[call] - shares[call - 1]).leq(0.0)));
         let small = (0..calls).filter(|&call| item.size > budget(call));
         rows.extend(small.map(|call| Expression::from(shares[call]).leq(0.0)));
     }
     for call in 0..calls {
-        let there = problem.items.iter().zip(&shares).filter(|(item, _)| item.from as usize <= call);
+        let there = instance.items.iter().zip(&shares).filter(|(item, _)| item.from as usize <= call);
         rows.push(there.map(|(item, shares)| item.size * shares[call]).sum::<Expression>().leq(budget(call)));
     }
     let mut weight = Expression::default();
-    for wanted in &*problem.wanted {
+    for demand in &*instance.demands {
         let served = variables.add(variable().min(0.0).max(1.0));
-        weight.add_mul(wanted.weight, served);
-        let sources = wanted.items.iter().map(|&item| shares[item as usize][wanted.call as usize]);
+        weight.add_mul(demand.weight, served);
+        let sources = demand.items.iter().map(|&item| shares[item as usize][demand.call as usize]);
         rows.push((served - sources.sum::<Expression>()).leq(0.0));
     }
     let solution = variables.maximise(&weight).using(good_lp::clarabel).with_all(rows).solve();
@@ -262,58 +270,58 @@ fn slow_upper(problem: &Instance) -> f64 {
 
 #[test]
 fn the_short_program_is_as_tight_as_the_long_one() {
-    let near = |problem: &Instance| {
-        let (bound, slow) = (upper(problem).expect("a bound"), slow_upper(problem));
+    let near = |instance: &Instance| {
+        let (bound, slow) = (upper(instance).expect("a bound"), slow_upper(instance));
         assert!((bound - slow).abs() < 1e-5 * (1.0 + slow), "{bound}, not {slow}");
-        assert!(greedy(problem).weight(problem) <= bound + 1e-9);
+        assert!(greedy(instance).weight(instance) <= bound + 1e-9);
     };
-    check(100, problem(SMALL), near);
-    check(12, problem(LARGE), near);
+    check(100, instance(SMALL), near);
+    check(12, instance(LARGE), near);
 }
 
 #[test]
 fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
-    let apart = |problem: &Instance| {
-        let Some((first, second)) = halves(problem) else { return };
-        assert_eq!(first.wanted.len() + second.wanted.len(), problem.wanted.len());
-        assert!(!first.wanted.is_empty() && !second.wanted.is_empty());
-        let (whole, first, second) = (upper(problem), upper(&first), upper(&second));
+    let apart = |instance: &Instance| {
+        let Some((first, second)) = halves(instance) else { return };
+        assert_eq!(first.demands.len() + second.demands.len(), instance.demands.len());
+        assert!(!first.demands.is_empty() && !second.demands.is_empty());
+        let (whole, first, second) = (upper(instance), upper(&first), upper(&second));
         let (whole, halves) = (whole.expect("a bound"), first.expect("a bound") + second.expect("a bound"));
-        assert!(whole <= halves + 1e-6 && halves <= total(problem) + 1e-6, "{whole}, not {halves}");
+        assert!(whole <= halves + 1e-6 && halves <= total(instance) + 1e-6, "{whole}, not {halves}");
     };
-    check(200, problem(SMALL), apart);
-    check(12, problem(LARGE), apart);
-    assert_eq!(halves(&session(920)).map(|(first, second)| (first.wanted.len(), second.wanted.len())), Some((3, 2)));
-    let at_once = Instance { wanted: vec![wanted(4, 1.0, &[0]); 3].into(), ..session(920) };
+    check(200, instance(SMALL), apart);
+    check(12, instance(LARGE), apart);
+    assert_eq!(halves(&session(920)).map(|(first, second)| (first.demands.len(), second.demands.len())), Some((3, 2)));
+    let at_once = Instance { demands: vec![demand(4, 1.0, &[0]); 3].into(), ..session(920) };
     assert_eq!(halves(&at_once), None);
 }
 
-/// Sessions one after the other with 24,000 items of uses; every fiftieth has room for 8 + 2/3, the others for all.
+/// Consecutive sessions with 24,000 items of uses; every fiftieth has room for 8 + 2/3, the others for everything.
 #[test]
 fn what_is_too_large_for_one_program_is_halved() {
-    let (mut items, mut wanted, mut budgets) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut items, mut demands, mut budgets) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..4_000 {
         let one = session(if number % 50 == 0 { 920 } else { 2_020 });
         items.extend(one.items.iter().map(|item| Item { from: item.from + 7 * number, ..*item }));
-        wanted.extend(one.wanted.iter().map(|wanted| Demand {
-            call: wanted.call + 7 * number,
-            items: wanted.items.iter().map(|item| item + 4 * number).collect(),
-            ..*wanted
+        demands.extend(one.demands.iter().map(|demand| Demand {
+            call: demand.call + 7 * number,
+            items: demand.items.iter().map(|item| item + 4 * number).collect(),
+            ..*demand
         }));
         budgets.extend(one.budgets);
     }
-    let problem = Instance { items: items.into(), wanted: wanted.into(), budgets };
-    let bound = upper(&problem).expect("a bound");
+    let instance = Instance { items: items.into(), demands: demands.into(), budgets };
+    let bound = upper(&instance).expect("a bound");
     let expected = 10.0 * 4_000.0 - 80.0 * 4.0 / 3.0;
     assert!((bound - expected).abs() < 0.1, "{bound}, not {expected}");
 }
 
 #[test]
 fn the_upper_bound_does_not_fall_where_budgets_rise() {
-    check(20, problem(LARGE), |problem| {
+    check(20, instance(LARGE), |instance| {
         let bounds = [1, 2, 4, 8].map(|times| {
-            let budgets = problem.budgets.iter().map(|budget| budget * times).collect();
-            upper(&Instance { budgets, ..problem.clone() }).expect("a bound")
+            let budgets = instance.budgets.iter().map(|budget| budget * times).collect();
+            upper(&Instance { budgets, ..instance.clone() }).expect("a bound")
         });
         assert!(bounds.windows(2).all(|pair| pair[0] <= pair[1] + 1e-6), "{bounds:?}");
     });

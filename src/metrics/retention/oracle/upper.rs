@@ -1,4 +1,4 @@
-//! The upper bound: items may be kept in parts.
+//! Upper bound by linear programming: items may be kept in parts.
 
 use std::ops::Range;
 
@@ -6,112 +6,115 @@ use good_lp::{DualValues, Expression, ProblemVariables, SolutionWithDual, Solver
 
 use super::{Demand, Instance, Item, ROUNDING};
 
-/// Items of uses, all uses taken together, in one program: solved in two or three seconds.
-const LARGEST: usize = 20_000;
+/// Maximum items of uses, summed over all uses, in one program: it is solved in two or three seconds.
+const MAX_PROGRAM_ITEMS: usize = 20_000;
 
-/// What no choice can exceed: the weight that could be served if items could be kept in parts. `None` where the solver finds
-/// no solution: it gives up where it makes no progress.
+/// Returns a weight that no selection can exceed: the weight that could be served if items could be kept in parts. Returns
+/// `None` if the solver finds no solution: it gives up if it makes no progress.
 ///
-/// The linear program has a share of each item for each call it is used at, which is kept until that use and so never rises
-/// from one use to the next; a share of each use, at most the sum of the shares of its items; and the tokens held, which may
-/// not exceed the budget. The tokens are a running sum of what comes and goes and not a sum over all that is there, so that
-/// the program is linear in the uses.
+/// The linear program has a share of each item for each call that uses it: this share is kept until that use, so it never
+/// rises from one use to the next. It also has a share of each use, at most the sum of the shares of its items; and the
+/// tokens held, which may not exceed the budget. The tokens are a running sum of entering and leaving shares, not a sum over
+/// all held shares, so that the program is linear in the uses.
 ///
-/// What is returned is not the solver's objective but a proof by its prices: whatever a token costs at each call and a use
-/// pays to each of its items, no choice has a greater weight than all budgets at their price, what the uses have left over and
-/// what the items gain. It holds for any prices, so an inexact solution gives a bound that is less tight, but never too low.
+/// The result is not the solver's objective but a proof by its dual prices. For any price of a token at each call, and any
+/// price that a use pays to each of its items, no selection has a greater weight than this sum: all budgets at their price,
+/// plus what the uses have left over, plus what the items gain. This holds for any prices, so an inexact solution gives a
+/// looser bound, but never one that is too low.
 ///
-/// The solver's time grows faster than the program. A program that is too large for it is halved: whoever may hold all that
-/// there is at the first call of the second half serves no less of it, so that the bounds of both add up to one of the whole.
-pub fn upper(problem: &Instance) -> Option<f64> {
-    if problem.wanted.iter().map(|wanted| wanted.items.len()).sum::<usize>() > LARGEST
-        && let Some((first, second)) = halves(problem)
+/// The solver's time grows faster than the program, so a program that is too large is halved. A selection that may hold every
+/// item at the first call of the second half serves at least as much of that half, so the sum of both bounds is a bound of
+/// the whole.
+pub fn upper(instance: &Instance) -> Option<f64> {
+    if instance.demands.iter().map(|demand| demand.items.len()).sum::<usize>() > MAX_PROGRAM_ITEMS
+        && let Some((first, second)) = halves(instance)
     {
         return Some(upper(&first)? + upper(&second)?);
     }
-    let program = Program::new(problem);
+    let program = Program::new(instance);
     let all = program.served.iter().map(|served| served.weight).sum::<f64>();
     if program.rows.is_empty() { Some(all) } else { Some(program.bound(&program.prices()?).min(all)) }
 }
 
-/// The uses before a call and those from it on, about as many. `None` where all are at one call.
-pub(super) fn halves(problem: &Instance) -> Option<(Instance, Instance)> {
-    let middle = problem.wanted.get(problem.wanted.len() / 2)?.call;
-    let before = |call: u32| problem.wanted.partition_point(|wanted| wanted.call < call);
-    // What is at the call in the middle belongs to one of the halves.
+/// Splits the instance into the uses before a call and the uses from that call on, in about equal numbers. Returns `None` if
+/// all uses are at one call.
+pub(super) fn halves(instance: &Instance) -> Option<(Instance, Instance)> {
+    let middle = instance.demands.get(instance.demands.len() / 2)?.call;
+    let before = |call: u32| instance.demands.partition_point(|demand| demand.call < call);
+    // All uses at the middle call belong to the same half.
     let call = if before(middle) > 0 { middle } else { middle + 1 };
     let at = before(call);
-    if at == 0 || at == problem.wanted.len() || call as usize > problem.budgets.len() {
+    if at == 0 || at == instance.demands.len() || call as usize > instance.budgets.len() {
         return None;
     }
-    let (budgets, later_budgets) = problem.budgets.split_at(call as usize);
-    let (wanted, later) = problem.wanted.split_at(at);
-    let first = Instance { items: problem.items.clone(), wanted: wanted.into(), budgets: budgets.to_vec() };
+    let (budgets, later_budgets) = instance.budgets.split_at(call as usize);
+    let (earlier, later) = instance.demands.split_at(at);
+    let first = Instance { items: instance.items.clone(), demands: earlier.into(), budgets: budgets.to_vec() };
     let second = Instance {
-        items: problem.items.iter().map(|item| Item { from: item.from.saturating_sub(call), ..*item }).collect(),
-        wanted: later.iter().map(|wanted| Demand { call: wanted.call - call, ..wanted.clone() }).collect(),
+        items: instance.items.iter().map(|item| Item { from: item.from.saturating_sub(call), ..*item }).collect(),
+        demands: later.iter().map(|demand| Demand { call: demand.call - call, ..demand.clone() }).collect(),
         budgets: later_budgets.to_vec(),
     };
     Some((first, second))
 }
 
-/// The share of an item that is kept until it is used at a call.
-struct Share {
+/// Share of an item that is kept until a use of it.
+struct ItemShare {
     size: f64,
-    /// From the item's first call, or the call after its use before.
+    /// First call of the item, or the call after its previous use.
     first: u32,
     last: u32,
 }
 
-/// A use with the shares that serve it.
+/// A use, and the shares that serve it.
 #[derive(Default)]
-struct Served {
+struct ServedUse {
     weight: f64,
     shares: Vec<usize>,
 }
 
-/// What a token costs at each row, and a use pays to each of its items.
-pub(super) struct Prices {
+/// Price of a token at each row, and what a use pays to each of its items.
+pub(super) struct DualPrices {
     pub(super) tokens: Vec<f64>,
     pub(super) uses: Vec<f64>,
 }
 
-/// What there is to keep, and where it does not all fit.
+/// Shares to keep, and the calls whose budgets may not hold them all.
 pub(super) struct Program<'a> {
     budgets: &'a [u64],
-    shares: Vec<Share>,
-    /// The shares of each item, in the order of its uses.
+    shares: Vec<ItemShare>,
+    /// Range of the shares of each item, in the order of its uses.
     items: Vec<Range<usize>>,
-    served: Vec<Served>,
-    /// The calls whose budgets can be exceeded.
+    served: Vec<ServedUse>,
+    /// Calls whose budgets can be exceeded.
     pub(super) rows: Vec<u32>,
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn new(problem: &'a Instance) -> Self {
-        let budgets = problem.budgets.as_slice();
-        let mut served: Vec<Served> = Vec::new();
-        served.resize_with(problem.wanted.len(), Served::default);
-        let mut shares: Vec<Share> = Vec::new();
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        let budgets = instance.budgets.as_slice();
+        let mut served: Vec<ServedUse> = Vec::new();
+        served.resize_with(instance.demands.len(), ServedUse::default);
+        let mut shares: Vec<ItemShare> = Vec::new();
         let mut items = Vec::new();
-        let uses_of = problem.uses_of_items();
-        for (place, item) in problem.items.iter().enumerate() {
+        let uses_of = instance.uses_of_items();
+        for (place, item) in instance.items.iter().enumerate() {
             let uses = uses_of.row(place);
             let start = shares.len();
             for &index in uses {
-                let wanted = &problem.wanted[index as usize];
+                let demand = &instance.demands[index as usize];
                 let before = shares[start..].last().map(|share| share.last);
-                if before != Some(wanted.call) {
+                if before != Some(demand.call) {
                     let first = before.map_or(item.from, |before| before + 1);
-                    shares.push(Share { size: item.size, first, last: wanted.call });
+                    shares.push(ItemShare { size: item.size, first, last: demand.call });
                 }
                 let served = &mut served[index as usize];
-                served.weight = wanted.weight;
+                served.weight = demand.weight;
                 served.shares.push(shares.len() - 1);
             }
             items.push(start..shares.len());
         }
-        let rows = rows(problem, &shares, &items);
+        let rows = binding_rows(instance, &shares, &items);
         Self { budgets, shares, items, served, rows }
     }
 
@@ -119,9 +122,9 @@ impl<'a> Program<'a> {
         self.budgets[row as usize] as f64 + ROUNDING
     }
 
-    /// The prices at which the solver's solution is the best.
-    fn prices(&self) -> Option<Prices> {
-        // Numbers about one are what solvers are made for.
+    /// Returns the dual prices of the solver's solution.
+    fn prices(&self) -> Option<DualPrices> {
+        // Solvers work best with numbers near 1.
         let token = self.rows.iter().map(|&row| self.budget(row)).fold(1.0, f64::max);
         let weight = self.served.iter().map(|served| served.weight).fold(f64::MIN_POSITIVE, f64::max);
 
@@ -143,13 +146,13 @@ impl<'a> Program<'a> {
             }
         }
         let mut solver = variables.maximise(objective).using(good_lp::clarabel);
-        for (row, (came, went)) in self.changes().into_iter().enumerate() {
+        for (row, (entering, leaving)) in self.changes().into_iter().enumerate() {
             let mut change = Expression::from(held[row]);
             if row > 0 {
                 change.add_mul(-1.0, held[row - 1]);
             }
-            came.iter().for_each(|&share| change.add_mul(-self.shares[share].size / token, shares[share]));
-            went.iter().for_each(|&share| change.add_mul(self.shares[share].size / token, shares[share]));
+            entering.iter().for_each(|&share| change.add_mul(-self.shares[share].size / token, shares[share]));
+            leaving.iter().for_each(|&share| change.add_mul(self.shares[share].size / token, shares[share]));
             solver.add_constraint(constraint!(change == 0.0));
         }
         for item in self.items.iter().filter(|item| !item.is_empty()) {
@@ -166,23 +169,23 @@ impl<'a> Program<'a> {
 
         let mut solution = solver.solve().ok()?;
         let dual = solution.compute_dual();
-        // The one item of a use has all that the use pays.
+        // The only item of a use gets all that the use pays.
         let mut uses: Vec<f64> = self.served.iter().map(|served| served.weight).collect();
         for (index, offer) in offers {
             uses[index] = dual.dual(offer).abs() * weight;
         }
-        Some(Prices { tokens: limits.into_iter().map(|limit| dual.dual(limit).abs() * weight / token).collect(), uses })
+        Some(DualPrices { tokens: limits.into_iter().map(|limit| dual.dual(limit).abs() * weight / token).collect(), uses })
     }
 
-    /// For each row the shares that came and that went since the row before.
+    /// Returns for each row the shares that enter and that leave since the previous row.
     fn changes(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
         let mut changes = vec![(Vec::new(), Vec::new()); self.rows.len()];
         for (index, share) in self.shares.iter().enumerate() {
-            let came = self.rows.partition_point(|&row| row < share.first);
-            let went = self.rows.partition_point(|&row| row <= share.last);
-            if came < went {
-                changes[came].0.push(index);
-                if let Some(change) = changes.get_mut(went) {
+            let entering = self.rows.partition_point(|&row| row < share.first);
+            let leaving = self.rows.partition_point(|&row| row <= share.last);
+            if entering < leaving {
+                changes[entering].0.push(index);
+                if let Some(change) = changes.get_mut(leaving) {
                     change.1.push(index);
                 }
             }
@@ -190,14 +193,14 @@ impl<'a> Program<'a> {
         changes
     }
 
-    /// The weight which no choice exceeds, as the prices prove.
-    pub(super) fn bound(&self, prices: &Prices) -> f64 {
-        // What it costs to hold a token until a row.
+    /// Returns the weight that no selection exceeds, proved by the prices.
+    pub(super) fn bound(&self, prices: &DualPrices) -> f64 {
+        // Cost to hold a token until a row.
         let mut until = vec![0.0];
         for price in &prices.tokens {
             until.push(until[until.len() - 1] + price);
         }
-        let cost = |share: &Share| {
+        let cost = |share: &ItemShare| {
             let first = self.rows.partition_point(|&row| row < share.first);
             let last = self.rows.partition_point(|&row| row <= share.last);
             share.size * (until[last] - until[first])
@@ -221,22 +224,22 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The calls whose budgets count: not those that hold all which is still of use, and not those before which nothing came, for
-/// no more is held there than before, unless the budget is smaller.
-fn rows(problem: &Instance, shares: &[Share], items: &[Range<usize>]) -> Vec<u32> {
-    let calls = problem.budgets.len();
-    let (mut came, mut went) = (vec![0.0; calls + 1], vec![0.0; calls + 1]);
+/// Returns the calls whose budgets matter. Skips calls whose budget holds everything still useful, and calls before which
+/// nothing entered (no more is held there than before) unless their budget is smaller.
+fn binding_rows(instance: &Instance, shares: &[ItemShare], items: &[Range<usize>]) -> Vec<u32> {
+    let calls = instance.budgets.len();
+    let (mut entering, mut leaving) = (vec![0.0; calls + 1], vec![0.0; calls + 1]);
     for item in items.iter().filter(|item| !item.is_empty()) {
         let share = &shares[item.start];
-        came[share.first as usize] += share.size;
-        went[shares[item.end - 1].last as usize + 1] += share.size;
+        entering[share.first as usize] += share.size;
+        leaving[shares[item.end - 1].last as usize + 1] += share.size;
     }
     let mut rows: Vec<u32> = Vec::new();
     let (mut live, mut new) = (0.0, false);
-    for (call, &budget) in problem.budgets.iter().enumerate() {
-        live += came[call] - went[call];
-        new |= came[call] > 0.0;
-        let smaller = rows.last().is_none_or(|&row| budget < problem.budgets[row as usize]);
+    for (call, &budget) in instance.budgets.iter().enumerate() {
+        live += entering[call] - leaving[call];
+        new |= entering[call] > 0.0;
+        let smaller = rows.last().is_none_or(|&row| budget < instance.budgets[row as usize]);
         if live > budget as f64 && (new || smaller) {
             rows.push(call as u32);
             new = false;
