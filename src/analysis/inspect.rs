@@ -1,4 +1,5 @@
-//! What is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what they lost.
+//! Shows what is in a conversation: counts, tokens by kind, growth, the largest results, recorded compactions and what
+//! they lost.
 
 mod loss;
 mod meters;
@@ -14,10 +15,10 @@ use crate::transcript::format::{Note, Reading};
 pub use loss::{CompactionLoss, LostFact, NAMED};
 pub use meters::MeterCheck;
 
-/// How many of the largest results are named.
+/// Number of the largest results that an inspection lists.
 const LARGEST: usize = 10;
 
-/// One conversation, looked into. Tokens are by the counter that was asked for.
+/// The content of one conversation. Tokens are by the chosen token counter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
     pub transcript: String,
@@ -27,7 +28,7 @@ pub struct Inspection {
     /// Recorded model responses.
     pub calls: usize,
     pub messages: usize,
-    /// Records of the file that became part of the conversation.
+    /// Records of the file that are part of the conversation.
     pub records: usize,
     /// Typed user messages.
     pub turns: usize,
@@ -36,20 +37,20 @@ pub struct Inspection {
     pub tokens: TokensByKind,
     /// Tokens of system prompt and tools.
     pub overhead: u64,
-    /// The context window the record names.
+    /// Context window in tokens, if the record names it.
     pub window: Option<u64>,
-    /// What the provider says it read, over all calls, and wrote. Calls that stood in a conversation of the transcript before
-    /// this one are counted there.
+    /// Usage over all calls, as the provider reported it. A call that an earlier conversation of the transcript also has counts only
+    /// there.
     pub recorded_usage: RecordedUsage,
-    /// Tokens of every request, as if nothing had been compacted; overhead not included.
+    /// Tokens of every request, as if nothing had been compacted, without the overhead.
     pub growth: Vec<u64>,
     pub largest_results: Vec<LargeResult>,
-    /// Results that the harness had already moved to disk.
+    /// Number of results that the harness had moved to disk.
     pub persisted_outputs: usize,
     pub recorded_compactions: Vec<RecordedCompaction>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compaction_losses: Vec<CompactionLoss>,
-    /// What meters estimate, held against the recorded usage.
+    /// Estimates of the meters, compared with the recorded usage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meters: Vec<MeterCheck>,
     pub notes: Vec<InspectionNote>,
@@ -58,9 +59,9 @@ pub struct Inspection {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TokensByKind {
     pub total: u64,
-    /// What people typed.
+    /// Text that people typed.
     pub typed: u64,
-    /// What the harness put in: reminders, attachments, environment.
+    /// Text that the harness inserted: reminders, attachments, environment.
     pub injected: u64,
     pub assistant_text: u64,
     pub thinking: u64,
@@ -72,20 +73,22 @@ pub struct TokensByKind {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RecordedUsage {
-    /// Calls with a usage.
+    /// Calls with recorded usage.
     pub calls: usize,
     pub input: u64,
     pub cache_read: u64,
-    /// What was written to the cache, and the parts of it that were for five minutes and for an hour.
+    /// Tokens written to the cache, for any lifetime.
     pub cache_write: u64,
+    /// Tokens written to the cache for five minutes.
     pub cache_write_5m: u64,
+    /// Tokens written to the cache for an hour.
     pub cache_write_1h: u64,
     pub output: u64,
-    /// US dollars; `None` where the price of a model is unknown, or nothing was recorded.
+    /// US dollars; `None` if the price of a model is unknown, or nothing was recorded.
     pub usd: Option<f64>,
-    /// The largest request.
+    /// Tokens of the largest request.
     pub peak_request: u64,
-    /// The same for each model.
+    /// Bill of each model.
     pub by_model: Vec<ModelBill>,
 }
 
@@ -107,17 +110,18 @@ pub struct LargeResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedCompaction {
     pub line: u32,
-    /// `summary`, or `clear` where single results were cleared.
+    /// `summary`, or `clear` if single results were cleared.
     pub kind: &'static str,
     pub trigger: Option<String>,
-    /// The call before which it was made, from 1.
+    /// Number of the call before which it was made, from 1.
     pub before_call: usize,
-    /// As the record says.
+    /// Tokens of the context before it, as recorded.
     pub tokens_before: Option<u64>,
+    /// Tokens of the context after it, as recorded.
     pub tokens_after: Option<u64>,
-    /// Tokens of the messages it put into the context.
+    /// Tokens of the messages that it put into the context.
     pub put: u64,
-    /// Results it cleared.
+    /// Number of results that it cleared.
     pub cleared: usize,
 }
 
@@ -128,11 +132,11 @@ pub struct InspectionNote {
 }
 
 impl Inspection {
-    /// The conversations of a transcript. `ledger` is new, and says what calls cost.
+    /// Inspects the conversations of a transcript. `ledger` is new, and has the prices of calls.
     pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: TokenCounter, mut ledger: Ledger<'a>) -> Vec<Self> {
-        let bills: Vec<_> = reading.conversations.iter().map(|conversation| recorded(conversation, &mut ledger)).collect();
-        let of = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
-        reading.conversations.iter().zip(bills).map(of).collect()
+        let usages: Vec<_> = reading.conversations.iter().map(|conversation| recorded_usage(conversation, &mut ledger)).collect();
+        let inspection = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
+        reading.conversations.iter().zip(usages).map(inspection).collect()
     }
 
     fn new(
@@ -142,8 +146,8 @@ impl Inspection {
         counter: TokenCounter,
         recorded_usage: RecordedUsage,
     ) -> Self {
-        let counting = counter.of(conversation);
-        let (counter, sizes) = (counting.meter, counting.sizes(conversation, []));
+        let resolved = counter.of(conversation);
+        let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.measure));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
         let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
@@ -163,7 +167,7 @@ impl Inspection {
             window: conversation.window,
             recorded_usage,
             growth: growth(conversation, tokens),
-            largest_results: largest(conversation, tokens),
+            largest_results: largest_results(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
             recorded_compactions: RecordedCompaction::all(conversation, tokens),
             compaction_losses: losses(conversation, tokens),
@@ -174,20 +178,20 @@ impl Inspection {
 }
 
 impl RecordedCompaction {
-    /// Those of a conversation, in their order; `tokens` counts a block.
+    /// Returns the recorded compactions of a conversation, in order. `tokens` returns the tokens of a block.
     pub fn all(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<Self> {
-        let put = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
-        let of = |compaction: &crate::transcript::conversation::Compaction| Self {
+        let put_tokens = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
+        let recorded = |compaction: &crate::transcript::conversation::Compaction| Self {
             line: conversation.place(compaction.line).1,
             kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
             trigger: compaction.trigger.clone(),
             before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,
             tokens_before: compaction.tokens_before,
             tokens_after: compaction.tokens_after,
-            put: put(&compaction.edit),
+            put: put_tokens(&compaction.edit),
             cleared: if let RecordedEdit::Clear { pairs } = &compaction.edit { pairs.len() } else { 0 },
         };
-        conversation.compactions.iter().map(of).collect()
+        conversation.compactions.iter().map(recorded).collect()
     }
 }
 
@@ -208,7 +212,7 @@ impl TokensByKind {
     }
 }
 
-/// References are looked for only where a compaction may have lost some.
+/// Returns the losses of the recorded compactions. Searches for references only if there are compactions.
 fn losses(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<CompactionLoss> {
     if conversation.compactions.is_empty() {
         return Vec::new();
@@ -222,7 +226,7 @@ fn models(conversation: &Conversation) -> Vec<String> {
     models.into_iter().collect()
 }
 
-fn recorded<'a>(conversation: &'a Conversation, ledger: &mut Ledger<'a>) -> RecordedUsage {
+fn recorded_usage<'a>(conversation: &'a Conversation, ledger: &mut Ledger<'a>) -> RecordedUsage {
     let bills = ledger.bills(conversation);
     let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd } = Bill::sum(bills.values());
     let requests = conversation.calls.iter().filter_map(|call| call.usage).map(|usage| usage.request());
@@ -240,18 +244,19 @@ fn recorded<'a>(conversation: &'a Conversation, ledger: &mut Ledger<'a>) -> Reco
     }
 }
 
+/// Returns the tokens of the history before each call.
 fn growth(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<u64> {
     let (mut read, mut sum) = (0, 0);
-    let before = |call: &crate::transcript::conversation::Call| {
+    let tokens_before = |call: &crate::transcript::conversation::Call| {
         let blocks = conversation.messages[read..call.response].iter().flat_map(|message| &message.blocks);
         sum += blocks.map(|id| tokens(*id)).sum::<u64>();
         read = call.response;
         sum
     };
-    conversation.calls.iter().map(before).collect()
+    conversation.calls.iter().map(tokens_before).collect()
 }
 
-fn largest(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<LargeResult> {
+fn largest_results(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<LargeResult> {
     let user = conversation.messages.iter().filter(|message| message.role == Role::User);
     let results = user.flat_map(|message| &message.blocks).filter_map(|id| match conversation.block(*id) {
         Block { kind: Kind::ToolResult(pair), line, .. } => {
@@ -266,7 +271,7 @@ fn largest(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<
     results
 }
 
-/// The tag that learn-claude-code and Claude Code put around what is left of a result on disk.
+/// Whether a block begins with the tag that learn-claude-code and Claude Code put around what is left of a result on disk.
 fn is_persisted_output(block: &Block) -> bool {
     matches!(block.kind, Kind::ToolResult(_)) && block.text().starts_with("<persisted-output>")
 }

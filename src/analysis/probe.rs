@@ -1,17 +1,20 @@
-//! An optional check of the kept measure: does a model that sees only the compacted request find what `kept.hit` says is there,
-//! and miss what it says is gone?
+//! An optional check of the retention metric: asks a model about facts in the compacted request, and compares its
+//! answers with `kept.hit`.
 //!
-//! Questions are drawn from the facts that the recorded agent went on to use: a line that holds the fact, in the block where the
-//! agent had it from, with the fact left [blank](Cloze). One question is one prompt; the context stands first in it, so that
-//! questions about one request share a prefix. Each is asked three times: of the request that a policy would have sent, of the
-//! request with [everything](Shown::everything) in it, and of no context at all, which tells what a model guesses.
+//! Questions come from the facts that the recorded agent used: a line that contains the fact, in the block where the
+//! agent had it from, with the fact left [blank](Cloze). One question is one prompt. The context comes first in it, so
+//! that questions about one request share a prefix. Each question is asked three times: about the request that a policy
+//! would have sent, about the request with [everything](Shown::everything) in it, and without any context, which shows
+//! what a model guesses.
 //!
-//! The steps: [`sample`] reads a transcript and draws [`Spot`]s; [`choose`] takes as many as were asked for, half of them hits as far
-//! as possible; [`show`] writes down what those requests hold; [`ask`] asks; [`Findings`] says what came of it.
+//! The steps: [`sample`] reads a transcript and draws [`Spot`]s; [`choose`] takes the requested number of questions,
+//! half of them hits as far as possible; [`show`] writes the content of those requests as text; [`ask`] asks the model;
+//! [`Findings`] summarises the answers.
 //!
-//! What it cannot tell: an answer in other words, or one that repeats the whole line, counts as wrong, and a name that is guessed
-//! well counts as right. A hit whose line was summarised away asks more of a model than to read. And a model that answers wrongly
-//! may be a poor reader: hold the hits against the same questions with everything in sight.
+//! Limits: an answer in other words, or one that repeats the whole line, counts as wrong, and a name that is guessed
+//! well counts as right. A hit whose line was summarised is harder for a model than reading a line. And a model that
+//! answers wrongly may be a poor reader: compare the hits with the same questions about the request with everything in
+//! it.
 
 mod ask;
 mod choose;
@@ -34,17 +37,17 @@ pub use sample::{SampledQuestions, sample};
 pub use score::{Agreement, Estimate, Table};
 pub use show::{Shown, show};
 
-/// What is asked, and how much of it.
+/// The size of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// At most so many questions in all.
+    /// Maximum number of questions in all.
     pub questions: usize,
-    /// Tokens of a request's messages by the report's counter; longer ones are left out.
+    /// Maximum tokens of a request's messages by the report's token counter; longer requests are left out.
     pub max_context: u64,
     pub seed: u64,
 }
 
-/// One request of one conversation under one policy, and what is asked about it.
+/// One request of one conversation under one policy, with the questions about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spot {
     pub policy: String,
@@ -58,13 +61,13 @@ pub struct Spot {
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The line of the transcript on which the fact's block was read.
+    /// Line of the transcript that the fact's block was read from.
     pub line: u32,
     pub kind: FactKind,
-    /// In its canonical form.
+    /// The fact in its canonical form.
     pub fact: String,
     pub cloze: Cloze,
-    /// What the kept measure says.
+    /// Outcome of the use in the retention metric.
     pub outcome: UseOutcome,
 }
 
@@ -73,7 +76,7 @@ impl Question {
         matches!(self.outcome, UseOutcome::Hit { .. })
     }
 
-    /// `hit`, `soft` or `hard`.
+    /// Returns `hit`, `soft` or `hard`.
     pub fn outcome_name(&self) -> &'static str {
         match self.outcome {
             UseOutcome::Hit { .. } => "hit",

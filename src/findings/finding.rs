@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// An API refuses it, or something is destroyed for good.
+    /// The API refuses the request, or something is destroyed for good.
     Error,
     /// It costs money, time or information.
     Warning,
@@ -27,35 +27,35 @@ impl Level {
     }
 }
 
-/// A finding as reports tell it.
+/// A finding as reports show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub id: String,
     pub level: Level,
-    /// The transcript.
+    /// Path of the transcript.
     pub path: String,
     #[serde(default)]
     pub line: Option<u32>,
-    /// The call before which it happened, from 1.
+    /// Number of the call before which it happened, from 1.
     #[serde(default)]
     pub call: Option<usize>,
     pub message: String,
     #[serde(default)]
     pub data: Map<String, Value>,
-    /// None where it is about files, not about a conversation.
+    /// Name of the conversation; `None` for a finding about a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// The policy that was replayed; none in an audit, which is about the record alone.
+    /// Name of the replayed policy; `None` in an audit, which checks only the recorded session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
 }
 
-/// What continuous integration shows as one test: it passed where nothing was found.
+/// One test in the reports for continuous integration. It passes if it has no findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// What it belongs to: a transcript, a suite.
+    /// Transcript or suite of the test.
     pub group: String,
-    /// What was looked for.
+    /// What the test checks, such as the id of a finding.
     pub name: String,
     pub findings: Vec<Finding>,
 }

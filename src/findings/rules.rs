@@ -1,4 +1,5 @@
-//! The rules: one file for each kind of finding, which begins with its page, and one row of [`FINDINGS`].
+//! The rules: one file and one row of [`FINDINGS`] for each kind of finding. Each file begins with the page of its
+//! kind.
 
 mod archive_growth;
 mod blind_summary;
@@ -32,29 +33,29 @@ use super::timeline::{Detection, ReplayView};
 
 /// A kind of finding.
 pub struct FindingKind {
-    /// What reports and gates call it.
+    /// Name in reports and gates.
     pub id: &'static str,
-    /// The level it is usually of.
+    /// Usual level.
     pub level: Level,
-    /// Its source, which begins with its page: what it means, why it hurts, what to change, the evidence.
+    /// Source of the rule. It begins with the page: what it means, why it hurts, what to change, the evidence, the precision.
     pub source: &'static str,
-    /// None for those that are found in files, not in replays.
+    /// The rule. `None` for a kind that an audit detects in files, not in replays.
     pub detect: Option<fn(&ReplayView) -> Vec<Detection>>,
 }
 
 impl FindingKind {
-    /// Its page as Markdown: the `//!` lines as they stand.
+    /// Returns the page as Markdown: the leading `//!` lines of the source, unchanged.
     pub fn page(&self) -> String {
         let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
         lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
     }
 
-    /// The paragraphs of its page, each in one line.
+    /// Returns the paragraphs of the page, each on one line.
     pub fn paragraphs(&self) -> Vec<String> {
         self.page().split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
 
-    /// One line: what is wrong.
+    /// Returns the one-line summary of what is wrong.
     pub fn about(&self) -> String {
         let first = self.paragraphs().into_iter().next().unwrap_or_default();
         first.split_once(": ").map_or(first.clone(), |(_, about)| about.to_owned())
@@ -63,7 +64,7 @@ impl FindingKind {
 
 macro_rules! rules {
     ($($module:ident $level:ident),* $(,)? ; $($in_files:ident $file_level:ident),* $(,)?) => {
-        /// Every kind of finding, in the order in which they are looked for.
+        /// Every kind of finding, in the order of the rules.
         pub const FINDINGS: &[FindingKind] = &[
             $(FindingKind {
                 id: stringify!($module),
@@ -105,24 +106,24 @@ rules![
     irrecoverable Warning,
     archive_growth Warning,
     meter_error Warning;
-    // Found in files, by an audit.
+    // An audit detects these in files.
     spilled Error,
     gap Error,
     secret Warning,
 ];
 
-/// The kind with this id.
+/// Returns the kind with this id.
 pub fn by_id(id: &str) -> Option<&'static FindingKind> {
     FINDINGS.iter().find(|kind| kind.id == id)
 }
 
-/// Everything that is found in one replay of a transcript, by kind, then call. Of a conversation of several files `path` is what is said
-/// of all of it; the rest is at its file.
+/// Runs all rules on one replay of a transcript. Returns the findings by kind, then call. If a conversation was read from several files,
+/// a finding with a line gets the path of its file, and all others get `path`.
 pub fn detect(path: &str, replay: &ReplayView) -> Vec<Finding> {
-    let of = |kind: &'static FindingKind| {
-        let mut found = kind.detect.map(|detect| detect(replay)).unwrap_or_default();
-        found.sort_by_key(|found| found.call);
-        found.into_iter().map(|Detection { level, line, call, message, data }| {
+    let findings_of_kind = |kind: &'static FindingKind| {
+        let mut detections = kind.detect.map(|detect| detect(replay)).unwrap_or_default();
+        detections.sort_by_key(|detection| detection.call);
+        detections.into_iter().map(|Detection { level, line, call, message, data }| {
             let place = line.map(|line| replay.conversation.place(line));
             Finding {
                 id: kind.id.to_owned(),
@@ -137,7 +138,7 @@ pub fn detect(path: &str, replay: &ReplayView) -> Vec<Finding> {
             }
         })
     };
-    FINDINGS.iter().flat_map(of).collect()
+    FINDINGS.iter().flat_map(findings_of_kind).collect()
 }
 
 #[cfg(test)]

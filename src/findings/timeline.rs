@@ -1,4 +1,4 @@
-//! What rules look at: a replay request by request, and what its layers did between them.
+//! The timeline that rules read: a replay request by request, and the edits of its layers between them.
 
 pub mod folds;
 pub mod message_text;

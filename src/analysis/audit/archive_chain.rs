@@ -1,4 +1,5 @@
-//! Finds what the page of [`gap`](mod@crate::findings::rules::gap) describes.
+//! Connects the archives of a session, and finds missing history, as the page of
+//! [`gap`](mod@crate::findings::rules::gap) describes.
 
 mod group;
 mod overwritten;
@@ -7,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::message_digest::{Fold, MessageDigest};
+use super::message_digest::{ArchiveMarker, MessageDigest};
 use super::tree::{EntryKind, Index, PathMatch, folder, last};
 use crate::findings::rules::gap;
 use crate::findings::{Finding, Level};
@@ -15,13 +16,13 @@ use crate::findings::{Finding, Level};
 pub use group::groups;
 pub use overwritten::overwritten;
 
-/// What a chain is made of: one transcript.
+/// One transcript, as a possible part of a chain.
 pub struct Link<'a> {
-    /// As reports name it.
+    /// Path as reports name it.
     pub path: &'a str,
-    /// Which tree it is of.
+    /// Index of its tree.
     pub tree: usize,
-    pub said: &'a [MessageDigest],
+    pub digests: &'a [MessageDigest],
 }
 
 /// Archives of one session, the earliest first.
@@ -44,105 +45,112 @@ pub struct Part {
     pub copied: u64,
 }
 
-/// Where the history before a transcript is.
+/// Where the history before a message is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Before {
-    /// In this transcript, by its index.
-    In(usize),
-    /// In a file that was not read as a transcript.
-    Unread(String),
-    /// In no file; this is why.
-    Nowhere(String),
+pub enum PriorHistory {
+    /// In the transcript with this index.
+    Transcript(usize),
+    /// In this file, which was not read as a transcript.
+    UnreadFile(String),
+    /// In no file, for this reason.
+    Missing(String),
 }
 
-/// One place of a transcript that stands for earlier messages.
+/// A message that replaces earlier messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
+    /// Index of the transcript with the message.
     pub from: usize,
     /// Index of the message.
     pub message: usize,
+    /// Path of the archive that the message names.
     pub path: Option<String>,
-    pub before: Before,
+    pub history: PriorHistory,
 }
 
-/// Every place of the transcripts that stands for earlier messages.
+/// Returns every message of the transcripts that replaces earlier messages.
 pub fn pointers(links: &[Link], trees: &[Index]) -> Vec<Pointer> {
     let by_path: HashMap<&str, usize> = links.iter().enumerate().map(|(at, link)| (link.path, at)).collect();
-    let lead = |from: usize, message: usize| {
+    let pointer = |from: usize, message: usize| {
         let link = &links[from];
-        let (path, before) = match link.said[message].fold.as_ref()? {
-            Fold::Archived(path) => (Some(path.clone()), named(path, link, &trees[link.tree], &by_path)),
-            // Only what a transcript begins with stands for messages that it does not hold.
-            Fold::Unnamed if message > 0 => return None,
-            Fold::Unnamed => (None, unnamed(from, links)),
+        let (path, history) = match link.digests[message].archive_marker.as_ref()? {
+            ArchiveMarker::Archived(path) => (Some(path.clone()), named_archive(path, link, &trees[link.tree], &by_path)),
+            // Without a path, only the first message of a transcript replaces messages that the transcript does not hold.
+            ArchiveMarker::Unnamed if message > 0 => return None,
+            ArchiveMarker::Unnamed => (None, previous_archive(from, links)),
         };
-        Some(Pointer { from, message, path, before })
+        Some(Pointer { from, message, path, history })
     };
-    let lead = &lead;
-    let messages = links.iter().enumerate().flat_map(|(from, link)| (0..link.said.len()).map(move |message| (from, message)));
-    messages.filter_map(|(from, message)| lead(from, message)).collect()
+    let messages = links.iter().enumerate().flat_map(|(from, link)| (0..link.digests.len()).map(move |message| (from, message)));
+    messages.filter_map(|(from, message)| pointer(from, message)).collect()
 }
 
-fn named(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) -> Before {
+/// Finds the archive that a message names by its path.
+fn named_archive(path: &str, link: &Link, tree: &Index, by_path: &HashMap<&str, usize>) -> PriorHistory {
     match tree.find(path, link.path) {
-        // An archive that another names is of its folder; another folder has another session's, of the same name.
+        // An archive is in the folder of the archive that names it. An archive of the same name in another folder belongs to another
+        // session.
         PathMatch::At { entry, .. }
-            if last_folder(path) == last_folder(link.path) && folder(&tree.shown(entry)) != folder(link.path) =>
+            if folder_name(path) == folder_name(link.path) && folder(&tree.shown(entry)) != folder(link.path) =>
         {
-            Before::Nowhere("does not lie beside it".to_owned())
+            PriorHistory::Missing("is not in the same folder".to_owned())
         }
         PathMatch::At { entry, .. } if entry.kind == EntryKind::File => {
             let shown = tree.shown(entry);
-            by_path.get(shown.as_str()).map_or(Before::Unread(shown.clone()), |at| Before::In(*at))
+            let transcript = by_path.get(shown.as_str()).copied();
+            transcript.map_or(PriorHistory::UnreadFile(shown), PriorHistory::Transcript)
         }
-        PathMatch::At { .. } => Before::Nowhere("is a link or no file there, and was not opened".to_owned()),
-        PathMatch::Nowhere => Before::Nowhere("is not in the tree".to_owned()),
-        PathMatch::Outside => Before::Nowhere("is not in the tree, and nothing outside of it is opened".to_owned()),
+        PathMatch::At { .. } => PriorHistory::Missing("is a link or not a regular file, and was not opened".to_owned()),
+        PathMatch::Nowhere => PriorHistory::Missing("is not in the tree".to_owned()),
+        PathMatch::Outside => PriorHistory::Missing("is not in the tree, and files outside the tree are not opened".to_owned()),
     }
 }
 
-/// The name of the folder a file is in, as either system writes it.
-fn last_folder(path: &str) -> Option<&str> {
+/// Returns the name of the folder of a file, with slashes or backslashes.
+fn folder_name(path: &str) -> Option<&str> {
     path.rsplit(['/', '\\']).nth(1)
 }
 
-/// The archive with the next lower number beside it.
-fn unnamed(from: usize, links: &[Link]) -> Before {
+/// Finds the archive with the next lower number in the same folder.
+fn previous_archive(from: usize, links: &[Link]) -> PriorHistory {
     let own = links[from].path;
-    let Some(number) = number(own) else { return Before::Nowhere("and its name has no number".to_owned()) };
-    let beside = links.iter().enumerate().filter(|(_, link)| folder(link.path) == folder(own) && stem(link.path) == stem(own));
-    let lower = beside.filter_map(|(at, link)| Some((self::number(link.path)?, at))).filter(|(other, _)| *other < number);
-    let none = || Before::Nowhere("and no archive with a lower number lies beside it".to_owned());
-    lower.max().map_or_else(none, |(_, at)| Before::In(at))
+    let Some(number) = number(own) else {
+        return PriorHistory::Missing("and the name of this file has no number".to_owned());
+    };
+    let siblings = links.iter().enumerate().filter(|(_, link)| folder(link.path) == folder(own) && stem(link.path) == stem(own));
+    let earlier = siblings.filter_map(|(at, link)| Some((self::number(link.path)?, at))).filter(|(other, _)| *other < number);
+    let missing = || PriorHistory::Missing("and its folder has no archive with a lower number".to_owned());
+    earlier.max().map_or_else(missing, |(_, at)| PriorHistory::Transcript(at))
 }
 
-/// The last number in a file's name: `transcript_1719400000.jsonl`.
+/// Returns the last number in a file's name: `transcript_1719400000.jsonl`.
 pub fn number(path: &str) -> Option<u128> {
     let (begin, end) = digits(path)?;
     last(path)[begin..end].parse().ok()
 }
 
-/// A file's name without that number.
+/// Returns the parts of a file's name before and after that number.
 fn stem(path: &str) -> (&str, &str) {
     let name = last(path);
     digits(path).map_or((name, ""), |(begin, end)| (&name[..begin], &name[end..]))
 }
 
-/// A path in parts, its numbers as numbers: `t_2` stands before `t_10`.
-pub fn natural(path: &str) -> Vec<(bool, u128, &str)> {
+/// Returns a key for natural order, which compares numbers as numbers: `t_2` comes before `t_10`.
+pub fn natural_key(path: &str) -> Vec<(bool, u128, &str)> {
     let mut parts = Vec::new();
     let mut rest = path;
     while let Some(first) = rest.chars().next() {
         let is_number = first.is_ascii_digit();
         let end = rest.find(|c: char| c.is_ascii_digit() != is_number).unwrap_or(rest.len());
         let (part, tail) = rest.split_at(end);
-        // Numbers before letters; what is too large for a number comes last.
+        // Numbers come before letters; numbers that overflow come last.
         parts.push((!is_number, if is_number { part.parse().unwrap_or(u128::MAX) } else { 0 }, part));
         rest = tail;
     }
     parts
 }
 
+/// Returns the range of the last number in a file's name.
 fn digits(path: &str) -> Option<(usize, usize)> {
     let name = last(path);
     let end = name.rfind(|c: char| c.is_ascii_digit())? + 1;
@@ -152,42 +160,42 @@ fn digits(path: &str) -> Option<(usize, usize)> {
     Some((begin, end))
 }
 
-/// The chains of a group that is in order: what each file has of the files before it.
+/// Builds the chain of a group in order, with the messages that each file shares with the files before it.
 pub fn chain(links: &[Link], order: &[usize]) -> Chain {
     let mut known: HashSet<u64> = HashSet::new();
-    let part = |at: &usize| {
-        let Link { path, said, .. } = &links[*at];
-        let shared: Vec<&MessageDigest> = said.iter().filter(|one| known.contains(&one.digest)).collect();
-        let part = Part {
+    let chain_file = |at: &usize| {
+        let Link { path, digests, .. } = &links[*at];
+        let shared: Vec<&MessageDigest> = digests.iter().filter(|message| known.contains(&message.digest)).collect();
+        let file = Part {
             path: (*path).to_owned(),
-            messages: said.len(),
+            messages: digests.len(),
             shared: shared.len(),
-            bytes: said.iter().map(|one| one.bytes).sum(),
-            copied: shared.iter().map(|one| one.bytes).sum(),
+            bytes: digests.iter().map(|message| message.bytes).sum(),
+            copied: shared.iter().map(|message| message.bytes).sum(),
         };
-        known.extend(said.iter().map(|one| one.digest));
-        part
+        known.extend(digests.iter().map(|message| message.digest));
+        file
     };
-    let files: Vec<Part> = order.iter().map(part).collect();
+    let files: Vec<Part> = order.iter().map(chain_file).collect();
     Chain { bytes: files.iter().map(|file| file.bytes).sum(), copied: files.iter().map(|file| file.copied).sum(), files }
 }
 
-/// The histories that are nowhere: one for each archive that is missing, at the first place that needs it.
+/// Reports missing histories: one finding for each missing archive, at the first message that needs it.
 pub fn gaps(links: &[Link], pointers: &[Pointer]) -> Vec<Finding> {
     let mut missing: BTreeMap<(usize, &str, &str), (&Pointer, usize)> = BTreeMap::new();
-    for pointer in pointers.iter().filter(|pointer| matches!(pointer.before, Before::Nowhere(_))) {
-        // One that names nothing is missing for itself.
+    for pointer in pointers.iter().filter(|pointer| matches!(pointer.history, PriorHistory::Missing(_))) {
+        // A pointer without a path counts as a missing archive of its own.
         let name = pointer.path.as_deref().unwrap_or(links[pointer.from].path);
         let Link { path, tree, .. } = links[pointer.from];
-        // Where a path begins is the session's own affair, unless it begins at the root.
+        // A relative path is unique only within the folder of the session.
         let folder = if name.starts_with('/') { "" } else { folder(path) };
         missing.entry((tree, folder, name)).or_insert((pointer, 0)).1 += 1;
     }
     let gap = |(pointer, times): (&Pointer, usize)| {
-        let Before::Nowhere(why) = &pointer.before else { return None };
+        let PriorHistory::Missing(why) = &pointer.history else { return None };
         let message = match &pointer.path {
-            Some(path) => format!("the history before this is in {path}, which {why}"),
-            None => format!("the history before this was taken away without a path, {why}"),
+            Some(path) => format!("the history before this message is in {path}, which {why}"),
+            None => format!("the history before this message was removed without the path of an archive, {why}"),
         };
         let data = [("archive", pointer.path.clone().into()), ("times", times.into())];
         Some(finding(gap::ID, &links[pointer.from], pointer.message, message, data))
@@ -195,21 +203,21 @@ pub fn gaps(links: &[Link], pointers: &[Pointer]) -> Vec<Finding> {
     missing.into_values().filter_map(gap).collect()
 }
 
-/// A finding about what an archive should hold.
+/// Creates a finding about an archive, at a message of a transcript.
 fn finding(
     id: &str,
     link: &Link,
     message: usize,
-    what: String,
+    text: String,
     data: impl IntoIterator<Item = (&'static str, serde_json::Value)>,
 ) -> Finding {
     Finding {
         id: id.to_owned(),
         level: Level::Error,
         path: link.path.to_owned(),
-        line: link.said.get(message).map(|said| said.line),
+        line: link.digests.get(message).map(|digest| digest.line),
         call: None,
-        message: what,
+        message: text,
         data: data.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         conversation: None,
         policy: None,

@@ -1,4 +1,4 @@
-//! What a record tells of its own compactions, and what is wrong with them.
+//! The recorded compactions of a conversation, with what they lost and the findings about them.
 
 use serde::Serialize;
 
@@ -8,19 +8,19 @@ use crate::engine::policy::Policy;
 use crate::findings::Finding;
 use crate::transcript::conversation::Conversation;
 
-/// A compaction of the record, and what became of what it took away.
+/// A recorded compaction, and what it lost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compacted {
     pub conversation: String,
-    /// Its calls are counted through all archives of its session. Where the record tells no tokens before and after it, they are those
-    /// of the archive that ends there and of what took its place.
+    /// Calls are numbered through all archives of the session. If the record has no tokens before and after the compaction, these are the
+    /// tokens of the archive that ends there and of its replacement.
     #[serde(flatten)]
     pub recorded: RecordedCompaction,
-    /// None where results were cleared, and nothing took their place.
+    /// `None` if the compaction cleared results without a replacement.
     pub lost: Option<CompactionLoss>,
 }
 
-/// A study, and the policy in it that does what the record did.
+/// A study, with its policy that replays the recorded compactions.
 #[derive(Clone, Copy)]
 pub struct Replayer<'a> {
     pub study: &'a Study,
@@ -28,38 +28,38 @@ pub struct Replayer<'a> {
 }
 
 impl Replayer<'_> {
-    /// The findings and the compactions of a conversation.
-    pub(super) fn look(&self, path: &str, conversation: &Conversation) -> (Vec<Finding>, Vec<Compacted>) {
+    /// Returns the findings and the compactions of a conversation.
+    pub(super) fn audit_conversation(&self, path: &str, conversation: &Conversation) -> (Vec<Finding>, Vec<Compacted>) {
         let prepared = self.study.prepare(conversation);
-        // Here all is about the record.
-        let nameless = |finding| Finding { policy: None, ..finding };
-        let findings = self.study.look(path, &prepared, self.recorded).into_iter().map(nameless).collect();
+        // All findings are about the recorded session, so a policy name would only confuse.
+        let without_policy = |finding| Finding { policy: None, ..finding };
+        let findings = self.study.look(path, &prepared, self.recorded).into_iter().map(without_policy).collect();
         let losses = CompactionLoss::all(conversation, &prepared.references);
-        let all = RecordedCompaction::all(conversation, |block| prepared.tokens(block)).into_iter().zip(losses);
-        let one = |(recorded, lost)| Compacted { conversation: conversation.name.clone(), recorded, lost };
-        (findings, all.map(one).collect())
+        let recorded = RecordedCompaction::all(conversation, |block| prepared.tokens(block)).into_iter().zip(losses);
+        let compacted = |(recorded, lost)| Compacted { conversation: conversation.name.clone(), recorded, lost };
+        (findings, recorded.map(compacted).collect())
     }
 
-    /// The same for archives, by the sizes of those that end where the compactions were made.
-    pub(super) fn look_at_archives(
+    /// Does the same for a session of archives. `compacted_archives` are the archives that end where the compactions were made.
+    pub(super) fn audit_archives(
         &self,
         path: &str,
         conversation: &Conversation,
-        folded: &[&Conversation],
+        compacted_archives: &[&Conversation],
     ) -> (Vec<Finding>, Vec<Compacted>) {
-        let (findings, mut compactions) = self.look(path, conversation);
-        for (Compacted { recorded, .. }, folded) in compactions.iter_mut().zip(folded) {
-            recorded.tokens_before = Some(tokens(self.study.counter, folded));
+        let (findings, mut compactions) = self.audit_conversation(path, conversation);
+        for (Compacted { recorded, .. }, archive) in compactions.iter_mut().zip(compacted_archives) {
+            recorded.tokens_before = Some(tokens(self.study.counter, archive));
             recorded.tokens_after = Some(recorded.put);
         }
         (findings, compactions)
     }
 }
 
-/// The tokens of all messages of a conversation.
+/// Returns the tokens of all messages of a conversation.
 fn tokens(counter: TokenCounter, conversation: &Conversation) -> u64 {
-    let counting = counter.of(conversation);
-    let (meter, sizes) = (counting.meter, counting.sizes(conversation, []));
+    let resolved = counter.of(conversation);
+    let (meter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
     let blocks = conversation.messages.iter().flat_map(|message| &message.blocks);
     blocks.map(|id| meter.apply(sizes.size(*id, meter.measure))).sum()
 }

@@ -1,10 +1,12 @@
-//! Which harness compacted what is in a transcript: by the texts that harnesses leave in place of what they took away.
+//! Recognises which harnesses compacted a transcript, by the texts that they leave in place of what they removed.
 //!
-//! A marker counts only where its harness puts it: as the beginning of a result, of a text that no model wrote, or as a line of
-//! one. An agent that reads the sources of a harness, or speaks of them, has the same words elsewhere.
+//! A marker counts only where its harness puts it: at the beginning of a result, at the beginning of a text that no
+//! model wrote, or as a line of a result. If an agent reads or mentions the source code of a harness, the same words
+//! appear elsewhere.
 //!
-//! Over 108 recorded transcripts this finds four markers of two systems, 139 times, each in transcripts of that system's own or in
-//! copies of them; none is a mere mention. Most markers of the table are in none of those recordings: they are held to their sources only.
+//! Over 108 recorded transcripts this finds four markers of two systems, 139 times, each in transcripts of that system
+//! or in copies of them; none is a mere mention. Most markers of the table occur in none of those recordings: they are
+//! checked only against the source code of their systems.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,37 +16,37 @@ use serde::Serialize;
 
 use crate::transcript::conversation::{Block, Conversation, Kind, Origin};
 
-/// Where a marker stands.
+/// The position of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// A tool's result begins with it.
+    /// At the beginning of a tool result.
     Result,
-    /// It is all of a tool's result.
+    /// The whole tool result.
     WholeResult,
-    /// It is a line of a tool's result, or what a line of it begins with.
+    /// At the beginning of a line of a tool result.
     ResultLine,
-    /// It stands anywhere in a tool's result.
+    /// Anywhere in a tool result.
     InResult,
-    /// A text begins with it that is neither the model's nor a tool's.
+    /// At the beginning of a text of neither the model nor a tool.
     Text,
-    /// A text that is neither the model's nor a tool's is all of it.
+    /// The whole text of neither the model nor a tool.
     WholeText,
-    /// A text of the model begins with it.
+    /// At the beginning of a text of the model.
     Answer,
-    /// A string in the arguments of a tool call ends with it.
+    /// At the end of a string in the arguments of a tool call.
     Argument,
 }
 
-/// A text that a harness leaves, as it stands in the harness's sources.
+/// A text that a harness leaves, quoted from its source code.
 pub struct Marker {
     pub system: &'static str,
     pub at: At,
-    /// `{n}` is a number, `{}` any text within the line; all else stands for itself.
+    /// `{n}` matches a number, `{}` any text within the line; everything else matches itself.
     pub text: &'static str,
 }
 
-/// Every marker that is known. The texts are quoted from the sources of the systems, in the versions that the policies are from; a
-/// system may use another's.
+/// Every known marker. The texts are quoted from the source code of the systems, in the versions that the policies come from. Several
+/// systems may use the same marker.
 pub const MARKERS: &[Marker] = &[
     Marker { system: "learn-claude-code s06", at: At::WholeResult, text: "[Previous: used {}]" },
     Marker { system: "learn-claude-code s06", at: At::Text, text: "[Conversation compressed. Transcript: " },
@@ -90,22 +92,22 @@ pub const MARKERS: &[Marker] = &[
     Marker { system: "Letta", at: At::Text, text: "{\"type\": \"system_alert\", \"message\": \"Note: prior messages" },
 ];
 
-/// How often a marker stands in a transcript.
+/// The number of times a transcript has a marker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mark {
     pub system: &'static str,
     pub marker: &'static str,
     pub times: usize,
-    /// Line of the transcript at which it stands first.
+    /// Line of the transcript with the first one.
     pub line: u32,
 }
 
-/// The markers of the conversations of a transcript, in the order of the table.
+/// Returns the markers in the conversations of a transcript, in the order of [`MARKERS`].
 pub fn marks<'a>(conversations: impl IntoIterator<Item = &'a Conversation>) -> Vec<Mark> {
-    let mut found: BTreeMap<usize, (usize, u32)> = BTreeMap::new();
+    let mut counts: BTreeMap<usize, (usize, u32)> = BTreeMap::new();
     for block in conversations.into_iter().flat_map(|conversation| &conversation.blocks) {
         for marker in in_block(block) {
-            let (times, line) = found.entry(marker).or_insert((0, block.line));
+            let (times, line) = counts.entry(marker).or_insert((0, block.line));
             *times += 1;
             *line = (*line).min(block.line);
         }
@@ -114,10 +116,10 @@ pub fn marks<'a>(conversations: impl IntoIterator<Item = &'a Conversation>) -> V
         let Marker { system, text, .. } = MARKERS[marker];
         Mark { system, marker: text, times, line }
     };
-    found.into_iter().map(mark).collect()
+    counts.into_iter().map(mark).collect()
 }
 
-/// The indices of the markers that stand in a block.
+/// Returns the indices of the markers in a block.
 fn in_block(block: &Block) -> Vec<usize> {
     static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
         RegexSet::new(MARKERS.iter().map(|marker| pattern(marker.at, marker.text))).expect("the table holds patterns")
@@ -144,10 +146,10 @@ fn pattern(at: At, text: &str) -> String {
     }
 }
 
-/// The regular expression of a text at the beginning of a block, its holes caught.
-pub fn holes(text: &str) -> Regex {
+/// Compiles a text with placeholders to a regular expression for the beginning of a block, which captures the placeholders.
+pub fn pattern_of(text: &str) -> Regex {
     let pattern = regex::escape(text).replace(r"\{n\}", "([0-9]+)").replace(r"\{\}", "([^\n]+)");
-    Regex::new(&format!("^{pattern}")).expect("a text with holes is a pattern")
+    Regex::new(&format!("^{pattern}")).expect("a text with placeholders is a pattern")
 }
 
 #[cfg(test)]
@@ -164,19 +166,19 @@ mod tests {
     #[test]
     fn a_marker_counts_where_its_harness_puts_it() {
         let result = |text: &str| serde_json::json!({"type": "tool_result", "tool_use_id": "a", "content": text});
-        let told = |text: &str| systems(result(text), Origin::Tool);
-        assert_eq!(told("[Previous: used bash]"), ["learn-claude-code s06"]);
-        assert_eq!(told("[Old tool result content cleared]\n"), ["Claude Code"]);
-        assert_eq!(told("<persisted-output>\nFull output: a\nPreview:\n"), ["learn-claude-code s08"]);
-        assert_eq!(told("cut …53 tokens truncated… here"), ["Codex"]);
-        let typed = |text: &str| systems(text_wire(text), Origin::User);
-        assert_eq!(typed("[12 messages archived at .transcripts/a.jsonl]"), ["learn-claude-code s08"]);
-        assert_eq!(typed("[snipped 12 messages]"), ["learn-claude-code s08"]);
-        // What is only spoken of.
-        assert!(told("98: marker = f\"[Previous: used {tool}]\"").is_empty());
-        assert!(told("PLACEHOLDER = \"[Old tool result content cleared]\"").is_empty());
-        assert!(told("format!(\"…{removed} tokens truncated…\")").is_empty());
-        assert!(typed("Why does [Compacted] stand there?").is_empty());
+        let in_result = |text: &str| systems(result(text), Origin::Tool);
+        assert_eq!(in_result("[Previous: used bash]"), ["learn-claude-code s06"]);
+        assert_eq!(in_result("[Old tool result content cleared]\n"), ["Claude Code"]);
+        assert_eq!(in_result("<persisted-output>\nFull output: a\nPreview:\n"), ["learn-claude-code s08"]);
+        assert_eq!(in_result("cut …53 tokens truncated… here"), ["Codex"]);
+        let in_typed = |text: &str| systems(text_wire(text), Origin::User);
+        assert_eq!(in_typed("[12 messages archived at .transcripts/a.jsonl]"), ["learn-claude-code s08"]);
+        assert_eq!(in_typed("[snipped 12 messages]"), ["learn-claude-code s08"]);
+        // Texts that only mention a marker.
+        assert!(in_result("98: marker = f\"[Previous: used {tool}]\"").is_empty());
+        assert!(in_result("PLACEHOLDER = \"[Old tool result content cleared]\"").is_empty());
+        assert!(in_result("format!(\"…{removed} tokens truncated…\")").is_empty());
+        assert!(in_typed("Why does [Compacted] stand there?").is_empty());
         assert!(systems(text_wire("[Compacted]\n\nas it writes"), Origin::Agent).is_empty());
     }
 }

@@ -1,21 +1,21 @@
-//! Where in a transcript something stands, as findings name it.
+//! Places in transcripts, as findings name them.
 
 use serde::Serialize;
 
 use crate::transcript::conversation::{Block, Conversation, Kind, Origin};
 
-/// A place in a file.
+/// A place in a transcript or another file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     pub line: u32,
-    /// The call that is made or answered there, from 1.
+    /// Number of the call that is made or answered there, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,
-    /// What stands there: `tool result`, `typed text`, `file`.
+    /// Kind of the block: `tool result`, `typed text`, or `file` outside of transcripts.
     pub block: &'static str,
 }
 
-/// The blocks of a conversation with the places they stand at, each once.
+/// Returns each block of a conversation with its place.
 pub fn blocks(conversation: &Conversation) -> Vec<(&Block, Place)> {
     let mut calls = vec![None; conversation.blocks.len()];
     for (at, message) in conversation.messages.iter().enumerate() {
@@ -23,12 +23,12 @@ pub fn blocks(conversation: &Conversation) -> Vec<(&Block, Place)> {
         let call = (call < conversation.calls.len()).then_some(call + 1);
         message.blocks.iter().for_each(|id| calls[id.index()] = call);
     }
-    let place = |(block, call): (&'_ Block, Option<usize>)| Place { line: block.line, call, block: name(block) };
+    let place = |(block, call): (&'_ Block, Option<usize>)| Place { line: block.line, call, block: kind_name(block) };
     conversation.blocks.iter().zip(calls).map(|(block, call)| (block, place((block, call)))).collect()
 }
 
-/// What a block is, for people.
-fn name(block: &Block) -> &'static str {
+/// Returns the kind of a block as a readable name.
+fn kind_name(block: &Block) -> &'static str {
     match (block.kind, block.origin) {
         (Kind::Thinking, _) => "thinking",
         (Kind::ToolUse(_), _) => "tool use",

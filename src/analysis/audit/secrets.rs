@@ -1,4 +1,4 @@
-//! Finds what the page of [`secret`](mod@crate::findings::rules::secret) describes.
+//! Searches for secrets, as the page of [`secret`](mod@crate::findings::rules::secret) describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,16 +13,16 @@ use super::Compacted;
 use super::place::Place;
 use crate::findings::Finding;
 
-/// What secrets of one kind look like.
+/// The pattern of one kind of secrets.
 pub struct Rule {
     pub name: &'static str,
-    /// The first group, where there is one, is the secret itself.
+    /// Regular expression. Its first group, if it has one, is the secret itself; in the rule for URLs it is the second.
     pattern: &'static str,
-    /// Who says that they look so.
+    /// Source that documents the pattern.
     pub source: &'static str,
 }
 
-/// Every rule, the more particular first: what one has found, no later one finds again.
+/// Every rule, the more specific first: a later rule does not report what an earlier one found.
 pub const RULES: &[Rule] = &[
     Rule {
         name: "private key",
@@ -99,57 +99,58 @@ pub const RULES: &[Rule] = &[
 /// The same secret at all its places in one file.
 pub struct SecretPlaces {
     pub rule: &'static Rule,
-    /// Where it stands, in the order of the file.
+    /// Its places, in the order of the file.
     pub places: Vec<Place>,
 }
 
-/// Looks through the texts of one file.
+/// Searches the texts of one file for secrets, and hides them in findings.
 #[derive(Default)]
-pub struct Search {
-    /// By rule and text. The texts leave this map only as counts.
-    found: BTreeMap<(usize, String), Vec<Place>>,
+pub struct SecretSearch {
+    /// Places by rule and secret. The secrets themselves never leave this map.
+    secrets: BTreeMap<(usize, String), Vec<Place>>,
 }
 
-impl Search {
-    pub fn look(&mut self, text: &str, place: impl Fn(usize) -> Place) {
+impl SecretSearch {
+    /// Searches a text. `place` returns the place of a byte in the text.
+    pub fn scan(&mut self, text: &str, place: impl Fn(usize) -> Place) {
         static ANY: LazyLock<RegexSet> =
             LazyLock::new(|| RegexSet::new(RULES.iter().map(|rule| rule.pattern)).expect("the rules are patterns"));
         static EACH: LazyLock<Vec<Regex>> =
             LazyLock::new(|| RULES.iter().map(|rule| Regex::new(rule.pattern).expect("the rules are patterns")).collect());
-        let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
+        let mut found_ranges: Vec<std::ops::Range<usize>> = Vec::new();
         for rule in ANY.matches(text).iter() {
-            for caught in EACH[rule].captures_iter(text) {
-                let (whole, secret) = (caught.get_match(), secret(&caught));
-                let known = taken.iter().any(|range| range.start < whole.end() && whole.start() < range.end);
-                if known || is_placeholder(secret) || !is_plausible(RULES[rule].name, &caught) {
+            for captures in EACH[rule].captures_iter(text) {
+                let (whole, secret) = (captures.get_match(), secret(&captures));
+                let known = found_ranges.iter().any(|range| range.start < whole.end() && whole.start() < range.end);
+                if known || is_placeholder(secret) || !is_plausible(RULES[rule].name, &captures) {
                     continue;
                 }
-                taken.push(whole.range());
-                self.found.entry((rule, secret.to_owned())).or_default().push(place(whole.start()));
+                found_ranges.push(whole.range());
+                self.secrets.entry((rule, secret.to_owned())).or_default().push(place(whole.start()));
             }
         }
     }
 
-    /// Takes what was found out of a finding: others quote what transcripts say. What is a part of it goes too, where it stands alone.
+    /// Hides the found secrets in a finding, which may quote a transcript. A part of a secret is hidden too, if it is a value by itself.
     pub fn hide(&self, finding: &mut Finding) {
         let mut parts = Vec::new();
         finding.data.values_mut().for_each(|value| self.hide_in(value, &mut parts));
-        finding.message = self.hidden(&finding.message, &parts);
+        finding.message = self.with_hidden(&finding.message, &parts);
     }
 
-    /// Takes what was found out of all that quotes a transcript: it must not give away what only its place is told of.
+    /// Hides the found secrets in everything that quotes a transcript: reports show only their kind and place.
     pub(super) fn hide_all(&self, findings: &mut [Finding], compactions: &mut [Compacted]) {
         findings.iter_mut().for_each(|finding| self.hide(finding));
         let lost = compactions.iter_mut().filter_map(|compacted| compacted.lost.as_mut());
         lost.flat_map(|lost| &mut lost.nowhere_facts).for_each(|fact| self.hide_fact(&mut fact.text));
     }
 
-    /// The same for a fact by itself.
+    /// Hides the found secrets in a fact.
     pub fn hide_fact(&self, text: &mut String) {
         if self.is_part(text) {
             *text = HIDDEN.to_owned();
         } else {
-            *text = self.hidden(text, &[]);
+            *text = self.with_hidden(text, &[]);
         }
     }
 
@@ -167,38 +168,39 @@ impl Search {
         }
     }
 
+    /// Whether a text is a part of a secret.
     fn is_part(&self, text: &str) -> bool {
-        text.len() >= LEAST_PART && self.found.keys().any(|(_, secret)| secret.contains(text))
+        text.len() >= LEAST_PART && self.secrets.keys().any(|(_, secret)| secret.contains(text))
     }
 
-    fn hidden(&self, text: &str, parts: &[String]) -> String {
-        let secrets = self.found.keys().map(|(_, secret)| secret);
+    fn with_hidden(&self, text: &str, parts: &[String]) -> String {
+        let secrets = self.secrets.keys().map(|(_, secret)| secret);
         secrets.chain(parts).fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), HIDDEN))
     }
 
-    /// What was found, by its first place.
-    pub fn seen(&self) -> Vec<SecretPlaces> {
-        let one =
+    /// Returns the found secrets, sorted by their first place.
+    pub fn found(&self) -> Vec<SecretPlaces> {
+        let secret_places =
             |((rule, _), places): (&(usize, String), &Vec<Place>)| SecretPlaces { rule: &RULES[*rule], places: places.clone() };
-        let mut seen: Vec<SecretPlaces> = self.found.iter().map(one).collect();
-        seen.sort_by(|a, b| (&a.places, a.rule.name).cmp(&(&b.places, b.rule.name)));
-        seen
+        let mut found: Vec<SecretPlaces> = self.secrets.iter().map(secret_places).collect();
+        found.sort_by(|a, b| (&a.places, a.rule.name).cmp(&(&b.places, b.rule.name)));
+        found
     }
 }
 
-/// The part of what was caught that must be kept secret: of a URL the password.
-fn secret<'a>(caught: &Captures<'a>) -> &'a str {
-    let group = if caught.len() > 2 { 2 } else { caught.len() - 1 };
-    caught.get(group).map_or("", |secret| secret.as_str())
+/// Returns the secret part of a match: for a URL the password.
+fn secret<'a>(captures: &Captures<'a>) -> &'a str {
+    let group = if captures.len() > 2 { 2 } else { captures.len() - 1 };
+    captures.get(group).map_or("", |secret| secret.as_str())
 }
 
-/// Stands in place of what looks like a secret.
+/// Replaces what looks like a secret.
 const HIDDEN: &str = "[secret]";
 
-/// A part of a secret that is shorter may be any word.
+/// Minimum length in bytes of a part of a secret. A shorter part may be any word.
 const LEAST_PART: usize = 6;
 
-/// What people write where a secret would stand, in small letters.
+/// Words that people write in place of a secret, in lower case.
 const PLACEHOLDERS: [&str; 14] = [
     "redacted",
     "example",
@@ -216,26 +218,27 @@ const PLACEHOLDERS: [&str; 14] = [
     "1234567890",
 ];
 
-/// Fewer different characters than this the end of no key has: what stands before it may be a prefix.
+/// Minimum number of different characters at the end of a real key. Only the end counts, because the key may begin with a prefix.
 const LEAST_DIFFERENT: usize = 5;
+/// Number of characters at the end of a key that are checked.
 const END: usize = 16;
 
 fn is_placeholder(secret: &str) -> bool {
-    let small = secret.to_ascii_lowercase();
-    let different: BTreeSet<char> = small.chars().rev().take(END).collect();
-    PLACEHOLDERS.iter().any(|placeholder| small.contains(placeholder))
-        || small.contains(['$', '{', '}', '<', '>', '%', '*', '['])
+    let lowercase = secret.to_ascii_lowercase();
+    let different: BTreeSet<char> = lowercase.chars().rev().take(END).collect();
+    PLACEHOLDERS.iter().any(|placeholder| lowercase.contains(placeholder))
+        || lowercase.contains(['$', '{', '}', '<', '>', '%', '*', '['])
         || (secret.len() >= END && different.len() < LEAST_DIFFERENT)
 }
 
-/// Passwords that keep nothing secret: what examples, tutorials and development databases have.
+/// Passwords that are not secret: those of examples, tutorials and development databases.
 const WORDS: [&str; 16] = [
     "password", "passwd", "pass", "pwd", "pw", "secret", "token", "test", "testing", "admin", "root", "postgres", "guest",
     "user", "foo", "bar",
 ];
 
-fn is_plausible(rule: &str, caught: &Captures) -> bool {
-    let group = |at| caught.get(at).map_or("", |group| group.as_str());
+fn is_plausible(rule: &str, captures: &Captures) -> bool {
+    let group = |at| captures.get(at).map_or("", |group| group.as_str());
     match rule {
         "JSON web token" => has_algorithm(group(0)),
         "password in a URL" => {
@@ -248,6 +251,7 @@ fn is_plausible(rule: &str, caught: &Captures) -> bool {
     }
 }
 
+/// Whether the header of a JSON web token names its algorithm.
 fn has_algorithm(token: &str) -> bool {
     let head = token.split('.').next().unwrap_or_default();
     let json = URL_SAFE_NO_PAD.decode(head).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
@@ -258,16 +262,16 @@ fn has_algorithm(token: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What is found in a text: the names of the rules.
-    fn found(text: &str) -> Vec<&'static str> {
-        let mut search = Search::default();
-        search.look(text, |_| Place { line: 1, call: None, block: "file" });
-        search.seen().iter().map(|seen| seen.rule.name).collect()
+    /// Returns the names of the rules that match a text.
+    fn matching_rules(text: &str) -> Vec<&'static str> {
+        let mut search = SecretSearch::default();
+        search.scan(text, |_| Place { line: 1, call: None, block: "file" });
+        search.found().iter().map(|found| found.rule.name).collect()
     }
 
     #[test]
     fn secrets_are_told_by_their_kind() {
-        // Put together here, so that no scanner takes this file for a leak.
+        // The secrets are put together here, so that no scanner reports this file as a leak.
         let body = "q7Lk2vXzR9mTb4WcY8nHs3JfDp6GaKe5UtV1";
         let long = format!("{body}{body}{body}");
         for (text, expected) in [
@@ -287,7 +291,7 @@ mod tests {
             (format!("-H 'Authorization: Bearer {body}'"), "bearer token"),
             ("redis://cache:Tq8-vene7@redis.internal:6379".to_owned(), "password in a URL"),
         ] {
-            assert_eq!(found(&text), [expected], "{text}");
+            assert_eq!(matching_rules(&text), [expected], "{text}");
         }
     }
 
@@ -309,14 +313,14 @@ mod tests {
             "eyJub3QiOiJhIGp3dCJ9.eyJzdWIiOiJhIn0.q7Lk2vXzR9mTb4WcY8nHs3Jf",
             "http://localhost:8080/a@b",
         ] {
-            assert!(found(text).is_empty(), "{text}");
+            assert!(matching_rules(text).is_empty(), "{text}");
         }
     }
 
     #[test]
     fn what_others_quote_of_a_secret_is_hidden() {
-        let mut search = Search::default();
-        search.look("redis://cache:Tq8-vene7@redis.internal", |_| Place { line: 1, call: None, block: "file" });
+        let mut search = SecretSearch::default();
+        search.scan("redis://cache:Tq8-vene7@redis.internal", |_| Place { line: 1, call: None, block: "file" });
         let data = serde_json::json!({"fact": "Tq8-vene7", "part": "8-vene7", "calls": 3, "facts": ["a cache:Tq8-vene7"]});
         let mut finding = Finding {
             id: "needs_later".to_owned(),
@@ -337,12 +341,12 @@ mod tests {
 
     #[test]
     fn one_secret_is_told_once_with_its_places() {
-        let mut search = Search::default();
+        let mut search = SecretSearch::default();
         for line in [3, 9] {
-            search.look("redis://cache:Tq8-vene7@redis.internal", |_| Place { line, call: None, block: "file" });
+            search.scan("redis://cache:Tq8-vene7@redis.internal", |_| Place { line, call: None, block: "file" });
         }
-        let seen = search.seen();
-        assert_eq!(seen.len(), 1);
-        assert_eq!(seen[0].places.iter().map(|place| place.line).collect::<Vec<_>>(), [3, 9]);
+        let found = search.found();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].places.iter().map(|place| place.line).collect::<Vec<_>>(), [3, 9]);
     }
 }

@@ -1,71 +1,77 @@
-//! Archives, replayed session by session.
+//! Replays archives, session by session.
 
 use std::collections::{BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use super::archive_chain::{Before, Pointer};
-use super::reconstruct::{Archive, Session, unroll};
+use super::archive_chain::{Pointer, PriorHistory};
+use super::reconstruct::{Archive, Session, reconstruct};
 use super::{Compacted, Replayer, TranscriptAudit};
 use crate::findings::Finding;
 use crate::results::saved::ResultNote;
 
-/// What the archives among the transcripts tell when they are put together. `groups` are the transcripts of sessions, in order; an archive
-/// in none of them is a session by itself.
-pub fn replay(replayer: Replayer, looks: &mut [TranscriptAudit], groups: &[Vec<usize>], pointers: &[Pointer]) {
+/// Replays the archives among the transcripts, and adds findings, compactions and notes to their audits. `groups` are the transcripts of
+/// sessions, in order; an archive in no group is a session by itself.
+pub fn replay(replayer: Replayer, transcripts: &mut [TranscriptAudit], groups: &[Vec<usize>], pointers: &[Pointer]) {
     let grouped: BTreeSet<usize> = groups.iter().flatten().copied().collect();
-    let alone = (0..looks.len()).filter(|at| !grouped.contains(at)).map(|at| vec![at]);
-    let before: HashMap<usize, &Before> =
-        pointers.iter().filter(|pointer| pointer.message == 0).map(|pointer| (pointer.from, &pointer.before)).collect();
+    let alone = (0..transcripts.len()).filter(|at| !grouped.contains(at)).map(|at| vec![at]);
+    let prior_histories: HashMap<usize, &PriorHistory> =
+        pointers.iter().filter(|pointer| pointer.message == 0).map(|pointer| (pointer.from, &pointer.history)).collect();
     let archive = |at: usize| {
-        let TranscriptAudit { transcript, said, archive, .. } = &looks[at];
-        let before = before.get(&at).copied();
-        archive.as_ref().map(|conversation| Archive { at, path: &transcript.path, conversation, said, before })
+        let TranscriptAudit { transcript, digests, archive, .. } = &transcripts[at];
+        let prior_history = prior_histories.get(&at).copied();
+        archive.as_ref().map(|conversation| Archive { at, path: &transcript.path, conversation, digests, prior_history })
     };
-    let in_order = |order: Vec<usize>| order.into_iter().filter_map(archive).collect::<Vec<_>>();
-    let orders: Vec<Vec<Archive>> = groups.iter().cloned().chain(alone).map(in_order).collect();
-    let told: Vec<Told> = orders.par_iter().flat_map_iter(|order| of_group(replayer, looks, order)).collect();
-    for Told { at, findings, compactions, notes } in told {
-        let look = &mut looks[at];
-        look.findings.extend(findings);
-        look.transcript.compactions.extend(compactions);
-        look.notes.extend(notes);
+    let archives_of = |group: Vec<usize>| group.into_iter().filter_map(archive).collect::<Vec<_>>();
+    let archive_groups: Vec<Vec<Archive>> = groups.iter().cloned().chain(alone).map(archives_of).collect();
+    let results: Vec<TranscriptResults> =
+        archive_groups.par_iter().flat_map_iter(|archives| replay_group(replayer, transcripts, archives)).collect();
+    for TranscriptResults { at, findings, compactions, notes } in results {
+        let transcript_audit = &mut transcripts[at];
+        transcript_audit.findings.extend(findings);
+        transcript_audit.transcript.compactions.extend(compactions);
+        transcript_audit.notes.extend(notes);
     }
-    looks.iter_mut().for_each(|look| look.archive = None);
+    transcripts.iter_mut().for_each(|transcript_audit| transcript_audit.archive = None);
 }
 
-/// What is told of a transcript.
+/// Results of the replays for one transcript.
 #[derive(Default)]
-struct Told {
+struct TranscriptResults {
+    /// Index of the transcript.
     at: usize,
     findings: Vec<Finding>,
     compactions: Vec<Compacted>,
     notes: Vec<ResultNote>,
 }
 
-fn of_group(replayer: Replayer, looks: &[TranscriptAudit], order: &[Archive]) -> Vec<Told> {
-    let (sessions, untold) = unroll(order);
+fn replay_group(replayer: Replayer, transcripts: &[TranscriptAudit], archives: &[Archive]) -> Vec<TranscriptResults> {
+    let (sessions, without_history) = reconstruct(archives);
     let note = |archive: &&Archive| {
-        let what =
-            "it begins with the summary of a history that is in none of the archives: what that compaction lost cannot be told";
-        let line = archive.said.first().map(|said| said.line);
+        let what = "it begins with the summary of a history that no archive holds: what that compaction lost is unknown";
+        let line = archive.digests.first().map(|digest| digest.line);
         let notes = vec![ResultNote { path: archive.path.to_owned(), line, what: what.to_owned() }];
-        Told { at: archive.at, notes, ..Told::default() }
+        TranscriptResults { at: archive.at, notes, ..TranscriptResults::default() }
     };
-    let of_session = |session: &Session| of_session(replayer, looks, session);
-    untold.iter().map(note).chain(sessions.iter().flat_map(of_session)).collect()
+    let replay_session = |session: &Session| replay_session(replayer, transcripts, session);
+    without_history.iter().map(note).chain(sessions.iter().flat_map(replay_session)).collect()
 }
 
-fn of_session(replayer: Replayer, looks: &[TranscriptAudit], session: &Session) -> Vec<Told> {
+fn replay_session(replayer: Replayer, transcripts: &[TranscriptAudit], session: &Session) -> Vec<TranscriptResults> {
     let conversation = &*session.conversation;
-    let path = |at: usize| looks[at].transcript.path.as_str();
-    let Some(first) = session.of.first().copied() else { return Vec::new() };
-    let (mut findings, mut compactions) = replayer.look_at_archives(path(first), conversation, &session.folded);
-    for at in &session.of {
-        looks[*at].search.hide_all(&mut findings, &mut compactions);
+    let path = |at: usize| transcripts[at].transcript.path.as_str();
+    let Some(first) = session.transcripts.first().copied() else { return Vec::new() };
+    let (mut findings, mut compactions) = replayer.audit_archives(path(first), conversation, &session.compacted_archives);
+    for at in &session.transcripts {
+        transcripts[*at].secrets.hide_all(&mut findings, &mut compactions);
     }
-    let of = |file: Option<&str>| session.of.iter().copied().find(|at| Some(path(*at)) == file).unwrap_or(first);
-    let places = conversation.compactions.iter().map(|compaction| of(conversation.place(compaction.line).0));
-    let compacted = places.zip(compactions).map(|(at, one)| Told { at, compactions: vec![one], ..Told::default() });
-    std::iter::once(Told { at: first, findings, ..Told::default() }).chain(compacted).collect()
+    let transcript_of =
+        |file: Option<&str>| session.transcripts.iter().copied().find(|at| Some(path(*at)) == file).unwrap_or(first);
+    let indices = conversation.compactions.iter().map(|compaction| transcript_of(conversation.place(compaction.line).0));
+    let compacted = indices.zip(compactions).map(|(at, compaction)| TranscriptResults {
+        at,
+        compactions: vec![compaction],
+        ..TranscriptResults::default()
+    });
+    std::iter::once(TranscriptResults { at: first, findings, ..TranscriptResults::default() }).chain(compacted).collect()
 }

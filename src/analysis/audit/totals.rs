@@ -1,30 +1,30 @@
-//! How many bytes there are, and how many of them twice.
+//! Totals of an audit: bytes in all, bytes that exist twice, and files that no marker names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::archive_chain::{Before, Pointer};
+use super::archive_chain::{Pointer, PriorHistory};
 use super::tree::{EntryKind, Index};
 use super::{Audit, TranscriptAudit};
 
-/// Folders that harnesses move tool results to: learn-claude-code's and Claude Code's, gemini-cli's.
+/// Folders that harnesses move tool results to: `tool-results` of learn-claude-code and Claude Code, `tool-outputs` of gemini-cli.
 const RESULTS: [&str; 2] = ["tool-results", "tool-outputs"];
-/// The folder that learn-claude-code archives to.
+/// Folder of learn-claude-code's archives.
 pub const ARCHIVES: &str = ".transcripts";
 
 /// Sums over everything that was audited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub transcripts: usize,
-    /// Of all transcripts, decompressed.
+    /// Bytes of all transcripts, decompressed.
     pub bytes: u64,
-    /// Transcripts that are copies which harnesses made before they took something away, and their bytes.
+    /// Transcripts that a harness wrote as copies before it removed something.
     pub archives: usize,
     pub archive_bytes: u64,
     /// Bytes of messages that an earlier file of the same session has too.
     pub copied_bytes: u64,
-    /// Files that markers name, and that are there.
+    /// Files that markers name and that exist.
     pub persisted: usize,
     pub persisted_bytes: u64,
     /// Files in the folders of tool results that no marker of the audited transcripts names.
@@ -32,7 +32,7 @@ pub struct Totals {
     pub orphan_bytes: u64,
 }
 
-/// A tool result on disk that nothing points to.
+/// A tool result on disk that no marker names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Orphan {
     pub path: String,
@@ -48,7 +48,7 @@ impl Totals {
     ) -> Self {
         let bytes = |transcript: &&super::Transcript| transcript.bytes;
         let of_archives = audit.transcripts.iter().filter(|transcript| archives.contains(&transcript.path));
-        // Trees may lie in each other: what one knows by a name, another may too.
+        // One tree may be inside another, so that both list the same file under different names.
         let shown = |tree: usize, name: &str| format!("{}{name}", trees[tree].tree.prefix());
         let named: BTreeMap<String, u64> = persisted.iter().map(|((tree, name), bytes)| (shown(*tree, name), *bytes)).collect();
         let files = trees.iter().flat_map(|tree| tree.tree.entries().iter().map(move |entry| (tree, entry)));
@@ -69,13 +69,15 @@ impl Totals {
     }
 }
 
-/// The transcripts that are archives: they lie in a folder of archives, or others name them as where their history is.
-pub fn archives(looks: &[TranscriptAudit], pointers: &[Pointer]) -> BTreeSet<String> {
-    let named = pointers.iter().filter_map(|pointer| if let Before::In(at) = pointer.before { Some(at) } else { None });
-    let named = named.map(|at| looks[at].transcript.path.as_str());
-    let lying =
-        looks.iter().map(|look| look.transcript.path.as_str()).filter(|path| path.split('/').rev().nth(1) == Some(ARCHIVES));
-    named.chain(lying).map(str::to_owned).collect()
+/// Returns the paths of the transcripts that are archives: they are in a folder of archives, or other transcripts name them.
+pub fn archives(transcripts: &[TranscriptAudit], pointers: &[Pointer]) -> BTreeSet<String> {
+    let named = pointers.iter().filter_map(|pointer| match pointer.history {
+        PriorHistory::Transcript(at) => Some(transcripts[at].transcript.path.as_str()),
+        _ => None,
+    });
+    let paths = transcripts.iter().map(|transcript_audit| transcript_audit.transcript.path.as_str());
+    let in_archive_folder = paths.filter(|path| path.split('/').rev().nth(1) == Some(ARCHIVES));
+    named.chain(in_archive_folder).map(str::to_owned).collect()
 }
 
 fn in_results(name: &str) -> bool {

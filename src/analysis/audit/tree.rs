@@ -1,58 +1,58 @@
-//! The files that transcripts speak of. A path from a transcript is only held against what was listed; it is never opened.
+//! The files that transcripts name. A path in a transcript is only compared with listed files; it is never opened.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// What stands at a place of a tree.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     File,
-    /// A symbolic link. It is not followed.
+    /// A symbolic link, which is never followed.
     Link,
-    /// A pipe, a socket, a device. It is not opened.
+    /// A pipe, a socket or a device, which is never opened.
     Special,
 }
 
-/// One thing in a tree; folders are not listed.
+/// One entry of a tree. Folders are not listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path below the root, with forward slashes.
+    /// Path below the root, with forward slashes.
     pub name: String,
-    /// As the file system says.
+    /// Size in bytes, from the file system.
     pub bytes: u64,
     pub kind: EntryKind,
 }
 
 /// A folder that was listed once.
 pub trait Tree: Sync {
-    /// How reports name a path below it: with this in front. Empty, or with a slash at its end.
+    /// Returns what reports put before the names of its entries: empty, or a path with a slash at the end.
     fn prefix(&self) -> &str;
-    /// Where it is, absolute and with forward slashes: what harnesses wrote down of it begins so.
+    /// Returns its absolute path with forward slashes. Paths that harnesses wrote begin with it.
     fn place(&self) -> &str;
-    /// In the order of their names.
+    /// Returns its entries, sorted by name.
     fn entries(&self) -> &[Entry];
-    /// The bytes of one of its files, by the name of its entry; or why there are none.
+    /// Reads a file by the name of its entry. The error says why it cannot be read.
     fn read(&self, name: &str) -> Result<Vec<u8>, String>;
 }
 
-/// A tree whose entries can be found by the end of a path.
+/// Index of a tree that finds entries by the end of a path.
 pub struct Index<'a> {
     pub tree: &'a dyn Tree,
     by_name: HashMap<&'a str, Vec<&'a Entry>>,
-    /// The folders of agents, with their slash: those around a `.transcripts`.
+    /// Working folders of agents, with a slash at the end: the parents of `.transcripts` folders.
     homes: BTreeSet<&'a str>,
 }
 
-/// Where learn-claude-code keeps its archives, below the folder that an agent works in.
+/// Folder of learn-claude-code's archives, in the working folder of an agent.
 const ARCHIVES: &str = ".transcripts/";
 
-/// Where a path of a transcript leads.
+/// Result of looking up a path of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathMatch<'a> {
-    /// To this entry, whose last components are the path's.
+    /// The path leads to this entry. Both have this number of last components in common.
     At { entry: &'a Entry, components: usize },
-    /// It may be in the tree, but nothing is there.
+    /// The path may be in the tree, but no entry matches.
     Nowhere,
-    /// Out of the tree.
+    /// The path leads out of the tree.
     Outside,
 }
 
@@ -66,19 +66,19 @@ impl<'a> Index<'a> {
         Self { tree, by_name, homes: homes.collect() }
     }
 
-    /// How a report names an entry.
+    /// Returns the path of an entry as reports name it.
     pub fn shown(&self, entry: &Entry) -> String {
         format!("{}{}", self.tree.prefix(), entry.name)
     }
 
-    /// The name below the root of a file that a report names so.
+    /// Returns the name below the root for a path that reports name.
     pub fn name_of<'b>(&self, shown: &'b str) -> Option<&'b str> {
         shown.strip_prefix(self.tree.prefix())
     }
 
-    /// The entry that a path in the transcript `near` (as reports name it) means: the one with the most of the path's last components,
-    /// for folders are moved and copied; of several, the one nearest to the transcript. What lies in another agent's folder is that
-    /// agent's.
+    /// Finds the entry that a path in the transcript `near` (as reports name it) means. Folders may have been moved or copied, so this is
+    /// the entry that shares most of the path's last components; of several, the one nearest to the transcript. Entries in the working
+    /// folder of another agent do not match.
     pub fn find(&self, path: &str, near: &str) -> PathMatch<'a> {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect();
         let Some(name) = parts.last() else { return PathMatch::Nowhere };
@@ -95,7 +95,7 @@ impl<'a> Index<'a> {
         }
         let near = self.name_of(near).unwrap_or_default();
         let rank = |entry: &&&Entry| (same_end(&entry.name, &parts), same_begin(&entry.name, near));
-        // Of equals the first by name.
+        // Of several equal ones, the first by name matches.
         let candidates = candidates.iter().rev().filter(|entry| {
             let home = self.home(&entry.name);
             home.is_none() || home == self.home(near)
@@ -107,26 +107,28 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The folder of the agent that a file belongs to, the innermost.
+    /// Returns the working folder of the agent that a file belongs to: the innermost one.
     fn home(&self, name: &str) -> Option<&'a str> {
         self.homes.iter().copied().filter(|home| name.starts_with(home)).max_by_key(|home| home.len())
     }
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The folder a path is in, with its slash; empty where it is in none.
+/// Returns the folder of a path, with a slash at the end; empty if the path has no folder.
 pub fn folder(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
+/// Counts the components that a name and a path share at the end.
 fn same_end(name: &str, parts: &[&str]) -> usize {
     name.rsplit('/').zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count()
 }
 
+/// Counts the folders that two names share at the beginning.
 fn same_begin(name: &str, other: &str) -> usize {
     folder(name).split('/').zip(folder(other).split('/')).take_while(|(a, b)| a == b).count()
 }
@@ -135,19 +137,19 @@ fn same_begin(name: &str, other: &str) -> usize {
 pub mod tests {
     use super::*;
 
-    /// Files and what is in them.
-    pub struct Made(pub Vec<Entry>, pub Vec<(&'static str, &'static str)>);
+    /// Entries, and names and contents of the files.
+    pub struct TestTree(pub Vec<Entry>, pub Vec<(&'static str, &'static str)>);
 
-    pub fn tree(files: &[(&'static str, &'static str)]) -> Made {
+    pub fn tree(files: &[(&'static str, &'static str)]) -> TestTree {
         let entry = |(name, text): &(&str, &str)| Entry {
             name: (*name).to_owned(),
             bytes: text.len() as u64,
             kind: if *text == "->" { EntryKind::Link } else { EntryKind::File },
         };
-        Made(files.iter().map(entry).collect(), files.to_vec())
+        TestTree(files.iter().map(entry).collect(), files.to_vec())
     }
 
-    impl Tree for Made {
+    impl Tree for TestTree {
         fn prefix(&self) -> &str {
             "runs/"
         }
@@ -161,8 +163,8 @@ pub mod tests {
         }
 
         fn read(&self, name: &str) -> Result<Vec<u8>, String> {
-            let found = self.1.iter().find(|(known, _)| *known == name);
-            found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "it is gone".to_owned())
+            let file = self.1.iter().find(|(known, _)| *known == name);
+            file.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "it is gone".to_owned())
         }
     }
 
@@ -170,7 +172,7 @@ pub mod tests {
     fn a_path_leads_to_what_was_listed() {
         let tree = tree(&[("a/out/1.txt", ""), ("b/out/1.txt", ""), ("b/2.txt", ""), ("etc/passwd", "")]);
         let index = Index::new(&tree);
-        let found = |path: &str| match index.find(path, "runs/b/.transcripts/t.jsonl") {
+        let find = |path: &str| match index.find(path, "runs/b/.transcripts/t.jsonl") {
             PathMatch::At { entry, components } => format!("{} {components}", entry.name),
             other => format!("{other:?}"),
         };
@@ -189,7 +191,7 @@ pub mod tests {
             ("../2.txt", "Outside"),
             ("b/../../2.txt", "Outside"),
         ] {
-            assert_eq!(found(path), expected, "{path}");
+            assert_eq!(find(path), expected, "{path}");
         }
     }
 
@@ -202,6 +204,6 @@ pub mod tests {
         assert!(is_there(".transcripts/1.jsonl", "runs/a/.transcripts/3.jsonl"));
         assert!(!is_there(".transcripts/1.jsonl", "runs/b/.transcripts/2.jsonl"));
         assert!(!is_there("/old/out/x.txt", "runs/b/.transcripts/2.jsonl"));
-        assert!(is_there("/old/y.txt", "runs/b/.transcripts/2.jsonl"), "it is nobody's");
+        assert!(is_there("/old/y.txt", "runs/b/.transcripts/2.jsonl"), "it belongs to no agent");
     }
 }

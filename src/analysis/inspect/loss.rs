@@ -1,67 +1,68 @@
-//! What recorded compactions lost: the one place where a record shows how an agent went on without what was taken away.
+//! The losses of recorded compactions: only these show how an agent continued without what was removed.
 
 use serde::Serialize;
 
 use crate::facts::references::{Loss, Nowhere, Provenance, References};
 use crate::transcript::conversation::Conversation;
 
-/// One recorded compaction, by what the agent did after it and before the next.
+/// The loss of one recorded compaction, by what the agent did after it and before the next.
 ///
-/// The facts from before it that the agent went on to use are the needed ones; each counts once, by where its first use could
-/// have had it from.
+/// A fact from before the compaction is needed if the agent used it afterwards. Each needed fact counts once, under the source that its first
+/// use could have had it from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CompactionLoss {
     pub line: u32,
-    /// The call before which it was made, from 1.
+    /// Number of the call before which it was made, from 1.
     pub before_call: usize,
+    /// Number of needed facts.
     pub needed: usize,
-    /// The provider alone can read the summary: what only it held counts as `nowhere`.
+    /// Whether only the provider can read the summary. Facts that only this summary held count as `nowhere`.
     pub encrypted: bool,
-    /// From what the compaction put in place: its summary.
+    /// Needed facts from the summary that the compaction put in place.
     pub in_summary: usize,
-    /// From a tool's result after it.
+    /// Needed facts from a tool result after the compaction.
     pub fetched_again: usize,
-    /// From what the agent itself said after it.
+    /// Needed facts from the agent's own text after the compaction.
     pub own_words: usize,
-    /// From the user, after it.
+    /// Needed facts from the user, after the compaction.
     pub user: usize,
-    /// From no text that the agent could see.
+    /// Needed facts from no text that the agent could see.
     pub nowhere: usize,
     /// Tokens of the results that brought needed facts back.
     pub refetched_tokens: u64,
-    /// Tokens of all tool results after it and before the next.
+    /// Tokens of all tool results between this compaction and the next.
     pub result_tokens: u64,
-    /// Tokens that reading the cheapest recoverable sources again was predicted to cost.
+    /// Predicted tokens to read the cheapest recoverable sources again.
     pub predicted_tokens: u64,
-    /// Of the needed facts that no visible text held the heaviest, at most [`NAMED`], the heaviest first.
+    /// The heaviest needed facts that no visible text held, at most [`NAMED`], the heaviest first.
     pub nowhere_facts: Vec<LostFact>,
 }
 
-/// How many facts are named for each compaction.
+/// Maximum number of facts that a loss names.
 pub const NAMED: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LostFact {
     pub kind: &'static str,
     pub text: String,
-    /// The line of the use.
+    /// Line of the use.
     pub line: u32,
-    /// The file of the use, where the conversation was read from several.
+    /// File of the use, if the conversation was read from several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
 impl CompactionLoss {
-    /// What the references of a conversation tell of each of its recorded compactions; nothing of those that cleared results.
+    /// Returns the loss of each recorded compaction; `None` for compactions that cleared results.
     pub fn all(conversation: &Conversation, references: &References) -> Vec<Option<Self>> {
-        let of = |at: usize| references.losses.iter().find(|loss| loss.compaction == at);
-        (0..conversation.compactions.len()).map(|at| of(at).map(|loss| Self::new(conversation, references, loss))).collect()
+        let loss_of = |at: usize| references.losses.iter().find(|loss| loss.compaction == at);
+        (0..conversation.compactions.len()).map(|at| loss_of(at).map(|loss| Self::new(conversation, references, loss))).collect()
     }
 
-    /// What the references of a conversation tell of one of its recorded compactions.
+    /// Creates the loss of one recorded compaction.
     pub(super) fn new(conversation: &Conversation, references: &References, loss: &Loss) -> Self {
         let had_from = |provenance: Provenance| loss.had_from[provenance as usize];
-        let lost = |nowhere: &Nowhere| {
+        let lost_fact = |nowhere: &Nowhere| {
             let fact = &references.facts[nowhere.fact as usize];
             let response = conversation.calls[nowhere.call as usize].response;
             let (path, line) = conversation.place(conversation.messages[response].line);
@@ -81,7 +82,7 @@ impl CompactionLoss {
             refetched_tokens: loss.refetched_tokens,
             result_tokens: loss.result_tokens,
             predicted_tokens: loss.predicted_tokens,
-            nowhere_facts: loss.heaviest_nowhere(references).into_iter().take(NAMED).map(lost).collect(),
+            nowhere_facts: loss.heaviest_nowhere(references).into_iter().take(NAMED).map(lost_fact).collect(),
         }
     }
 }

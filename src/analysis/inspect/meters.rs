@@ -1,4 +1,4 @@
-//! What meters make of a conversation, held against the tokens that its record tells.
+//! Compares the estimates of meters with the tokens that a conversation recorded.
 
 use serde::Serialize;
 
@@ -6,24 +6,26 @@ use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, held_out, metere
 use crate::tokens::meter::{Divide, Meter, RECORDED, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
-/// One meter over the calls of which it is recorded by how many tokens the request grew.
+/// Accuracy of one meter, over the calls with a recorded growth of the request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeterCheck {
     pub meter: String,
+    /// Number of compared calls.
     pub deltas: usize,
-    /// All that was estimated ÷ all that was recorded.
+    /// Sum of the estimates ÷ sum of the recorded tokens.
     pub ratio: f64,
-    /// The median of |estimate − recorded| ÷ recorded.
+    /// Median of |estimate − recorded| ÷ recorded.
     pub error: f64,
-    /// Recorded ÷ estimate: a tenth of the calls is below the first, a tenth above the second.
+    /// 10th percentile of recorded ÷ estimate.
     pub p10: f64,
+    /// 90th percentile of recorded ÷ estimate.
     pub p90: f64,
-    /// Estimate and record of each call.
+    /// Estimated and recorded tokens of each call.
     #[serde(skip)]
     pub pairs: Vec<(f64, u64)>,
 }
 
-/// Every measure with the divisor that harnesses use with it, and bytes with that which comes closer.
+/// Every unit of size with the divisor that harnesses use with it, and bytes also with the divisor that is more accurate.
 const CHECKED: [Meter; 10] = [
     quotient(SizeUnit::Chars, 4.0),
     quotient(SizeUnit::Bytes, 4.0),
@@ -42,7 +44,7 @@ const fn quotient(measure: SizeUnit, by: f64) -> Meter {
 }
 
 impl MeterCheck {
-    /// Estimates held against what was recorded; `None` without any.
+    /// Compares pairs of estimated and recorded tokens. `None` if there are none.
     pub fn of(meter: String, pairs: Vec<(f64, u64)>) -> Option<Self> {
         let spread = Spread::of(pairs.iter().copied())?;
         let [ratio, error, p10, p90] = [spread.ratio, spread.error, spread.p10, spread.p90].map(|v| (v * 1e3).round() / 1e3);
@@ -50,7 +52,7 @@ impl MeterCheck {
     }
 }
 
-/// Every meter; the last is the fit to recorded usage, each half of the session by the rates of the other.
+/// Checks every meter. The last one is fitted to recorded usage; each half of the session uses the rates of the other half.
 pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
     let deltas = deltas(conversation);
     let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter)).collect();

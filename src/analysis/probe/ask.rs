@@ -1,4 +1,4 @@
-//! Asks a model, and says beforehand how much that is.
+//! Asks a model the questions of a probe, and forecasts their number and tokens.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -12,34 +12,34 @@ use crate::llm::client::Model;
 use crate::llm::prompt::Prompt;
 use crate::tokens::meter::SizeUnit;
 
-/// Tokens an answer may have: the longest fact that is asked for, and some words around it.
+/// Maximum tokens of an answer: the longest fact that is asked for, and some words around it.
 const MAX_TOKENS: u64 = 64;
 
 static PROMPT: LazyLock<Prompt> = LazyLock::new(|| toml::from_str(include_str!("question.toml")).unwrap_or_default());
 
-/// A question and what the model said to it.
+/// A question with the model's answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnsweredQuestion {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,
-    /// The call whose request was shown, from 1.
+    /// Number of the call whose request was shown, from 1.
     pub call: usize,
-    /// The line of the transcript that the question is about.
+    /// Line of the transcript that the question is about.
     pub line: u32,
     pub kind: &'static str,
-    /// As it stood there.
+    /// The fact as that line had it.
     pub fact: String,
     pub question: String,
-    /// What the kept measure says: `hit`, `soft` or `hard`.
+    /// Outcome in the retention metric: `hit`, `soft` or `hard`.
     pub outcome: &'static str,
-    /// Whether the request holds the very line, and not only the fact.
+    /// Whether the request contains the whole line, not only the fact.
     pub line_in_sight: bool,
-    /// Of the request.
+    /// Answer with the request.
     pub context: Answer,
-    /// Of the same request with nothing compacted, where that is short enough.
+    /// Answer with the same request without compaction, if that is short enough.
     pub everything: Option<Answer>,
-    /// Of no context at all.
+    /// Answer without any context.
     pub nothing: Answer,
 }
 
@@ -49,14 +49,14 @@ impl AnsweredQuestion {
     }
 }
 
-/// What a model answered, and whether that names the fact.
+/// An answer of the model, and whether it names the fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     pub answer: String,
     pub right: bool,
 }
 
-/// A question to which there was no answer.
+/// A question without an answer, because the model failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{transcript}:{line}: the question for `{fact}` (call {call}, {policy}) has no answer: {why}")]
 pub struct Unanswered {
@@ -68,40 +68,40 @@ pub struct Unanswered {
     why: String,
 }
 
-/// Prompts of one kind, each counted once however often it is needed.
+/// Number and tokens of the prompts for one policy or control. Equal prompts count once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Forecast {
-    /// A policy's name, or one of the two controls.
+    /// Name of the policy, or of one of the two controls.
     pub of: String,
     pub questions: usize,
     pub contexts: usize,
     /// Tokens of the prompts by o200k_base.
     pub tokens: u64,
-    /// Those of them that are new to a server that remembers what it read last.
+    /// Tokens that are new to a server with a cache of the previous prompt.
     pub new_tokens: u64,
 }
 
-/// What the two controls are called.
-pub const EVERYTHING: &str = "everything in sight";
+/// Names of the two controls.
+pub const EVERYTHING: &str = "full context";
 pub const NOTHING: &str = "no context";
 
-/// Asks every question, those about one request one after another; `each` hears of every question that is done.
+/// Asks every question; those about one request one after another. Calls `each` after every question.
 pub fn ask(model: &Model, shown: &[Shown], each: &(dyn Fn() + Sync)) -> Result<Vec<AnsweredQuestion>, Unanswered> {
     let asked: Vec<Result<Vec<AnsweredQuestion>, Unanswered>> =
-        shown.par_iter().map(|shown| of_spot(model, shown, each)).collect();
+        shown.par_iter().map(|shown| ask_about(model, shown, each)).collect();
     Ok(asked.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec<AnsweredQuestion>, Unanswered> {
+fn ask_about(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec<AnsweredQuestion>, Unanswered> {
     let Shown { spot, context, everything } = shown;
-    let all = |context: &str| -> Result<Vec<Answer>, Unanswered> {
+    let answer_all = |context: &str| -> Result<Vec<Answer>, Unanswered> {
         spot.questions.iter().map(|question| answer(model, spot, question, context)).collect()
     };
-    let of_context = all(context)?;
-    let of_everything = everything.as_deref().map(all).transpose()?;
-    let of_nothing = all("")?;
-    let answers = spot.questions.iter().zip(of_context).zip(of_nothing).enumerate();
-    let asked = answers.map(|(place, ((question, context_answer), nothing))| {
+    let with_context = answer_all(context)?;
+    let with_everything = everything.as_deref().map(answer_all).transpose()?;
+    let with_nothing = answer_all("")?;
+    let answers = spot.questions.iter().zip(with_context).zip(with_nothing).enumerate();
+    let asked = answers.map(|(index, ((question, context_answer), nothing))| {
         each();
         AnsweredQuestion {
             policy: spot.policy.clone(),
@@ -115,7 +115,7 @@ fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec
             outcome: question.outcome_name(),
             line_in_sight: question.cloze.is_in(context),
             context: context_answer,
-            everything: of_everything.as_ref().map(|answers| answers[place].clone()),
+            everything: with_everything.as_ref().map(|answers| answers[index].clone()),
             nothing,
         }
     });
@@ -123,49 +123,50 @@ fn of_spot(model: &Model, shown: &Shown, each: &(dyn Fn() + Sync)) -> Result<Vec
 }
 
 fn answer(model: &Model, spot: &Spot, question: &Question, context: &str) -> Result<Answer, Unanswered> {
-    let answer = model.ask(&prompt(question, context)).map_err(|trouble| Unanswered {
+    let answer = model.ask(&prompt(question, context)).map_err(|error| Unanswered {
         transcript: spot.transcript.clone(),
         line: question.line,
         fact: question.cloze.answer.clone(),
         call: spot.call + 1,
         policy: spot.policy.clone(),
-        why: trouble.to_string(),
+        why: error.to_string(),
     })?;
-    let said = PROMPT.summary(&answer.text);
-    let right = question.cloze.is_answered_by(&said, question.kind, &question.fact);
-    Ok(Answer { answer: said, right })
+    let answer = PROMPT.summary(&answer.text);
+    let right = question.cloze.is_answered_by(&answer, question.kind, &question.fact);
+    Ok(Answer { answer, right })
 }
 
-/// The context first and the question last: prompts about one request begin alike.
+/// Puts the context first and the question last, so that prompts about one request share a prefix.
 fn prompt(question: &Question, context: &str) -> client::Question {
     let user = PROMPT.user(context, Some(&question.cloze.line));
     client::Question { system: PROMPT.system.clone(), user, max_tokens: MAX_TOKENS }
 }
 
-/// What [`ask`] would ask: of each policy, then of the controls.
+/// Returns what [`ask`] would ask: for each policy, then for the controls.
 pub fn forecast(shown: &[Shown]) -> Vec<Forecast> {
     let mut forecasts: Vec<Forecast> = Vec::new();
     let mut known = HashSet::new();
-    let mut count = |of: &str, spot: &Spot, context: &str| {
-        let place = forecasts.iter().position(|forecast| forecast.of == of).unwrap_or_else(|| {
-            forecasts.push(Forecast { of: of.to_owned(), ..Forecast::default() });
+    let mut count = |name: &str, spot: &Spot, context: &str| {
+        let index = forecasts.iter().position(|forecast| forecast.of == name).unwrap_or_else(|| {
+            forecasts.push(Forecast { of: name.to_owned(), ..Forecast::default() });
             forecasts.len() - 1
         });
-        let forecast = &mut forecasts[place];
+        let forecast = &mut forecasts[index];
         let tokens = |text: &str| SizeUnit::O200k.text(text);
-        let mut same = 0;
+        // Tokens of the prefix that the prompts about this request share.
+        let mut cached = 0;
         for question in &spot.questions {
             let prompt = prompt(question, context);
-            let all = tokens(&prompt.system) + tokens(&prompt.user);
+            let prompt_tokens = tokens(&prompt.system) + tokens(&prompt.user);
             if !known.insert(prompt.user) {
                 continue;
             }
             forecast.questions += 1;
-            forecast.tokens += all;
-            forecast.new_tokens += all - same;
-            if same == 0 {
+            forecast.tokens += prompt_tokens;
+            forecast.new_tokens += prompt_tokens - cached;
+            if cached == 0 {
                 forecast.contexts += 1;
-                same = tokens(&PROMPT.system) + tokens(&PROMPT.user(context, None));
+                cached = tokens(&PROMPT.system) + tokens(&PROMPT.user(context, None));
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Which of all the questions that could be asked are asked.
+//! Chooses which of all possible questions are asked.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{Plan, Spot};
 use crate::results::saved::Session;
 
-/// Takes as many questions as the plan allows: as many of each policy, of each half hits as far as possible, a request of one session
-/// after one of another. They stay in the order in which they were drawn.
+/// Takes as many questions as the plan allows: the same number for each policy, half of them hits as far as possible, and one request
+/// of each session in turn. The questions keep the order in which they were drawn.
 pub fn choose(spots: Vec<Spot>, plan: &Plan) -> Vec<Spot> {
     let mut policies: Vec<&str> = Vec::new();
     for spot in &spots {
@@ -18,16 +18,17 @@ pub fn choose(spots: Vec<Spot>, plan: &Plan) -> Vec<Spot> {
             policies.push(&spot.policy);
         }
     }
-    let mut left = vec![[0, 0]; spots.len()];
-    for (place, policy) in policies.iter().enumerate() {
-        // What does not come out even goes to the first.
-        let room = plan.questions / policies.len() + usize::from(place < plan.questions % policies.len());
+    // Number of misses and of hits to ask at each spot.
+    let mut quotas = vec![[0, 0]; spots.len()];
+    for (index, policy) in policies.iter().enumerate() {
+        // The first policies get the remainder.
+        let room = plan.questions / policies.len() + usize::from(index < plan.questions % policies.len());
         let of_policy: Vec<usize> = (0..spots.len()).filter(|at| spots[*at].policy == *policy).collect();
-        take(&spots, &in_rounds(&spots, of_policy, plan.seed), room, &mut left);
+        assign_quotas(&spots, &in_rounds(&spots, of_policy, plan.seed), room, &mut quotas);
     }
-    let chosen = spots.into_iter().zip(left).map(|(mut spot, mut left)| {
+    let chosen = spots.into_iter().zip(quotas).map(|(mut spot, mut quota)| {
         spot.questions.retain(|question| {
-            let left = &mut left[usize::from(question.is_hit())];
+            let left = &mut quota[usize::from(question.is_hit())];
             *left > 0 && {
                 *left -= 1;
                 true
@@ -38,22 +39,23 @@ pub fn choose(spots: Vec<Spot>, plan: &Plan) -> Vec<Spot> {
     chosen.filter(|spot| !spot.questions.is_empty()).collect()
 }
 
-/// One spot of every session, then another of every one that has another; those with most questions first.
+/// Orders spots in rounds: one spot of every session, then the next of every session. Spots with most questions come first.
 fn in_rounds(spots: &[Spot], of_policy: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut places: HashMap<Session, usize> = HashMap::new();
+    let mut session_indices: HashMap<Session, usize> = HashMap::new();
     let mut sessions: Vec<Vec<usize>> = Vec::new();
     for at in of_policy {
         let next = sessions.len();
-        let place = *places.entry(Session::of(&spots[at].transcript, &spots[at].conversation)).or_insert(next);
-        if place == next {
+        let session = Session::of(&spots[at].transcript, &spots[at].conversation);
+        let index = *session_indices.entry(session).or_insert(next);
+        if index == next {
             sessions.push(Vec::new());
         }
-        sessions[place].push(at);
+        sessions[index].push(at);
     }
     for session in &mut sessions {
         session.shuffle(&mut random);
-        // Questions about one request cost little more than one of them.
+        // Several questions about one request cost little more than one, because they share its prefix.
         session.sort_by_key(|at| std::cmp::Reverse(spots[*at].questions.len()));
     }
     sessions.shuffle(&mut random);
@@ -61,19 +63,19 @@ fn in_rounds(spots: &[Spot], of_policy: Vec<usize>, seed: u64) -> Vec<usize> {
     (0..rounds).flat_map(|round| sessions.iter().filter_map(move |session| session.get(round).copied())).collect()
 }
 
-/// How many misses and hits are asked of each spot.
-fn take(spots: &[Spot], order: &[usize], room: usize, taken: &mut [[usize; 2]]) {
-    let there = |is_hit: bool| order.iter().map(|at| count(&spots[*at], is_hit)).sum::<usize>();
-    let (misses, hits) = (there(false), there(true));
-    // Where there are too few of one side, the other has its room.
+/// Sets how many misses and hits are asked at each spot.
+fn assign_quotas(spots: &[Spot], order: &[usize], room: usize, quotas: &mut [[usize; 2]]) {
+    let available = |is_hit: bool| order.iter().map(|at| count(&spots[*at], is_hit)).sum::<usize>();
+    let (misses, hits) = (available(false), available(true));
+    // If one side has too few questions, the other side gets its room.
     let wanted_hits = hits.min((room / 2).max(room.saturating_sub(misses)));
     let mut room = [misses.min(room - wanted_hits), wanted_hits];
     for at in order {
         for is_hit in [false, true] {
             let side = usize::from(is_hit);
-            let some = count(&spots[*at], is_hit).min(room[side]);
-            taken[*at][side] = some;
-            room[side] -= some;
+            let quota = count(&spots[*at], is_hit).min(room[side]);
+            quotas[*at][side] = quota;
+            room[side] -= quota;
         }
     }
 }
@@ -89,7 +91,7 @@ mod tests {
     use crate::facts::extract::FactKind;
     use crate::metrics::retention::UseOutcome;
 
-    /// `hhm`: two hits and a miss.
+    /// Creates a spot; `hhm` means two hits and a miss.
     fn spot(policy: &str, transcript: &str, call: usize, questions: &str) -> Spot {
         let question = |side| Question {
             line: 1,
@@ -102,7 +104,7 @@ mod tests {
         Spot { policy, transcript, conversation: "main".to_owned(), call, questions: questions.chars().map(question).collect() }
     }
 
-    /// Every spot that is left: policy, transcript and what is asked there.
+    /// Describes every chosen spot: policy, transcript and its questions.
     fn chosen(spots: &[(&str, &str, &str)], questions: usize) -> String {
         let all =
             spots.iter().enumerate().map(|(call, (policy, transcript, asked))| spot(policy, transcript, call, asked)).collect();
@@ -142,9 +144,9 @@ mod tests {
         let spots = [("p", "a", "hhmm"), ("q", "a", "hhmm"), ("q", "b", "hhmm")];
         let asked = |questions: usize| {
             let spots = chosen(&spots, questions);
-            let of =
+            let count =
                 |policy: &str| spots.split(' ').filter_map(|spot| Some(spot.strip_prefix(policy)?.len() - "/a:".len())).sum();
-            let both: [usize; 2] = ["p", "q"].map(of);
+            let both: [usize; 2] = ["p", "q"].map(count);
             both
         };
         assert_eq!([asked(4), asked(5), asked(9)], [[2, 2], [3, 2], [4, 4]]);

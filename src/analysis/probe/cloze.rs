@@ -1,46 +1,46 @@
-//! A line with a fact left blank: whether it makes a question that can be answered and not be guessed, and whether an answer is
-//! right.
+//! Questions from lines with a blank: checks that a line can be answered but not guessed, and that an answer is right.
 
 use crate::facts::extract::{self, FactKind, key};
 use crate::facts::references::Fact;
 use crate::util::text::around;
 
-/// What stands in the place of the fact.
+/// Replaces the fact in the line.
 pub const BLANK: &str = "____";
-/// Characters of a line that are shown around the blank.
+/// Maximum characters of a line that the question shows around the blank.
 const SHOWN: usize = 200;
-/// Bytes of a fact that is asked for: longer ones do not fit into a short answer.
+/// Maximum bytes of a fact. A longer one does not fit into a short answer.
 const LONGEST: usize = 100;
-/// Letters and digits that stand around the blank, at least, and letters of a word to find the line by.
+/// Minimum letters and digits in the rest of the line.
 const AROUND: usize = 8;
+/// Minimum letters of a word that identifies the line.
 const WORD: usize = 4;
-/// A part of the answer that stands in the rest of the line gives it away from so many characters on, and the whole of it where
-/// such parts are so much of it.
-const TELLING: usize = 4;
+/// Minimum characters of a common part between the answer and the rest of the line. Shorter parts do not give the answer away.
+const COMMON_PART: usize = 4;
+/// Share of the answer from which common parts give it away.
 const GIVEN_AWAY: f64 = 0.5;
 
-/// A line with a blank, and what stood there.
+/// A line with a blank, and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cloze {
-    /// As it is shown; what was cut off is marked by `…`.
+    /// The line as the question shows it; `…` marks what was cut off.
     pub line: String,
-    /// The fact as it stood in the line: a path with all of its folders.
+    /// The fact as the line had it: a path with all of its folders.
     pub answer: String,
 }
 
 impl Cloze {
-    /// The lines of a text that make good questions of a fact. Numbers must stand beside what they stood beside at first.
+    /// Returns the lines of a text that make good questions about a fact. A number must have the same neighbours as at its first occurrence.
     pub fn of<'a>(text: &'a str, fact: &'a Fact) -> impl Iterator<Item = Self> {
-        let holds = text.lines().filter(|line| line.contains(&fact.text));
-        holds.map(str::trim).filter_map(|line| Self::of_line(line, fact))
+        let lines = text.lines().filter(|line| line.contains(&fact.text));
+        lines.map(str::trim).filter_map(|line| Self::of_line(line, fact))
     }
 
     fn of_line(line: &str, fact: &Fact) -> Option<Self> {
         let is_plain = !line.contains(|c: char| c.is_control() && c != '\t') && !line.contains(BLANK);
-        if !is_plain || !says(line, fact) {
+        if !is_plain || !states_fact(line, fact) {
             return None;
         }
-        let (start, end) = place(line, fact)?;
+        let (start, end) = fact_range(line, fact)?;
         let answer = &line[start..end];
         let blanked = format!("{}{BLANK}{}", &line[..start], &line[end..]);
         let shown = around(&blanked, start..start + BLANK.len(), SHOWN);
@@ -49,13 +49,13 @@ impl Cloze {
         is_good.then(|| Self { line: shown, answer: answer.to_owned() })
     }
 
-    /// What stands before the blank and behind it, as far as it is shown.
+    /// Returns the shown text before the blank and after it.
     fn sides(&self) -> (&str, &str) {
         let (before, after) = self.line.split_once(BLANK).unwrap_or((&self.line, ""));
         (before.trim_start_matches('…'), after.trim_end_matches('…'))
     }
 
-    /// What fills the blank wherever a text has the line: words only, in the order of the text.
+    /// Returns the words that fill the blank in a text that contains the line, in the order of the text.
     pub fn fills<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         let (before, after) = self.sides();
         let longer = if before.len() > after.len() { before } else { after };
@@ -73,26 +73,28 @@ impl Cloze {
         fills.filter(|fill| !fill.is_empty() && !fill.contains(char::is_whitespace))
     }
 
-    /// Whether a text has the line with something else in the place of the blank, so that nobody could tell which is meant.
+    /// Whether a text contains the line with something else in the blank, so that the question has several answers.
     pub fn is_ambiguous_in(&self, text: &str) -> bool {
         self.fills(text).any(|fill| fill != self.answer)
     }
 
-    /// Whether a text has the line, as far as it is shown, with the fact.
+    /// Whether a text contains the shown part of the line with the fact.
     pub fn is_in(&self, text: &str) -> bool {
         self.fills(text).any(|fill| fill == self.answer)
     }
 
-    /// Whether an answer names the fact: its first line, without quotation marks and what ends a sentence, is the fact as it stood
-    /// in the line, or in its canonical form; of a path, the last two components decide.
+    /// Whether an answer names the fact. Its first line, without quotation marks and final punctuation, must be the fact as the line had
+    /// it, or the fact in its canonical form; for a path, the last two components must be the same.
     pub fn is_answered_by(&self, answer: &str, kind: FactKind, fact: &str) -> bool {
-        let said = said(answer);
-        let is_same_path = || matches!((last_two(said), last_two(fact)), (Some(one), Some(other)) if one == other);
-        said == self.answer || said == fact || (kind == FactKind::Path && is_same_path())
+        let given = first_line(answer);
+        let is_same_path =
+            || matches!((last_two(given), last_two(fact)), (Some(components), Some(expected)) if components == expected);
+        given == self.answer || given == fact || (kind == FactKind::Path && is_same_path())
     }
 }
 
-/// Lines and quoted strings are sentences: whether a model repeats them to the letter tells more of the model than of the request.
+/// Whether the probe asks for facts of this kind. Lines and quoted strings are sentences: whether a model repeats them to the letter
+/// says more about the model than about the request.
 pub fn is_asked_for(kind: FactKind) -> bool {
     match kind {
         FactKind::Path | FactKind::File | FactKind::Identifier | FactKind::Hash | FactKind::Url | FactKind::Number => true,
@@ -100,44 +102,46 @@ pub fn is_asked_for(kind: FactKind) -> bool {
     }
 }
 
-/// Whether the line says the fact by itself.
-fn says(line: &str, fact: &Fact) -> bool {
+/// Whether the line by itself states the fact.
+fn states_fact(line: &str, fact: &Fact) -> bool {
     let wanted = key(fact.kind, &fact.text);
-    let mut says = false;
-    extract::in_text(line, &mut |seen| says |= seen.key == wanted && seen.said && fact.counts(&seen, false));
-    says
+    let mut states_fact = false;
+    extract::in_text(line, &mut |found| {
+        states_fact |= found.key == wanted && found.said && fact.counts(&found, false);
+    });
+    states_fact
 }
 
-/// Where the fact stands in a line that has it once; a path with all of its folders.
-fn place(line: &str, fact: &Fact) -> Option<(usize, usize)> {
-    let mut found = line.match_indices(&fact.text);
-    let (at, _) = found.next()?;
-    if found.next().is_some() {
+/// Returns the byte range of the fact in a line that has it once. For a path, the range includes all of its folders.
+fn fact_range(line: &str, fact: &Fact) -> Option<(usize, usize)> {
+    let mut matches = line.match_indices(&fact.text);
+    let (at, _) = matches.next()?;
+    if matches.next().is_some() {
         return None;
     }
     let folders = match fact.kind {
         FactKind::Path => line[..at].trim_end_matches(|c: char| c.is_alphanumeric() || "_./~@+-".contains(c)).len(),
         _ => at,
     };
-    // The sign of a diff is not the path's.
+    // The sign of a diff line is not part of the path.
     let sign = line[folders..at].len() - line[folders..at].trim_start_matches(['-', '+']).len();
     Some((folders + sign, at + fact.text.len()))
 }
 
-/// Whether there is something to find the line by.
+/// Whether the rest of a line has enough words to find the line.
 fn can_be_found(rest: &str) -> bool {
     let words = || rest.split(|c: char| !c.is_alphanumeric());
     let is_word = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count() >= WORD;
     words().map(|word| word.chars().count()).sum::<usize>() >= AROUND && words().any(is_word)
 }
 
-/// Whether much of the answer stands in the rest of the line: one of its parts, or a word of the line within it.
+/// Whether the rest of the line contains much of the answer: parts of the answer, or words that are within the answer.
 fn is_given_away(answer: &str, rest: &str) -> bool {
     let (answer_low, rest_low) = (answer.to_lowercase(), rest.to_lowercase());
     let words = rest_low.split(|c: char| !c.is_alphanumeric()).map(str::to_owned);
     let parts = parts(answer).into_iter().filter(|part| rest_low.contains(part));
     let mut given = vec![false; answer_low.len()];
-    for part in words.chain(parts).filter(|part| part.chars().count() >= TELLING) {
+    for part in words.chain(parts).filter(|part| part.chars().count() >= COMMON_PART) {
         for (at, _) in answer_low.match_indices(&part) {
             given[at..at + part.len()].fill(true);
         }
@@ -146,7 +150,7 @@ fn is_given_away(answer: &str, rest: &str) -> bool {
     of_words().filter(|(at, _)| given[*at]).count() as f64 >= GIVEN_AWAY * of_words().count() as f64
 }
 
-/// `PoolSize_max` → `pool`, `size`, `max`.
+/// Splits an answer into its words: `PoolSize_max` → `pool`, `size`, `max`.
 fn parts(answer: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
@@ -162,15 +166,15 @@ fn parts(answer: &str) -> Vec<String> {
     parts
 }
 
-/// The first line of an answer, without what was put around it.
-fn said(answer: &str) -> &str {
+/// Returns the first line of an answer, without quotation marks and final punctuation.
+fn first_line(answer: &str) -> &str {
     let is_mark = |c: char| c.is_whitespace() || "\"'`*“”‘’«»".contains(c);
     let ends = |c: char| is_mark(c) || ".,;:!?".contains(c);
     let first = answer.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     first.trim_start_matches(is_mark).trim_end_matches(ends)
 }
 
-/// The last two components of a path.
+/// Returns the last two components of a path.
 fn last_two(path: &str) -> Option<(&str, &str)> {
     let (before, name) = path.rsplit_once('/')?;
     let folder = before.rsplit('/').next()?;

@@ -1,4 +1,4 @@
-//! What came of the questions.
+//! The results of a probe.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::score::{Agreement, Table};
 use super::{Plan, Shown};
 use crate::results::saved::Session;
 
-/// How many of some questions were answered right.
+/// Number of questions, and of right answers to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
     pub asked: usize,
@@ -19,15 +19,17 @@ pub struct Share {
 /// The answers of one policy's questions, or of those of one kind of fact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Answers {
-    /// What `kept.hit` says is in the request.
+    /// Facts that are in the request, by `kept.hit`.
     pub hits: Share,
-    /// Those of them whose very line is in it.
+    /// Hits whose line is in the request unchanged.
     pub hits_with_line: Share,
-    /// What it says is gone and can be had again, and what is gone for good.
+    /// Facts that are gone but recoverable.
     pub soft: Share,
+    /// Facts that are gone for good.
     pub hard: Share,
-    /// All of the questions, without any context, and with everything in sight where that is short enough.
+    /// All questions, without any context.
     pub nothing: Share,
+    /// All questions whose uncompacted request is short enough, with that request.
     pub everything: Share,
     pub table: Table,
 }
@@ -50,16 +52,17 @@ pub struct KindAnswers {
     pub answers: Answers,
 }
 
-/// Everything a report shows, in the order in which it was asked.
+/// Everything that a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Findings {
     pub model: String,
     #[serde(flatten)]
     pub plan: Plan,
-    /// Requests in which a fact was used again and that were too long to ask about.
+    /// Number of requests that use a fact again, but are too long to ask about.
     pub too_long: usize,
     pub policies: Vec<PolicyAnswers>,
     pub kinds: Vec<KindAnswers>,
+    /// All questions in order, with their answers.
     pub asked: Vec<AnsweredQuestion>,
 }
 
@@ -69,41 +72,41 @@ impl Share {
         self.right += usize::from(right);
     }
 
-    /// 0 to 1; `None` where nothing was asked.
+    /// Returns the share of right answers, 0 to 1; `None` without questions.
     pub fn value(&self) -> Option<f64> {
         (self.asked > 0).then(|| self.right as f64 / self.asked as f64)
     }
 }
 
 impl Answers {
-    fn of<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Self {
+    fn count<'a>(questions: impl Iterator<Item = &'a AnsweredQuestion>) -> Self {
         let mut answers = Self::default();
-        for asked in asked {
-            let right = asked.context.right;
-            let side = match asked.outcome {
+        for question in questions {
+            let right = question.context.right;
+            let share = match question.outcome {
                 "hit" => &mut answers.hits,
                 "soft" => &mut answers.soft,
                 _ => &mut answers.hard,
             };
-            side.count(right);
-            if asked.is_hit() && asked.line_in_sight {
+            share.count(right);
+            if question.is_hit() && question.line_in_sight {
                 answers.hits_with_line.count(right);
             }
-            answers.nothing.count(asked.nothing.right);
-            asked.everything.iter().for_each(|answer| answers.everything.count(answer.right));
-            answers.table.count(asked.is_hit(), right);
+            answers.nothing.count(question.nothing.right);
+            question.everything.iter().for_each(|answer| answers.everything.count(answer.right));
+            answers.table.count(question.is_hit(), right);
         }
         answers
     }
 
-    /// Soft and hard ones.
+    /// Returns soft and hard misses together.
     pub fn misses(&self) -> Share {
         Share { asked: self.soft.asked + self.hard.asked, right: self.soft.right + self.hard.right }
     }
 }
 
 impl Findings {
-    /// The answers by policy, in their order, and by kind of fact.
+    /// Counts the answers by policy, in the given order, and by kind of fact.
     pub fn new(
         model: &str,
         plan: Plan,
@@ -112,39 +115,39 @@ impl Findings {
         shown: &[Shown],
         asked: Vec<AnsweredQuestion>,
     ) -> Self {
-        let mut found =
+        let mut findings =
             Self { model: model.to_owned(), plan, too_long, policies: Vec::new(), kinds: Vec::new(), asked: Vec::new() };
         for policy in policies {
             let of_policy = || asked.iter().filter(|asked| asked.policy == *policy);
             let sessions = by_session(of_policy());
-            found.policies.push(PolicyAnswers {
+            findings.policies.push(PolicyAnswers {
                 policy: (*policy).to_owned(),
                 sessions: sessions.len(),
                 contexts: shown.iter().filter(|shown| shown.spot.policy == *policy).count(),
-                answers: Answers::of(of_policy()),
+                answers: Answers::count(of_policy()),
                 agreement: Agreement::of(&sessions, plan.seed),
             });
             for kind in crate::facts::extract::FactKind::ALL.map(|kind| kind.name()) {
                 let of_kind = || of_policy().filter(|asked| asked.kind == kind);
                 if of_kind().next().is_some() {
-                    found.kinds.push(KindAnswers { policy: (*policy).to_owned(), kind, answers: Answers::of(of_kind()) });
+                    findings.kinds.push(KindAnswers { policy: (*policy).to_owned(), kind, answers: Answers::count(of_kind()) });
                 }
             }
         }
-        Self { asked, ..found }
+        Self { asked, ..findings }
     }
 }
 
-/// A table for each session, in the order of their first questions.
+/// Returns a table for each session, in the order of their first questions.
 fn by_session<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Vec<Table> {
-    let mut places: HashMap<Session, usize> = HashMap::new();
+    let mut indices: HashMap<Session, usize> = HashMap::new();
     let mut tables: Vec<Table> = Vec::new();
-    for asked in asked {
-        let place = *places.entry(Session::of(&asked.transcript, &asked.conversation)).or_insert(tables.len());
-        if place == tables.len() {
+    for question in asked {
+        let index = *indices.entry(Session::of(&question.transcript, &question.conversation)).or_insert(tables.len());
+        if index == tables.len() {
             tables.push(Table::default());
         }
-        tables[place].count(asked.is_hit(), asked.context.right);
+        tables[index].count(question.is_hit(), question.context.right);
     }
     tables
 }

@@ -1,4 +1,5 @@
-//! What could be asked of one transcript: for each policy some requests that are short enough, and questions about each.
+//! Draws the possible questions of one transcript: for each policy some requests that are short enough, and questions
+//! about each.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,57 +20,58 @@ use crate::metrics::retention::UseOutcome;
 use crate::transcript::conversation::{BlockId, Conversation};
 use crate::transcript::format::Reading;
 
-/// Requests that are asked about in one conversation under one policy.
+/// Maximum number of requests with questions, for one conversation and policy.
 const SPOTS: usize = 16;
-/// Questions about one request of hits, and as many of misses: enough to share its prefix, few enough to spread over sessions.
+/// Maximum number of questions about one request for hits, and the same for misses. They are enough to share the prefix, and few enough to
+/// spread over sessions.
 const EACH: usize = 3;
 
-/// Lines of a block that are tried.
+/// Maximum number of lines of a block that are tried.
 const LINES: usize = 4;
 
-/// What could be asked of one transcript.
+/// The possible questions of one transcript.
 #[derive(Debug, Clone, Default)]
 pub struct SampledQuestions {
     pub spots: Vec<Spot>,
-    /// Requests in which a fact was used again and that are too long to ask about.
+    /// Number of requests that use a fact again, but are too long to ask about.
     pub too_long: usize,
-    /// Why a summarizer had no answer: then nothing of this transcript is asked.
+    /// Why a summarizer had no answer. Then there are no questions about this transcript.
     pub unanswered: Option<String>,
 }
 
-/// Draws from one transcript, under each of the policies.
+/// Draws questions from one transcript under each of the policies.
 pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, reading: &Reading) -> SampledQuestions {
-    let mut drawn = SampledQuestions::default();
+    let mut sampled = SampledQuestions::default();
     for conversation in &reading.conversations {
         let prepared = study.prepare(conversation);
         for policy in policies {
-            let (journal, kept) = study.evaluate(&prepared, policy, &mut NoObserver);
+            let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
                 let unanswered = Some(no_summary(transcript, &conversation.name, policy, missing));
                 return SampledQuestions { unanswered, ..SampledQuestions::default() };
             }
-            let mut urn = QuestionSampler::new(&prepared, &kept.outcomes, plan, &policy.name);
-            let calls = urn.calls(&journal, plan.max_context, &mut drawn.too_long);
+            let mut sampler = QuestionSampler::new(&prepared, &retention.outcomes, plan, &policy.name);
+            let calls = sampler.calls(&journal, plan.max_context, &mut sampled.too_long);
             let spots = calls.into_iter().filter_map(|call| {
-                let questions = urn.questions(call);
+                let questions = sampler.questions(call);
                 let (policy, conversation) = (policy.name.clone(), conversation.name.clone());
                 let spot = Spot { policy, transcript: transcript.to_owned(), conversation, call: call as usize, questions };
                 (!spot.questions.is_empty()).then_some(spot)
             });
-            drawn.spots.extend(spots.take(SPOTS));
+            sampled.spots.extend(spots.take(SPOTS));
         }
     }
-    drawn
+    sampled
 }
 
-/// The uses of one conversation, to draw from.
+/// Draws questions from the uses of one conversation.
 struct QuestionSampler<'a> {
     conversation: &'a Conversation,
     references: &'a References,
-    /// What became of them, by call.
+    /// Uses with their outcomes, by call.
     uses: BTreeMap<u32, Vec<(&'a Use, UseOutcome)>>,
     random: ChaCha8Rng,
-    /// Facts that are asked for already.
+    /// Facts that already have a question.
     asked: HashSet<u32>,
 }
 
@@ -86,7 +88,7 @@ impl<'a> QuestionSampler<'a> {
         Self { conversation, references, uses, random: ChaCha8Rng::seed_from_u64(seed), asked: HashSet::new() }
     }
 
-    /// The calls whose requests are short enough, in a random order, those with most to ask about first.
+    /// Returns the calls whose requests are short enough. Those with most questions come first, otherwise the order is random.
     fn calls(&mut self, journal: &Journal, max_context: u64, too_long: &mut usize) -> Vec<u32> {
         let mut calls = Vec::new();
         for request in &journal.requests {
@@ -94,34 +96,35 @@ impl<'a> QuestionSampler<'a> {
             if !self.uses.contains_key(&call) {
                 continue;
             }
-            match request.tokens.saturating_sub(journal.overhead) <= max_context {
-                true => calls.push(call),
-                false => *too_long += 1,
+            if request.tokens.saturating_sub(journal.overhead) <= max_context {
+                calls.push(call);
+            } else {
+                *too_long += 1;
             }
         }
         calls.shuffle(&mut self.random);
-        let worth = |call: &u32| {
+        let possible_questions = |call: &u32| {
             let hits = self.uses[call].iter().filter(|(_, outcome)| matches!(outcome, UseOutcome::Hit { .. })).count();
             hits.min(EACH) + (self.uses[call].len() - hits).min(EACH)
         };
-        calls.sort_by_key(|call| std::cmp::Reverse(worth(call)));
+        calls.sort_by_key(|call| std::cmp::Reverse(possible_questions(call)));
         calls
     }
 
-    /// Questions about one request: of hits and of misses, soft and hard ones in turn.
+    /// Draws questions about one request: hits, then soft and hard misses in turn.
     fn questions(&mut self, call: u32) -> Vec<Question> {
         let mut uses = self.uses.remove(&call).unwrap_or_default();
         uses.shuffle(&mut self.random);
-        let of = |wanted: fn(&UseOutcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
-        let hits = of(|outcome| matches!(outcome, UseOutcome::Hit { .. }));
-        let misses =
-            in_turn(of(|outcome| *outcome == UseOutcome::Soft), of(|outcome| matches!(outcome, UseOutcome::Hard { .. })));
-        let mut questions = self.of(hits, call);
-        questions.extend(self.of(misses, call));
+        let with = |wanted: fn(&UseOutcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
+        let hits = with(|outcome| matches!(outcome, UseOutcome::Hit { .. }));
+        let soft = with(|outcome| *outcome == UseOutcome::Soft);
+        let hard = with(|outcome| matches!(outcome, UseOutcome::Hard { .. }));
+        let mut questions = self.questions_about(hits, call);
+        questions.extend(self.questions_about(alternate(soft, hard), call));
         questions
     }
 
-    fn of(&mut self, uses: Vec<&(&Use, UseOutcome)>, call: u32) -> Vec<Question> {
+    fn questions_about(&mut self, uses: Vec<&(&Use, UseOutcome)>, call: u32) -> Vec<Question> {
         let mut questions = Vec::new();
         for (used, outcome) in uses {
             if questions.len() < EACH
@@ -135,8 +138,8 @@ impl<'a> QuestionSampler<'a> {
         questions
     }
 
-    /// A line of the block where the agent had the fact from; where none of its lines will do, or it is a recorded summary, of
-    /// another block that held the fact before the call.
+    /// Creates a question from a line of the block where the agent had the fact from. If none of its lines is good, or the block is a
+    /// recorded summary, uses another block that held the fact before the call.
     fn question(&self, used: &Use, outcome: UseOutcome, call: u32) -> Option<Question> {
         let (fact, sources) = (&self.references.facts[used.fact as usize], self.references.sources(used.fact));
         let origin = sources.iter().filter(|block| **block == used.origin);
@@ -150,26 +153,28 @@ impl<'a> QuestionSampler<'a> {
         })
     }
 
-    /// Whether anything that was said before has the same line with something else in it.
+    /// Whether an earlier text has the same line with something else in the blank.
     fn is_ambiguous(&self, cloze: &Cloze, call: u32) -> bool {
         let before = &self.conversation.messages[..self.conversation.calls[call as usize].response];
         let is_ambiguous = |id: &BlockId| {
-            let mut found = false;
-            extract::texts(self.conversation.block(*id), &mut |text| found = found || cloze.is_ambiguous_in(text));
-            found
+            let mut is_ambiguous = false;
+            extract::texts(self.conversation.block(*id), &mut |text| {
+                is_ambiguous = is_ambiguous || cloze.is_ambiguous_in(text);
+            });
+            is_ambiguous
         };
         before.iter().flat_map(|message| &message.blocks).any(is_ambiguous)
     }
 }
 
-/// One of the first, one of the second, and so on.
-fn in_turn<T>(one: Vec<T>, other: Vec<T>) -> Vec<T> {
-    let (mut one, mut other) = (one.into_iter(), other.into_iter());
+/// Takes one item of each list in turn.
+fn alternate<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
     let mut all = Vec::new();
     loop {
         let before = all.len();
-        all.extend(one.next());
-        all.extend(other.next());
+        all.extend(first.next());
+        all.extend(second.next());
         if all.len() == before {
             return all;
         }

@@ -1,4 +1,5 @@
-//! How far two judges agree: the kept measure, which says what is there, and a model, which finds it or does not.
+//! Agreement of two judges: the retention metric, which says which facts are in the request, and a model, which finds
+//! them or does not.
 
 use serde::Serialize;
 
@@ -6,7 +7,7 @@ use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 use crate::results::saved::Accumulator;
 use crate::results::stats::{DRAWS, FEWEST, LEVEL, Resamples, interval};
 
-/// Questions by what the measure says and what the model found.
+/// Number of questions by the retention metric and by the model's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Table {
     pub hit_right: f64,
@@ -15,23 +16,23 @@ pub struct Table {
     pub miss_wrong: f64,
 }
 
-/// A number, and where it would be with other sessions.
+/// A number with its confidence interval over sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// `None` where one of the two never says yes, or never no.
+    /// `None` if the number is undefined, for example because one of the judges always says the same.
     pub value: Option<f64>,
-    /// At [`LEVEL`]; none with fewer sessions than [`FEWEST`].
+    /// Bootstrap interval at [`LEVEL`]; `None` with fewer sessions than [`FEWEST`].
     pub interval: Option<[f64; 2]>,
 }
 
-/// Three ways to put agreement into one number.
+/// Three measures of agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Agreement {
-    /// The share of the questions on which both say the same: it depends on how many of the questions are hits.
+    /// Share of the questions on which both say the same. It depends on the share of hits among the questions.
     pub share: Estimate,
-    /// The correlation of the two: 1 where they always agree, 0 where they have nothing to do with each other.
+    /// Correlation of the two: 1 if they always agree, 0 if they are independent.
     pub phi: Estimate,
-    /// Cohen's kappa: what of the agreement is left beyond what chance gives.
+    /// Cohen's kappa: the agreement beyond chance.
     pub kappa: Estimate,
 }
 
@@ -69,32 +70,33 @@ impl Table {
 }
 
 impl Agreement {
-    /// Of all sessions' tables together; the sessions are drawn anew for the intervals.
+    /// Computes the agreement over the tables of all sessions. Resamples the sessions for the intervals.
     pub fn of(sessions: &[Table], seed: u64) -> Self {
         let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
         let draws = if sessions.len() < FEWEST { 0 } else { DRAWS };
         let resamples = Resamples::new(sessions.len(), draws, seed);
         let column = Column::counted("questions", Unit::Count, Direction::Neither, Aggregation::Sum, "");
-        let drawn = cells.map(|cell| {
-            let added: Vec<_> = sessions.iter().map(|session| Some(Accumulator { over: cell(session), under: 1.0 })).collect();
-            resamples.totals(&column, &added)
+        let resampled = cells.map(|cell| {
+            let counts: Vec<_> = sessions.iter().map(|session| Some(Accumulator { over: cell(session), under: 1.0 })).collect();
+            resamples.totals(&column, &counts)
         });
-        let at = |cell: usize, draw: usize| drawn[cell][draw].unwrap_or_default();
-        let of_draw =
+        let at = |cell: usize, draw: usize| resampled[cell][draw].unwrap_or_default();
+        let table_of_draw =
             |draw| Table { hit_right: at(0, draw), hit_wrong: at(1, draw), miss_right: at(2, draw), miss_wrong: at(3, draw) };
         let sum = |cell: fn(&Table) -> f64| sessions.iter().map(cell).sum();
         let all =
             Table { hit_right: sum(cells[0]), hit_wrong: sum(cells[1]), miss_right: sum(cells[2]), miss_wrong: sum(cells[3]) };
-        let estimate = |of: fn(&Table) -> Option<f64>| Estimate {
-            value: of(&all),
-            interval: of(&all).and_then(|_| interval((0..draws).filter_map(|draw| of(&of_draw(draw))), LEVEL)),
+        let estimate = |statistic: fn(&Table) -> Option<f64>| Estimate {
+            value: statistic(&all),
+            interval: statistic(&all)
+                .and_then(|_| interval((0..draws).filter_map(|draw| statistic(&table_of_draw(draw))), LEVEL)),
         };
         Self { share: estimate(Table::share), phi: estimate(Table::phi), kappa: estimate(Table::kappa) }
     }
 }
 
-fn ratio(over: f64, under: f64) -> Option<f64> {
-    (under > 0.0).then(|| over / under)
+fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
+    (denominator > 0.0).then(|| numerator / denominator)
 }
 
 #[cfg(test)]
@@ -105,8 +107,8 @@ mod tests {
         Table { hit_right, hit_wrong, miss_right, miss_wrong }
     }
 
-    /// By hand: of 20 and 5, 10 and 15, 35 of 50 agree; chance gives .5 · .6 + .5 · .4 = .5, so kappa is .4, and phi is
-    /// (20 · 15 − 5 · 10) ÷ √(25 · 25 · 30 · 20).
+    /// The first case step by step: with counts of 20, 5, 10 and 15, 35 of 50 agree. Chance gives .5 · .6 + .5 · .4 = .5, so kappa is .4,
+    /// and phi is (20 · 15 − 5 · 10) ÷ √(25 · 25 · 30 · 20).
     #[test]
     fn agreement_by_hand() {
         let rounded = |value: Option<f64>| value.map(|value| (value * 1e6).round() / 1e6);

@@ -1,17 +1,17 @@
-//! `blind_summary`: a summary is made of placeholders: earlier layers had taken most of the results away.
+//! `blind_summary`: a summary is made from placeholders, because earlier layers had removed most of the results.
 //!
-//! What it means: of the tool results that entered since the last summary, by their tokens as recorded, half or more had been
-//! masked, moved to disk or dropped before the summarizer read them. Why it hurts: it is paid for a summary of what is no longer
-//! there, what it says of the results is from the agent's own words at best, and after it nobody has them. What to change: let
-//! the clearing layers wait (`keep_recent`, `clear_at_least`), clear for the request only (`scope = "request"`) so that the
-//! summarizer reads the history itself, or have the summary made before they run. Evidence: learn-claude-code #62, PR #27
-//! (clearing before a summary starves it).
+//! What it means: the rule takes the tool results that entered since the last summary, and their tokens as recorded.
+//! Half of these tokens or more had been masked, moved to disk or dropped before the summarizer read them. Why it
+//! hurts: you pay for a summary of what is no longer there. At best it repeats what the agent's own words say about the
+//! results, and after it the results are gone. What to change: let the clearing layers wait (`keep_recent`,
+//! `clear_at_least`), clear for the request only (`scope = "request"`) so that the summarizer reads the history itself,
+//! or make the summary before they run. Evidence: learn-claude-code #62, PR #27 (clearing before a summary starves it).
 //!
-//! Spans of fewer than 2,000 tokens of results are left out, and so are summaries of summaries; a layer that does it more than
-//! five times is told once, at the fold that had most. Of the record it tells the results its harness had cleared before it
-//! compacted.
+//! The rule leaves out spans of fewer than 2,000 tokens of results and summaries of summaries. If a layer does it more
+//! than five times, one finding reports it, at the summary that lost most. For the recorded session it reports the
+//! results that the harness had cleared before it compacted.
 //!
-//! Precision: 14 opened of 128, held against the results that stood in the request before: 14 right.
+//! Precision: of 128 findings we opened 14 and compared them with the results in the request before: 14 are right.
 
 use std::collections::BTreeMap;
 
@@ -21,119 +21,121 @@ use crate::findings::timeline::{Detection, ReplayView};
 use crate::transcript::conversation::{BlockId, Kind};
 use crate::util::text::plural;
 
-/// The share of the results' tokens from which a summary is blind: ours.
+/// Share of the results' tokens that makes a summary blind once it is gone. We chose the number.
 const BLIND: f64 = 0.5;
-/// Of fewer tokens of results there is little to know: ours.
+/// Spans with fewer tokens of results are left out: a summary cannot lose much there. We chose the number.
 const LEAST_TOKENS: u64 = 2_000;
-/// So many folds of one layer are told one by one.
+/// Most summaries of one layer that are reported one by one.
 const MOST: usize = 5;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut masks: BTreeMap<BlockId, usize> = BTreeMap::new();
-    let mut dropped = Seen::default();
-    let mut blind: BTreeMap<usize, Vec<Fold>> = BTreeMap::new();
+    let mut dropped = SummarisedResults::default();
+    let mut blind: BTreeMap<usize, Vec<BlindSummary>> = BTreeMap::new();
     for request in &replay.journal.requests {
         for change in &request.changes {
             let Cause::Layer(layer) = change.cause else { continue };
             match change.kind {
                 ChangeKind::Rewrite => masks.extend(change.added.iter().map(|id| (*id, layer))),
-                ChangeKind::Drop => change.removed.iter().for_each(|id| dropped.gone(replay, *id, layer)),
+                ChangeKind::Drop => change.removed.iter().for_each(|id| dropped.add_dropped(replay, *id, layer)),
                 ChangeKind::Replace => {
-                    let seen = std::mem::take(&mut dropped).with(replay, change, &masks);
-                    if seen.tokens >= LEAST_TOKENS && seen.share() >= BLIND {
-                        blind.entry(layer).or_default().push(Fold { call: request.call, layer, seen });
+                    let results = std::mem::take(&mut dropped).with_replaced(replay, change, &masks);
+                    if results.tokens >= LEAST_TOKENS && results.removed_share() >= BLIND {
+                        blind.entry(layer).or_default().push(BlindSummary { call: request.call, layer, results });
                     }
                 }
                 ChangeKind::Insert => {}
             }
         }
     }
-    blind.into_values().flat_map(|folds| told(replay, &folds)).collect()
+    blind.into_values().flat_map(|summaries| detections(replay, &summaries)).collect()
 }
 
-struct Fold {
+struct BlindSummary {
     call: usize,
     layer: usize,
-    seen: Seen,
+    results: SummarisedResults,
 }
 
-/// Tool results before a summary.
+/// The tool results that a summary covers.
 #[derive(Default)]
-struct Seen {
-    results: usize,
-    /// As recorded.
+struct SummarisedResults {
+    count: usize,
+    /// Tokens as recorded.
     tokens: u64,
-    /// What was gone of them, by the layer that took it.
-    gone: BTreeMap<usize, u64>,
+    /// Tokens that were removed before, by the layer that removed them.
+    removed: BTreeMap<usize, u64>,
 }
 
-impl Seen {
-    /// With the results that a fold takes away.
-    fn with(mut self, replay: &ReplayView, fold: &Change, masks: &BTreeMap<BlockId, usize>) -> Self {
-        for id in fold.removed.iter().filter(|id| !fold.added.contains(id)) {
-            let Some(recorded) = result(replay, *id) else { continue };
+impl SummarisedResults {
+    /// Adds the results that a summary replaces.
+    fn with_replaced(mut self, replay: &ReplayView, change: &Change, masks: &BTreeMap<BlockId, usize>) -> Self {
+        for id in change.removed.iter().filter(|id| !change.added.contains(id)) {
+            let Some(recorded) = recorded_result(replay, *id) else { continue };
             let whole = (replay.tokens)(recorded);
-            self.results += 1;
+            self.count += 1;
             self.tokens += whole;
             if let Some(layer) = masks.get(id) {
-                *self.gone.entry(*layer).or_default() += whole.saturating_sub((replay.tokens)(*id));
+                *self.removed.entry(*layer).or_default() += whole.saturating_sub((replay.tokens)(*id));
             }
         }
         self
     }
 
-    /// With a result that a layer dropped, whatever stood of it.
-    fn gone(&mut self, replay: &ReplayView, id: BlockId, layer: usize) {
-        let Some(recorded) = result(replay, id) else { return };
+    /// Adds a result that a layer dropped, with all tokens of the recorded result, even if another layer had shortened it.
+    fn add_dropped(&mut self, replay: &ReplayView, id: BlockId, layer: usize) {
+        let Some(recorded) = recorded_result(replay, id) else { return };
         let whole = (replay.tokens)(recorded);
-        self.results += 1;
+        self.count += 1;
         self.tokens += whole;
-        *self.gone.entry(layer).or_default() += whole;
+        *self.removed.entry(layer).or_default() += whole;
     }
 
-    fn masked(&self) -> u64 {
-        self.gone.values().sum()
+    fn removed_tokens(&self) -> u64 {
+        self.removed.values().sum()
     }
 
-    fn share(&self) -> f64 {
-        self.masked() as f64 / self.tokens as f64
+    fn removed_share(&self) -> f64 {
+        self.removed_tokens() as f64 / self.tokens as f64
     }
 
-    /// The layer that took most.
-    fn by(&self) -> Option<usize> {
-        self.gone.iter().max_by_key(|(_, tokens)| **tokens).map(|(layer, _)| *layer)
+    /// The layer that removed most.
+    fn main_remover(&self) -> Option<usize> {
+        self.removed.iter().max_by_key(|(_, tokens)| **tokens).map(|(layer, _)| *layer)
     }
 }
 
-/// The recorded tool result that a block is, or stands in place of.
-fn result(replay: &ReplayView, id: BlockId) -> Option<BlockId> {
+/// The recorded tool result that a block is or replaces.
+fn recorded_result(replay: &ReplayView, id: BlockId) -> Option<BlockId> {
     let recorded = replay.journal.recorded_block(replay.conversation, id)?;
     matches!(replay.conversation.block(recorded).kind, Kind::ToolResult(_)).then_some(recorded)
 }
 
-fn told(replay: &ReplayView, folds: &[Fold]) -> Vec<Detection> {
-    let most = folds.iter().max_by_key(|fold| fold.seen.masked());
-    match most {
-        Some(worst) if folds.len() > MOST => {
-            let found = one(replay, worst);
-            let message = format!("{}; so at {} in all", found.message, plural(folds.len(), "fold"));
-            vec![Detection { message, ..found }.with("folds", folds.len())]
+/// One finding for each summary of a layer, or one for all if there are many.
+fn detections(replay: &ReplayView, summaries: &[BlindSummary]) -> Vec<Detection> {
+    let worst = summaries.iter().max_by_key(|summary| summary.results.removed_tokens());
+    match worst {
+        Some(worst) if summaries.len() > MOST => {
+            let detection = detection(replay, worst);
+            let message = format!("{}; {} summaries are like this", detection.message, summaries.len());
+            vec![Detection { message, ..detection }.with("folds", summaries.len())]
         }
-        _ => folds.iter().map(|fold| one(replay, fold)).collect(),
+        _ => summaries.iter().map(|summary| detection(replay, summary)).collect(),
     }
 }
 
-fn one(replay: &ReplayView, fold: &Fold) -> Detection {
-    let Fold { call, layer, seen } = fold;
-    let by = seen.by();
-    let (tokens, masked, percent) = (seen.tokens, seen.masked(), seen.share() * 100.0);
+fn detection(replay: &ReplayView, summary: &BlindSummary) -> Detection {
+    let BlindSummary { call, layer, results } = summary;
+    let remover = results.main_remover();
+    let (tokens, removed, percent) = (results.tokens, results.removed_tokens(), results.removed_share() * 100.0);
     let message = format!(
-        "{} summarises {} of {tokens} tokens of which {masked} ({percent:.0} %) were gone before, most by {}",
+        "{} summarises {} of {tokens} tokens, but {removed} ({percent:.0} %) had been removed before, most by {}",
         replay.who(*layer),
-        plural(seen.results, "tool result"),
-        by.map_or("a layer", |by| replay.who(by))
+        plural(results.count, "tool result"),
+        remover.map_or("a layer", |remover| replay.who(remover))
     );
-    let found = Detection::at_call(replay, Level::Warning, *call, message).with("layer", replay.layer(*layer));
-    let found = found.with("by", by.map_or("a layer", |by| replay.layer(by)));
-    found.with("results", seen.results).with("tokens", tokens).with("masked_tokens", masked).with("share", seen.share())
+    let detection = Detection::at_call(replay, Level::Warning, *call, message).with("layer", replay.layer(*layer));
+    let detection = detection.with("by", remover.map_or("a layer", |remover| replay.layer(remover)));
+    let detection = detection.with("results", results.count).with("tokens", tokens);
+    detection.with("masked_tokens", removed).with("share", results.removed_share())
 }

@@ -1,17 +1,19 @@
-//! `fold_input_cut`: the summarizer is not shown all of what it summarises, and the rest is gone unread.
+//! `fold_input_cut`: the summarizer does not see all of what it summarises, and the rest is lost unread.
 //!
-//! What it means: the messages, written down, are longer than the layer's limit on the input, and what is beyond the limit can be
-//! in no summary. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent redoes it; one that keeps
-//! the end hides the task; one that keeps both hides the middle. What to change: `input_chars` of at least the layer's threshold
-//! in characters, or a threshold below it; `input_side` chooses what is lost; `keep_recent` keeps the newest as it is. Evidence:
-//! learn-claude-code's s06 summarises at 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000
-//! tokens by default.
+//! What it means: the messages, as text, are longer than the layer's limit on the input, and no summary can contain
+//! what is beyond the limit. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent does it
+//! again. A limit that keeps the end hides the task. A limit that keeps both hides the middle. What to change: set
+//! `input_chars` to at least the layer's threshold in characters, or lower the threshold below it. `input_side` chooses
+//! what is lost; `keep_recent` keeps the newest messages as they are. Evidence: learn-claude-code's s06 summarises at
+//! 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000 tokens by default.
 //!
-//! Cuts of less than 5 % that hide neither the task nor the newest message are left out; a layer that cuts more than five times
-//! is told once, at its worst cut. It is silent for the record, which does not tell what its summarizer was shown. That a block
-//! on the edge was shown in part is known to the share of its characters.
+//! The rule leaves out cuts of less than 5 % that hide neither the task nor the newest message. If a layer cuts more
+//! than five times, one finding reports it, at its worst cut. The rule does not run on the recorded session, because
+//! the record does not show what its summarizer read. If a block at the edge was shown in part, the rule counts its
+//! hidden share by characters.
 //!
-//! Precision: 8 opened of 74, held against the request before and what entered since, written out as JSON: 8 right.
+//! Precision: of 74 findings we opened 8 and compared them with the request before and the messages since, as JSON: 8
+//! are right.
 
 use std::collections::BTreeMap;
 
@@ -19,62 +21,63 @@ use crate::engine::summarizer::HiddenInput;
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::calibration::median;
-use crate::util::text::plural;
 
-/// A smaller share is the space a cut leaves for rounding: ours.
+/// Cuts of a smaller share count as rounding. We chose the number.
 const LEAST_SHARE: f64 = 0.05;
-/// So many cuts of one layer are told one by one.
+/// Most cuts of one layer that are reported one by one.
 const MOST: usize = 5;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let mut cuts: BTreeMap<usize, Vec<Cut>> = BTreeMap::new();
+    let mut cuts: BTreeMap<usize, Vec<InputCut>> = BTreeMap::new();
     for summary in replay.journal.summaries.iter().filter(|summary| !summary.attempt.failed) {
-        let Some(unshown) = summary.attempt.unshown else { continue };
-        let share = unshown.chars as f64 / unshown.of as f64;
-        if share >= LEAST_SHARE || unshown.task || unshown.newest {
-            cuts.entry(summary.layer).or_default().push(Cut { call: summary.call, unshown, share });
+        let Some(hidden) = summary.attempt.unshown else { continue };
+        let share = hidden.chars as f64 / hidden.of as f64;
+        if share >= LEAST_SHARE || hidden.task || hidden.newest {
+            cuts.entry(summary.layer).or_default().push(InputCut { call: summary.call, hidden, share });
         }
     }
-    let told = |(layer, cuts): (usize, Vec<Cut>)| match cuts.len() {
-        0..=MOST => cuts.iter().map(|cut| one(replay, layer, cut)).collect(),
-        _ => Vec::from_iter(many_cuts(replay, layer, &cuts)),
+    let detections = |(layer, cuts): (usize, Vec<InputCut>)| match cuts.len() {
+        0..=MOST => cuts.iter().map(|cut| detection_of_cut(replay, layer, cut)).collect(),
+        _ => Vec::from_iter(detection_of_many_cuts(replay, layer, &cuts)),
     };
-    cuts.into_iter().flat_map(told).collect()
+    cuts.into_iter().flat_map(detections).collect()
 }
 
-struct Cut {
+struct InputCut {
     call: usize,
-    unshown: HiddenInput,
+    hidden: HiddenInput,
+    /// Share of the input's characters that is hidden.
     share: f64,
 }
 
-fn one(replay: &ReplayView, layer: usize, cut: &Cut) -> Detection {
-    let HiddenInput { chars, of, task, newest } = cut.unshown;
+fn detection_of_cut(replay: &ReplayView, layer: usize, cut: &InputCut) -> Detection {
+    let HiddenInput { chars, of, task, newest } = cut.hidden;
     let layer = replay.layer(layer);
     let hidden = [("the task", task), ("the newest message", newest)];
     let hidden: Vec<&str> = hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(what, _)| what).collect();
-    let among = if hidden.is_empty() { String::new() } else { format!(", {} among it", hidden.join(" and ")) };
+    let including = if hidden.is_empty() { String::new() } else { format!(", including {}", hidden.join(" and ")) };
     let percent = cut.share * 100.0;
-    let message =
-        format!("{layer}'s summarizer is not shown {chars} of {of} characters ({percent:.0} %) of what it summarises{among}");
-    let found = Detection::at_call(replay, Level::Warning, cut.call, message).with("layer", layer);
-    found.with("unshown_chars", chars).with("chars", of).with("share", cut.share).with("task", task).with("newest", newest)
+    let message = format!(
+        "{layer}'s summarizer does not see {chars} of the {of} characters ({percent:.0} %) that it summarises{including}"
+    );
+    let detection = Detection::at_call(replay, Level::Warning, cut.call, message).with("layer", layer);
+    detection.with("unshown_chars", chars).with("chars", of).with("share", cut.share).with("task", task).with("newest", newest)
 }
 
-fn many_cuts(replay: &ReplayView, layer: usize, cuts: &[Cut]) -> Option<Detection> {
-    let worst = cuts.iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
-    let middle = median(&mut cuts.iter().map(|cut| cut.share).collect::<Vec<_>>())?;
+fn detection_of_many_cuts(replay: &ReplayView, layer: usize, cuts: &[InputCut]) -> Option<Detection> {
+    let worst = cuts.iter().max_by(|cut, other| cut.share.total_cmp(&other.share))?;
+    let median_share = median(&mut cuts.iter().map(|cut| cut.share).collect::<Vec<_>>())?;
     let [task, newest] =
-        [|cut: &&Cut| cut.unshown.task, |cut: &&Cut| cut.unshown.newest].map(|hidden| cuts.iter().filter(hidden).count());
+        [|cut: &&InputCut| cut.hidden.task, |cut: &&InputCut| cut.hidden.newest].map(|hides| cuts.iter().filter(hides).count());
     let layer = replay.layer(layer);
     let message = format!(
-        "{layer}'s summarizer is not shown all of what it summarises in {}: {:.0} % of the characters are left out in the median, here \
-         {:.0} %; the newest message is hidden {newest} times, the task {task} times",
-        plural(cuts.len(), "fold"),
-        middle * 100.0,
+        "{layer}'s summarizer does not see all of what it summarises in {} summaries: the median cut hides {:.0} % of the \
+         characters, the cut at this call {:.0} %; the newest message is hidden {newest} times, the task {task} times",
+        cuts.len(),
+        median_share * 100.0,
         worst.share * 100.0
     );
-    let found = Detection::at_call(replay, Level::Warning, worst.call, message).with("layer", layer);
-    let found = found.with("folds", cuts.len()).with("share", middle).with("worst_share", worst.share);
-    Some(found.with("task", task).with("newest", newest))
+    let detection = Detection::at_call(replay, Level::Warning, worst.call, message).with("layer", layer);
+    let detection = detection.with("folds", cuts.len()).with("share", median_share).with("worst_share", worst.share);
+    Some(detection.with("task", task).with("newest", newest))
 }

@@ -1,20 +1,20 @@
-//! `fold_input_overflow`: the summarizer's own call does not fit the window.
+//! `fold_input_overflow`: the summarizer's own call does not fit the context window.
 //!
-//! What it means: its input, its prompt and the most its answer may take are together more than the window; where the call
-//! continues the conversation (`rides_prefix`), system prompt and tools count, too. Why it hurts: the API refuses the very call
-//! that should have mended the context. A retry with less begins without the oldest messages, so the task is what goes first;
-//! without one nothing is summarised, the context grows on, and the agent stands still. What to change: a lower `threshold`, so
-//! that the room left is more than the growth of one call; `input_chars`, or a `truncate` or `persist` layer before it;
-//! `max_retries` with a `shrink`. Evidence: claude-code #23047, #13889, #14274, codex #29319, #8632, gemini-cli #7784, #14766,
-//! goose #8642, cline #8315.
+//! What it means: the input of the call, its prompt and the maximum length of its answer together exceed the window. If
+//! the call continues the conversation (`rides_prefix`), the system prompt and the tools count too. Why it hurts: the
+//! API refuses the very call that should make the context smaller. A retry with less input leaves out the oldest
+//! messages first, so the task is lost first. Without a retry nothing is summarised, the context keeps growing, and the
+//! agent cannot go on. What to change: a lower `threshold`, so that the room left is more than the growth of one call;
+//! `input_chars`, or a `truncate` or `persist` layer before it; `max_retries` with a `shrink`. Evidence: claude-code
+//! #23047, #13889, #14274, codex #29319, #8632, gemini-cli #7784, #14766, goose #8642, cline #8315.
 //!
-//! An error where nothing came of it, a warning where a retry did. A replay's own summarizer is asked with its prompt and the
-//! system prompt left out of the count, so of a call that is over by no more than these the replay has a summary all the same. Of
-//! the record it tells compactions whose context was larger than the window; calls that were answered with more show a larger
-//! one.
+//! It is an error if the call produced no summary, and a warning if a retry did. The summarizer of a replay does not
+//! count its prompt and the system prompt, so if a call is over the window by no more than these, the replay still has
+//! a summary. For the recorded session the rule reports compactions whose context was larger than the window; if the
+//! API answered a larger request, the rule takes that size as the window.
 //!
-//! Precision: 3 opened (all that 100 recorded files gave under four presets), 3 right; one of them is over by less than its
-//! prompt and system prompt.
+//! Precision: we opened 3 findings (all that 100 recorded files gave under four presets), and 3 are right. One of them
+//! is over by less than its prompt and system prompt.
 
 use crate::engine::journal::Summary;
 use crate::engine::layer::LayerSpec;
@@ -24,122 +24,129 @@ use crate::util::text::plural;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
-        return of_the_record(replay);
+        return detect_in_record(replay);
     }
-    let mut runs: Vec<Run> = Vec::new();
+    let mut overflows: Vec<Overflow> = Vec::new();
     for attempts in replay.journal.summaries.chunk_by(|one, next| (one.call, one.layer) == (next.call, next.layer)) {
-        let Some(run) = over(replay, attempts) else {
-            runs.iter_mut().filter(|run| run.layer == attempts[0].layer).for_each(|run| run.goes_on = false);
+        let Some(overflow) = overflow(replay, attempts) else {
+            overflows.iter_mut().filter(|earlier| earlier.layer == attempts[0].layer).for_each(|earlier| earlier.is_open = false);
             continue;
         };
-        match runs.iter_mut().find(|earlier| earlier.goes_on && earlier.layer == run.layer && run.end == End::Nothing) {
+        let continued = overflows
+            .iter_mut()
+            .find(|earlier| earlier.is_open && earlier.layer == overflow.layer && overflow.outcome == Outcome::NoSummary);
+        match continued {
             Some(earlier) => {
-                earlier.folds += 1;
-                earlier.last = run.first;
+                earlier.summaries += 1;
+                earlier.last = overflow.first;
             }
-            None => runs.push(run),
+            None => overflows.push(overflow),
         }
     }
-    runs.iter().map(|run| run.found(replay)).collect()
+    overflows.iter().map(|overflow| overflow.detection(replay)).collect()
 }
 
-/// What became of a call that does not fit.
+/// How a call that does not fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Nothing,
-    /// A later attempt with so many tokens of input.
-    Mended(u64),
-    /// The replay does not count the prompt, and has an answer.
+enum Outcome {
+    NoSummary,
+    /// A later attempt with this many tokens of input succeeded.
+    RetrySucceeded(u64),
+    /// The replay does not count the prompt, so the call succeeded there.
     Answered,
 }
 
-/// Calls of one layer's summarizer that do not fit, one after another.
-struct Run {
+/// Consecutive calls of one layer's summarizer that do not fit.
+struct Overflow {
     layer: usize,
+    /// Index of the first and of the last call.
     first: usize,
     last: usize,
-    folds: usize,
+    summaries: usize,
     input: u64,
-    /// The prompt, and the system prompt where it is sent.
+    /// Tokens of the prompt, and of the system prompt if it is sent.
     prompt: u64,
+    /// Maximum tokens of the answer.
     answer: u64,
     retries: usize,
-    end: End,
-    goes_on: bool,
+    outcome: Outcome,
+    /// Whether the next call that does not fit belongs to this run.
+    is_open: bool,
 }
 
-/// The attempts of one layer at one call, if the first of them that matters does not fit.
-fn over(replay: &ReplayView, attempts: &[Summary]) -> Option<Run> {
-    let rides = replay.policy.layers[attempts[0].layer].reuses_prefix_cache();
-    let prompt = |one: &Summary| one.attempt.prompt + if rides { replay.journal.overhead } else { 0 };
-    let fits = |one: &&Summary| one.attempt.tokens_in + prompt(one) + one.attempt.max_tokens <= replay.window;
-    let at = attempts.iter().position(|one| !fits(&one))?;
-    let (one, later) = (&attempts[at], &attempts[at + 1..]);
-    let mended = later.iter().find(|later| !later.attempt.failed);
-    let end = match mended {
-        _ if !one.attempt.failed => End::Answered,
-        Some(later) => End::Mended(later.attempt.tokens_in),
-        None => End::Nothing,
+/// Checks the attempts of one layer at one call, from the first that does not fit. `None` if all fit.
+fn overflow(replay: &ReplayView, attempts: &[Summary]) -> Option<Overflow> {
+    let reuses_prefix = replay.policy.layers[attempts[0].layer].reuses_prefix_cache();
+    let prompt = |summary: &Summary| summary.attempt.prompt + if reuses_prefix { replay.journal.overhead } else { 0 };
+    let fits = |summary: &&Summary| summary.attempt.tokens_in + prompt(summary) + summary.attempt.max_tokens <= replay.window;
+    let at = attempts.iter().position(|summary| !fits(&summary))?;
+    let (summary, later) = (&attempts[at], &attempts[at + 1..]);
+    let succeeded = later.iter().find(|later| !later.attempt.failed);
+    let outcome = match succeeded {
+        _ if !summary.attempt.failed => Outcome::Answered,
+        Some(later) => Outcome::RetrySucceeded(later.attempt.tokens_in),
+        None => Outcome::NoSummary,
     };
-    Some(Run {
-        layer: one.layer,
-        first: one.call,
-        last: one.call,
-        folds: 1,
-        input: one.attempt.tokens_in,
-        prompt: prompt(one),
-        answer: one.attempt.max_tokens,
+    Some(Overflow {
+        layer: summary.layer,
+        first: summary.call,
+        last: summary.call,
+        summaries: 1,
+        input: summary.attempt.tokens_in,
+        prompt: prompt(summary),
+        answer: summary.attempt.max_tokens,
         retries: later.len(),
-        end,
-        goes_on: end == End::Nothing,
+        outcome,
+        is_open: outcome == Outcome::NoSummary,
     })
 }
 
-impl Run {
-    fn found(&self, replay: &ReplayView) -> Detection {
+impl Overflow {
+    fn detection(&self, replay: &ReplayView) -> Detection {
         let Self { input, prompt, answer, retries, .. } = *self;
         let needed = input + prompt + answer;
-        let end = match self.end {
-            End::Mended(tokens) => format!("a retry with {tokens} of input mended it"),
-            End::Nothing if retries > 0 => format!("{} with less did not mend it", plural(retries, "attempt")),
-            End::Nothing => "nothing was summarised".to_owned(),
-            End::Answered => "the replay counts no prompt and has an answer".to_owned(),
+        let outcome = match self.outcome {
+            Outcome::RetrySucceeded(tokens) => format!("a retry with {tokens} tokens of input succeeded"),
+            Outcome::NoSummary if retries > 0 => format!("{} with less input failed too", plural(retries, "attempt")),
+            Outcome::NoSummary => "nothing was summarised".to_owned(),
+            Outcome::Answered => "the replay does not count the prompt, so it has a summary".to_owned(),
         };
         let what = if replay.policy.layers[self.layer].reuses_prefix_cache() { "prompt and system prompt" } else { "prompt" };
-        let again = match self.folds {
+        let repeated = match self.summaries {
             1 => String::new(),
-            folds => format!("; so {folds} times in a row, up to call {}", self.last + 1),
+            summaries => format!("; the same {summaries} times in a row, until call {}", self.last + 1),
         };
         let message = format!(
-            "{}'s own call needs {needed} tokens ({input} of input, {prompt} of {what}, {answer} for the answer) and the window has \
-             {}: {end}{again}",
+            "{}'s summarizer call needs {needed} tokens ({input} of input, {prompt} of {what}, {answer} for the answer), but the \
+             window has {}: {outcome}{repeated}",
             replay.layer(self.layer),
             replay.window
         );
-        let level = if self.end == End::Nothing { Level::Error } else { Level::Warning };
-        let found = Detection::at_call(replay, level, self.first, message).with("layer", replay.layer(self.layer));
-        let found = found.with("tokens_in", input).with("prompt_tokens", prompt).with("max_tokens", answer);
-        found
+        let level = if self.outcome == Outcome::NoSummary { Level::Error } else { Level::Warning };
+        let detection = Detection::at_call(replay, level, self.first, message).with("layer", replay.layer(self.layer));
+        let detection = detection.with("tokens_in", input).with("prompt_tokens", prompt).with("max_tokens", answer);
+        detection
             .with("window", replay.window)
             .with("retries", retries)
-            .with("mended", self.end != End::Nothing)
-            .with("folds", self.folds)
+            .with("mended", self.outcome != Outcome::NoSummary)
+            .with("folds", self.summaries)
     }
 }
 
-/// Compactions that were made of more than the window holds.
-fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
+/// Reports recorded compactions whose context was larger than the window.
+fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
     let conversation = replay.conversation;
     let answered = conversation.calls.iter().filter_map(|call| Some(call.billed()?.request())).max().unwrap_or_default();
     let window = replay.window.max(answered);
-    let made =
+    let compactions =
         replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].spec, LayerSpec::Recorded(_)));
-    let found = made.filter_map(|made| {
+    let detections = compactions.filter_map(|made| {
         let compaction = &conversation.compactions[made.restored.compaction];
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;
-        let message = format!("a compaction was made of {tokens} tokens, and the window has {window}: its own call did not fit");
-        let found = Detection::at_call(replay, Level::Error, made.call, message).at_line(Some(compaction.line));
-        Some(found.with("tokens_in", tokens).with("window", window))
+        let message =
+            format!("the harness compacted {tokens} tokens, but the window has {window}: the summarizer's call did not fit");
+        let detection = Detection::at_call(replay, Level::Error, made.call, message).at_line(Some(compaction.line));
+        Some(detection.with("tokens_in", tokens).with("window", window))
     });
-    found.collect()
+    detections.collect()
 }

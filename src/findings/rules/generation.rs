@@ -1,26 +1,27 @@
-//! `generation`: what went through several summaries, and how much of it the last still held.
+//! `generation`: how many facts survive when summaries are summarised again.
 //!
-//! What it means: a fact went into a summary, and that summary into another. It is a warning where less of it survives two or
-//! more summaries than one. Why it hurts: each summary is written from the one before, so what one leaves out no later one can
-//! hold, and the oldest, the task and its constraints, goes first. What to change: fold later and less often (a higher
-//! `threshold`), keep the users' words beside the summary (`{request}` in `template`), and write what was folded to a file whose
-//! path stays (`archive`, `{path}`). Evidence: nac #147 (facts are lost in a repeated compaction with nothing new) and PR #164,
+//! What it means: a fact went into a summary, and that summary went into another. It is a warning if fewer facts
+//! survive two or more summaries than survive one. Why it hurts: each summary is written from the one before, so no
+//! later summary can contain what an earlier one left out. The oldest content, the task and its constraints, is lost
+//! first. What to change: summarise later and less often (a higher `threshold`), keep the users' words beside the
+//! summary (`{request}` in `template`), and write the summarised messages to a file whose path stays in the context
+//! (`archive`, `{path}`). Evidence: nac #147 (facts are lost in a repeated compaction with nothing new) and PR #164,
 //! langchain #39261.
 //!
-//! Of the record it says nothing: what a recorded agent used it could see, so its own summaries seem to hold all of it. Fewer
-//! than 20 uses of a generation are too few to tell decay.
+//! The rule does not run on the recorded session: a recorded agent could see everything that it used, so its own
+//! summaries seem to hold all of it. Fewer than 20 uses after a number of summaries are too few to show a decline.
 //!
-//! Precision: 18 findings of four policies were read, and make sense beside the policies; their counts are those of `kept` and
-//! were not taken by another way.
+//! Precision: we read 18 findings of four policies, and they make sense for these policies. Their counts are those of
+//! `kept`; we did not count them in another way.
 
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::retention::Share;
 use crate::util::text::plural;
 
-/// Uses of a generation from which on its share says something: with 20, a share is known to about ±22 percentage points.
+/// Fewest uses for which a share is meaningful: with 20, it is known to about ±22 percentage points.
 const FEWEST: u64 = 20;
-/// By how much less survives several summaries than one, for a warning: a tenth of all uses' weight.
+/// Difference between the shares that survive one summary and several from which it is a warning: a tenth of the uses' weight.
 const DECAY: f64 = 0.1;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
@@ -28,33 +29,34 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         return Vec::new();
     }
     let [none, once, twice, older @ ..] = &replay.kept.by_generation;
-    let mut more = Share::default();
-    older.iter().for_each(|share| more.add(share));
-    let several = sum(twice, &more);
+    let mut three_or_more = Share::default();
+    older.iter().for_each(|share| three_or_more.add(share));
+    let several = sum(twice, &three_or_more);
     if several.uses == 0 {
         return Vec::new();
     }
     let decays = once.uses >= FEWEST && several.uses >= FEWEST && survival(several) + DECAY <= survival(*once);
-    let generations = [("no summary", none), ("1 summary", once), ("2 summaries", twice), ("3 or more", &more)];
-    let told = generations.iter().filter(|(_, share)| share.uses > 0).map(|(name, share)| {
-        format!("{:.0} % behind {name} ({})", 100.0 * survival(**share), plural(share.uses as usize, "use"))
-    });
-    let message = format!("of what later calls use, the requests hold {}", told.collect::<Vec<_>>().join(", "));
+    let generations = [("no summary", none), ("1 summary", once), ("2 summaries", twice), ("3 or more", &three_or_more)];
+    let shares = generations
+        .iter()
+        .filter(|(_, share)| share.uses > 0)
+        .map(|(name, share)| format!("{:.0} % after {name} ({})", 100.0 * survival(**share), plural(share.uses as usize, "use")));
+    let message = format!("of the facts that later calls use, the requests still hold {}", shares.collect::<Vec<_>>().join(", "));
     let level = if decays { Level::Warning } else { Level::Note };
-    let mut found = Detection::of_all(level, message);
+    let mut detection = Detection::of_all(level, message);
     for (name, (_, share)) in ["none", "1", "2", "3_or_more"].iter().zip(generations) {
-        found = found.with(&format!("uses_{name}"), share.uses).with(&format!("held_{name}"), survival(*share));
+        detection = detection.with(&format!("uses_{name}"), share.uses).with(&format!("held_{name}"), survival(*share));
     }
-    vec![found]
+    vec![detection]
 }
 
-fn sum(one: &Share, other: &Share) -> Share {
-    let mut sum = *one;
+fn sum(share: &Share, other: &Share) -> Share {
+    let mut sum = *share;
     sum.add(other);
     sum
 }
 
-/// The share of the uses' weight that the requests held.
+/// Share of the uses' weight that the requests still held.
 fn survival(share: Share) -> f64 {
     if share.weight > 0.0 { share.hit / share.weight } else { 0.0 }
 }

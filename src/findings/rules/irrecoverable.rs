@@ -1,20 +1,21 @@
-//! `irrecoverable`: tool results are taken away, and nothing the model can see leads back to them.
+//! `irrecoverable`: tool results are removed, and nothing the model can see leads back to them.
 //!
-//! What it means: no path or URL they were read from is in sight, they were not moved to a file whose name is, and no archive
-//! that holds them is named. Why it hurts: the model cannot know what is missing, nor fetch it; it guesses, or does the work
-//! again. What to change: an `archive` layer and `{path}` in the summary's `template` or the marker, `persist` in place of
-//! `clear`, or a placeholder that says what it was (`{tool}`, `{path}`). Evidence: maki #814, claude-code #92089; Claude Code
-//! names the transcript behind each summary.
+//! What it means: the context has no path or URL that they were read from, no name of a file that they were moved to,
+//! and no name of an archive that holds them. Why it hurts: the model cannot know what is missing, and cannot fetch it.
+//! It guesses, or does the work again. What to change: an `archive` layer and `{path}` in the summary's `template` or
+//! the marker, `persist` in place of `clear`, or a placeholder that names the content (`{tool}`, `{path}`). Evidence:
+//! maki #814, claude-code #92089; Claude Code names the transcript after each summary.
 //!
-//! A warning; a note where the calls of all but 1,000 tokens of them are in sight, so that they could be made again, for what
-//! that gives today. Left out are files that were written since and results of writing them (what they say now can be read),
-//! results cut in the middle, and copies of what stays. It is looked at when a result leaves and whenever something was dropped
-//! or summarised later; told once for each layer that took the last way, from 1,000 tokens on. Of the record, a summary that says
-//! where the full transcript lies (Claude Code's, learn-claude-code's) is a way back.
+//! It is a warning. It is a note if the tool calls of all but 1,000 tokens of the results are still in the context, so
+//! that the agent could make them again, for what they return today. The rule leaves out files that were written since
+//! and results of writing them (the agent can read their present content), results cut in the middle, and copies of
+//! what stays. It checks a result when it leaves, and again whenever a layer dropped or summarised something later. It
+//! reports each layer that removed the last way back once, from 1,000 tokens on. For the recorded session, a summary
+//! that names the full transcript (Claude Code's, learn-claude-code's) is a way back.
 //!
-//! Precision: 15 opened of 389; of the 45 results that they name, searched for in the request, 43 right: the text of one
-//! stood in a later run of the same test, of one in an approved plan. Of three a file of the same bare name was in sight, and not
-//! its path.
+//! Precision: of 389 findings we opened 15 and searched the requests for the 45 results that they name: 43 are right.
+//! The text of one was in a later run of the same test, that of another in an approved plan. For three, the request had
+//! a file of the same bare name, but not its path.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -28,84 +29,87 @@ use crate::metrics::retention::RecoveryPaths;
 use crate::transcript::conversation::{BlockId, Kind, Origin, PairId};
 use crate::util::text::plural;
 
-/// What a layer took away is told from so many tokens on: ours.
+/// Fewest tokens that a layer must remove to be reported. We chose the number.
 const LEAST_TOKENS: u64 = 1_000;
-/// So many of the largest are named.
+/// Number of the largest results that a message names.
 const NAMED: usize = 3;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let mut ways = RecoveryPaths::new(replay.conversation, replay.references, replay.journal);
-    let mut sent = RequestCursor::default();
-    let mut gone = Gone::default();
-    let mut lost: BTreeMap<usize, Vec<Lost>> = BTreeMap::new();
+    let mut recovery_paths = RecoveryPaths::new(replay.conversation, replay.references, replay.journal);
+    let mut cursor = RequestCursor::default();
+    let mut removed = RemovedResults::default();
+    let mut lost: BTreeMap<usize, Vec<LostResult>> = BTreeMap::new();
     for request in &replay.journal.requests {
-        ways.advance(request);
-        sent.advance(request);
+        recovery_paths.advance(request);
+        cursor.advance(request);
         if request.view_rebuilt {
-            gone.away.retain(|_, away| !away.of_view);
+            removed.results.retain(|_, removal| !removal.in_view);
         }
-        gone.fresh.clear();
-        let mut forgot = None;
-        for (changes, of_view) in [(&request.changes, false), (&request.view, true)] {
+        removed.fresh.clear();
+        let mut last_removing_layer = None;
+        for (changes, in_view) in [(&request.changes, false), (&request.view, true)] {
             for change in changes {
                 if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Replace) = (change.cause, change.kind) {
-                    forgot = Some(layer);
+                    last_removing_layer = Some(layer);
                 }
-                gone.take(replay, change, of_view);
+                removed.add(replay, change, in_view);
             }
         }
-        if gone.pointer {
+        if removed.transcript_is_named {
             continue;
         }
-        let suspects: Vec<BlockId> = if forgot.is_some() { gone.away.keys().copied().collect() } else { gone.fresh.clone() };
+        let suspects: Vec<BlockId> =
+            if last_removing_layer.is_some() { removed.results.keys().copied().collect() } else { removed.fresh.clone() };
         let mut calls = None;
-        for block in suspects.into_iter().filter(|block| !leads_back(replay, &ways, *block, request.call)) {
-            let Some(away) = gone.away.remove(&block).filter(|_| gone.told.insert(block)) else { continue };
-            // Who took the result may have left a way, which a later layer took.
-            let layer = forgot.filter(|_| !gone.fresh.contains(&block)).unwrap_or(away.layer);
-            let calls = calls.get_or_insert_with(|| tool_uses(replay, sent.blocks()));
-            let again = matches!(replay.block(block).kind, Kind::ToolResult(pair) if calls.contains(&pair));
+        for block in suspects.into_iter().filter(|block| !leads_back(replay, &recovery_paths, *block, request.call)) {
+            let Some(removal) = removed.results.remove(&block).filter(|_| removed.reported.insert(block)) else { continue };
+            // The layer that removed the result may have left a way back, which a later layer removed.
+            let layer = last_removing_layer.filter(|_| !removed.fresh.contains(&block)).unwrap_or(removal.layer);
+            let calls = calls.get_or_insert_with(|| tool_uses(replay, cursor.blocks()));
+            let call_is_visible = matches!(replay.block(block).kind, Kind::ToolResult(pair) if calls.contains(&pair));
             let tokens = (replay.tokens)(block);
-            lost.entry(layer).or_default().push(Lost { block, call: request.call, tokens, again });
+            lost.entry(layer).or_default().push(LostResult { block, call: request.call, tokens, call_is_visible });
         }
     }
-    lost.into_iter().filter_map(|(layer, lost)| found(replay, layer, lost)).collect()
+    lost.into_iter().filter_map(|(layer, lost)| detection(replay, layer, lost)).collect()
 }
 
-/// A result that a layer took away, from the model's sight or from this request only.
-struct Away {
+/// The removal of a result.
+struct Removal {
     layer: usize,
-    of_view: bool,
+    /// The result is missing from the sent view only; the stored context still has it.
+    in_view: bool,
 }
 
-/// A result that nothing in sight leads to, and the call from whose request on.
-struct Lost {
+/// A result that nothing in the context leads back to.
+struct LostResult {
     block: BlockId,
+    /// Index of the first call whose request has no way back.
     call: usize,
     tokens: u64,
-    /// Its tool call is in sight.
-    again: bool,
+    /// Its tool call is still in the context.
+    call_is_visible: bool,
 }
 
-/// Which results are away.
+/// The results that are not in the context at present.
 #[derive(Default)]
-struct Gone {
-    away: BTreeMap<BlockId, Away>,
-    /// Those that left before the present request.
+struct RemovedResults {
+    results: BTreeMap<BlockId, Removal>,
+    /// Results that were removed right before the current request.
     fresh: Vec<BlockId>,
-    /// Results of which another copy stays.
+    /// Results that have another copy in the context.
     copies: BTreeSet<BlockId>,
-    told: BTreeSet<BlockId>,
-    /// The newest recorded summary says where the transcript lies.
-    pointer: bool,
+    reported: BTreeSet<BlockId>,
+    /// The newest recorded summary names the file of the full transcript.
+    transcript_is_named: bool,
 }
 
-impl Gone {
-    fn take(&mut self, replay: &ReplayView, change: &Change, of_view: bool) {
+impl RemovedResults {
+    fn add(&mut self, replay: &ReplayView, change: &Change, in_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
-        let act = &replay.policy.layers[layer].spec;
-        if change.kind == ChangeKind::Replace && matches!(act, LayerSpec::Recorded(_)) {
-            self.pointer = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
+        let spec = &replay.policy.layers[layer].spec;
+        if change.kind == ChangeKind::Replace && matches!(spec, LayerSpec::Recorded(_)) {
+            self.transcript_is_named = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
         for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {
@@ -113,14 +117,14 @@ impl Gone {
             if !matches!(block.kind, Kind::ToolResult(_)) || block.origin == Origin::Placeholder {
                 continue;
             }
-            match (change.kind, act) {
+            match (change.kind, spec) {
                 (ChangeKind::Rewrite, LayerSpec::Dedupe(_)) => _ = self.copies.insert(recorded),
                 (ChangeKind::Rewrite, LayerSpec::Truncate(_)) => {}
-                _ if self.copies.contains(&recorded) || self.told.contains(&recorded) => {}
+                _ if self.copies.contains(&recorded) || self.reported.contains(&recorded) => {}
                 _ => {
-                    // What was moved to disk, or masked with a path in sight, leaves only once.
-                    if let Entry::Vacant(place) = self.away.entry(recorded) {
-                        place.insert(Away { layer, of_view });
+                    // A result that was moved to disk, or masked with a path, is removed only once.
+                    if let Entry::Vacant(entry) = self.results.entry(recorded) {
+                        entry.insert(Removal { layer, in_view });
                         self.fresh.push(recorded);
                     }
                 }
@@ -129,13 +133,13 @@ impl Gone {
     }
 }
 
-/// Whether something in sight leads to a result: a way back to what it was, or the file that its call wrote.
-fn leads_back(replay: &ReplayView, ways: &RecoveryPaths, block: BlockId, call: usize) -> bool {
+/// Whether something in the context leads back to a result: a way to its content, or the file that its call wrote.
+fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockId, call: usize) -> bool {
     let used = || match replay.block(block).kind {
         Kind::ToolResult(pair) => replay.conversation.pair(pair).used,
         _ => None,
     };
-    ways.to(block, call).is_some() || used().is_some_and(|used| ways.names(used))
+    recovery_paths.to(block, call).is_some() || used().is_some_and(|used| recovery_paths.names(used))
 }
 
 fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
@@ -146,37 +150,38 @@ fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
     blocks.iter().filter_map(pair).collect()
 }
 
-fn found(replay: &ReplayView, layer: usize, mut lost: Vec<Lost>) -> Option<Detection> {
+fn detection(replay: &ReplayView, layer: usize, mut lost: Vec<LostResult>) -> Option<Detection> {
     let tokens: u64 = lost.iter().map(|lost| lost.tokens).sum();
     if tokens < LEAST_TOKENS {
         return None;
     }
     let first = lost.iter().map(|lost| lost.call).min()?;
-    let again = lost.iter().filter(|lost| lost.again).count();
+    let visible_calls = lost.iter().filter(|lost| lost.call_is_visible).count();
     lost.sort_by_key(|lost| (std::cmp::Reverse(lost.tokens), lost.block));
-    let name = |lost: &Lost| {
+    let name = |lost: &LostResult| {
         let block = replay.block(lost.block);
         let Kind::ToolResult(pair) = block.kind else { return String::new() };
         let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_named(block.line));
         format!("{name} at {line} ({} tokens)", lost.tokens)
     };
     let largest = lost.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
-    let in_sight = match again {
+    let except_calls = match visible_calls {
         0 => String::new(),
-        _ if again == lost.len() => ", but for their calls, which could be made again".to_owned(),
-        again => format!(" ({again} of their calls are in sight and could be made again)"),
+        _ if visible_calls == lost.len() => ", except their tool calls, which could be made again".to_owned(),
+        visible_calls => format!(" ({visible_calls} of their tool calls are still there and could be made again)"),
     };
     let message = format!(
-        "{} leaves nothing in sight that leads back to {} of {tokens} tokens{in_sight}; the largest: {largest}",
+        "{} leaves nothing in the context that leads back to {} of {tokens} tokens{except_calls}; the largest: {largest}",
         replay.who(layer),
         plural(lost.len(), "tool result")
     );
-    let for_good: u64 = lost.iter().filter(|lost| !lost.again).map(|lost| lost.tokens).sum();
-    let level = if for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
-    let found = Detection::at_call(replay, level, first, message).with("layer", replay.layer(layer));
-    let places = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
-    let found = found.with("results", lost.len()).with("tokens", tokens).with("largest_lines", places.collect::<Vec<_>>());
+    let tokens_for_good: u64 = lost.iter().filter(|lost| !lost.call_is_visible).map(|lost| lost.tokens).sum();
+    let level = if tokens_for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
+    let detection = Detection::at_call(replay, level, first, message).with("layer", replay.layer(layer));
+    let lines = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
+    let detection = detection.with("results", lost.len()).with("tokens", tokens);
+    let detection = detection.with("largest_lines", lines.collect::<Vec<_>>());
     let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);
-    let found = found.with("largest_calls", calls.collect::<Vec<_>>());
-    Some(found.with("calls_in_sight", again).with("tokens_for_good", for_good))
+    let detection = detection.with("largest_calls", calls.collect::<Vec<_>>());
+    Some(detection.with("calls_in_sight", visible_calls).with("tokens_for_good", tokens_for_good))
 }

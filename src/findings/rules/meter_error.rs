@@ -1,20 +1,21 @@
-//! `meter_error`: the policy's own meter is far from the tokens that the record was billed.
+//! `meter_error`: the policy's own meter is far from the tokens that the recorded session was billed.
 //!
-//! What it means: from call to call the meter's estimate of what entered is off by 15 % or more in the median. Why it hurts: a
-//! trigger that goes by it comes too early, and cuts off what there was room for, or too late, and the API refuses. What to
-//! change: `meter = "recorded+ceil(chars/4)"`, which estimates only what came since the last call; a divisor that fits
-//! (`recompact inspect` compares meters); a threshold with room for the error. Evidence: openclaw #70052, #103930, pi #2562,
-//! agentscope-java #2985, langchain #34664.
+//! What it means: from call to call, the meter's estimate of what entered has a median error of 15 % or more. Why it
+//! hurts: a threshold with this meter is reached too early, so that content is cut although there is room for it, or
+//! too late, so that the API refuses the request. What to change: `meter = "recorded+ceil(chars/4)"`, which estimates
+//! only what came since the last call; a divisor that fits (`recompact inspect` compares meters); a threshold with room
+//! for the error. Evidence: openclaw #70052, #103930, pi #2562, agentscope-java #2985, langchain #34664.
 //!
-//! A warning where the sum is off by as much, a note where errors of both signs level out, or where the meter counts characters,
-//! which a threshold in characters may mean. One for each meter of a layer's threshold; `by_class` is estimate ÷ usage where one
-//! class of blocks is nine tenths of what entered. Silent for meters that go by recorded usage, and under 30 calls whose growth
-//! is recorded. The rounds are those between the first call over the threshold by the meter and by usage, before anything was
-//! compacted; usage holds system prompt and tools, which such meters leave out. Of the record it holds what its harness says a
-//! compaction began with against the usage of the call before and what entered since.
+//! It is a warning if the sum is off by as much. It is a note if errors of both signs cancel out, or if the meter
+//! counts characters, because a threshold may be meant in characters. There is one finding for each meter of a layer's
+//! threshold. `by_class` is estimate ÷ usage where one class of blocks is nine tenths of what entered. The rule does
+//! not run on meters that use recorded usage, nor with fewer than 30 calls whose growth is recorded. The message
+//! compares the first calls over the threshold, by the meter and by usage, before anything was compacted; usage
+//! includes system prompt and tools, which such meters leave out. For the recorded session the rule compares the size
+//! that the harness reports before a compaction with the usage of the call before plus what entered since.
 //!
-//! Precision: 10 opened, held against what `recompact inspect` says of the meter: 10 right, most by little (16 to 19 %). Most of
-//! the rounds are the system prompt's.
+//! Precision: we opened 10 findings and compared them with `recompact inspect`: 10 are right, most by little (16 to 19
+//! %). Most of the distance between the two calls comes from the system prompt.
 
 use serde_json::{Map, Value};
 
@@ -25,14 +26,14 @@ use crate::tokens::meter::{Class, Divide, Meter, SizeUnit};
 use crate::transcript::conversation::{Compaction, RecordedEdit};
 use crate::util::text::plural;
 
-/// The relative error from which a meter is told: ours; the calibrated counter is below it.
+/// Relative error from which a meter is reported. We chose the number; the calibrated counter is below it.
 const LEAST_ERROR: f64 = 0.15;
-/// The share of what entered that makes a call one of a class.
-const OF_A_CLASS: f64 = 0.9;
+/// Share of what entered that assigns a call to one class of blocks.
+const CLASS_SHARE: f64 = 0.9;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
-        return of_the_record(replay);
+        return detect_in_record(replay);
     }
     let mut meters: Vec<(Meter, usize)> = Vec::new();
     for (index, layer) in replay.policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.threshold.is_some())
@@ -49,60 +50,62 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if deltas.len() < FEWEST {
         return Vec::new();
     }
-    meters.into_iter().filter_map(|(meter, layer)| of_meter(replay, meter, layer, &deltas)).collect()
+    meters.into_iter().filter_map(|(meter, layer)| detection_of_meter(replay, meter, layer, &deltas)).collect()
 }
 
-fn of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
+fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
     let pairs = metered(replay.conversation, deltas, &meter);
     let spread = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR)?;
     let mut ratios: Vec<f64> = pairs.iter().map(|(estimate, recorded)| estimate / *recorded as f64).collect();
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));
-    let middle = median(&mut ratios)?;
-    let limit = replay.journal.threshold_checks.iter().find(|weighed| weighed.layer == layer).map(|weighed| weighed.limit);
+    let median_ratio = median(&mut ratios)?;
+    let limit = replay.journal.threshold_checks.iter().find(|check| check.layer == layer).map(|check| check.limit);
     let in_tokens = !counts_characters(meter);
-    let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::of(replay, meter, limit));
+    let crossing = limit.filter(|_| in_tokens).and_then(|limit| Crossing::find(replay, meter, limit));
     let error = spread.error * 100.0;
     let (calls, id) = (plural(pairs.len(), "call"), replay.layer(layer));
     let message = match (in_tokens, limit) {
         (false, limit) => {
-            let trigger = limit.map_or(String::new(), |limit| {
-                format!(": {id}'s trigger, {limit} of them, is about {:.0} tokens", limit as f64 / middle)
+            let threshold = limit.map_or(String::new(), |limit| {
+                format!(": {id}'s threshold of {limit} is about {:.0} tokens", limit as f64 / median_ratio)
             });
-            format!("{meter} counts characters, {middle:.1} for each token that was billed ({calls}){trigger}")
+            format!("{meter} counts characters, {median_ratio:.1} for each billed token ({calls}){threshold}")
         }
         (true, _) => {
-            let rounds = crossing.as_ref().map_or(String::new(), |crossing| format!("; {}", crossing.told(id)));
+            let crossing = crossing.as_ref().map_or(String::new(), |crossing| format!("; {}", crossing.describe(id)));
             let ratio = spread.ratio;
             format!(
-                "{meter} estimates {ratio:.2} of what was billed in all, off by {error:.0} % from call to call in the median ({calls}){rounds}"
+                "{meter} estimates {ratio:.2} of the billed tokens in total, with a median error of {error:.0} % per call \
+                 ({calls}){crossing}"
             )
         }
     };
     let is_off = (spread.ratio - 1.0).abs() >= LEAST_ERROR && in_tokens;
     let level = if is_off { Level::Warning } else { Level::Note };
-    let found = Detection::of_all(level, message).with("meter", meter.to_string()).with("calls", pairs.len());
-    let found = found.with("error", spread.error).with("ratio", spread.ratio).with("min", least).with("median", middle);
-    let found = found.with("p95", p95).with("by_class", by_class(deltas, &pairs)).with("layer", replay.layer(layer));
-    let found = found.with("trigger", limit).with("estimated_at", crossing.as_ref().and_then(|crossing| crossing.estimated));
-    Some(found.with("billed_at", crossing.and_then(|crossing| crossing.billed)))
+    let detection = Detection::of_all(level, message).with("meter", meter.to_string()).with("calls", pairs.len());
+    let detection = detection.with("error", spread.error).with("ratio", spread.ratio).with("min", least);
+    let detection = detection.with("median", median_ratio).with("p95", p95).with("by_class", by_class(deltas, &pairs));
+    let detection = detection.with("layer", replay.layer(layer)).with("trigger", limit);
+    let detection = detection.with("estimated_at", crossing.as_ref().and_then(|crossing| crossing.estimated));
+    Some(detection.with("billed_at", crossing.and_then(|crossing| crossing.billed)))
 }
 
-/// Whether it is in characters or bytes, as a threshold may be, too.
+/// Whether a meter counts characters or bytes without dividing them.
 fn counts_characters(meter: Meter) -> bool {
     meter.divide == Divide::No && !matches!(meter.measure, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_))
 }
 
-/// Estimate ÷ usage of the calls for which one class of blocks entered, and little else.
+/// Median of estimate ÷ usage for each class of blocks, over the calls for which almost only this class entered.
 fn by_class(deltas: &[Delta], pairs: &[(f64, u64)]) -> Value {
     let names = ["result", "tool_use", "text", "thinking"];
     let mut by_class = Map::new();
     for (class, name) in Class::ALL.iter().zip(names) {
-        let is_of = |delta: &Delta| {
+        let is_of_class = |delta: &Delta| {
             let all: u64 = delta.characters.iter().sum();
-            delta.characters[*class as usize] as f64 >= OF_A_CLASS * all as f64
+            delta.characters[*class as usize] as f64 >= CLASS_SHARE * all as f64
         };
-        let of = deltas.iter().zip(pairs).filter(|(delta, _)| is_of(delta));
-        let mut ratios: Vec<f64> = of.map(|(_, (estimate, recorded))| estimate / *recorded as f64).collect();
+        let calls = deltas.iter().zip(pairs).filter(|(delta, _)| is_of_class(delta));
+        let mut ratios: Vec<f64> = calls.map(|(_, (estimate, recorded))| estimate / *recorded as f64).collect();
         by_class.extend(median(&mut ratios).map(|ratio| (name.to_owned(), ratio.into())));
     }
     by_class.into()
@@ -111,13 +114,15 @@ fn by_class(deltas: &[Delta], pairs: &[(f64, u64)]) -> Value {
 /// The first calls over a threshold, counted from 1.
 struct Crossing {
     limit: u64,
+    /// By the meter's estimate.
     estimated: Option<usize>,
+    /// By the recorded usage.
     billed: Option<usize>,
 }
 
 impl Crossing {
-    /// Over the calls before the first recorded compaction; none where neither is over.
-    fn of(replay: &ReplayView, meter: Meter, limit: u64) -> Option<Self> {
+    /// Looks at the calls before the first recorded compaction. `None` if neither estimate nor usage exceeds the threshold.
+    fn find(replay: &ReplayView, meter: Meter, limit: u64) -> Option<Self> {
         let conversation = replay.conversation;
         let compacted = conversation.compactions.first().map_or(usize::MAX, |compaction| compaction.at);
         let (mut read, mut sum) = (0, 0);
@@ -136,51 +141,57 @@ impl Crossing {
         (crossing.estimated.is_some() || crossing.billed.is_some()).then_some(crossing)
     }
 
-    fn told(&self, layer: &str) -> String {
-        let trigger = format!("{layer}'s trigger, {}, is passed", self.limit);
+    fn describe(&self, layer: &str) -> String {
+        let threshold = format!("{layer}'s threshold of {}", self.limit);
         match (self.estimated, self.billed) {
-            (Some(estimated), Some(billed)) if estimated == billed => format!("{trigger} at call {estimated} by both"),
+            (Some(estimated), Some(billed)) if estimated == billed => {
+                format!("the meter and billed usage both pass {threshold} at call {estimated}")
+            }
             (Some(estimated), Some(billed)) if estimated < billed => {
                 format!(
-                    "{trigger} at call {estimated} by the meter, {} before usage passes it",
+                    "the meter passes {threshold} at call {estimated}, {} before billed usage does",
                     plural(billed - estimated, "call")
                 )
             }
             (Some(estimated), Some(billed)) => {
                 format!(
-                    "{trigger} at call {estimated} by the meter, {} after usage passed it",
+                    "the meter passes {threshold} at call {estimated}, {} after billed usage does",
                     plural(estimated - billed, "call")
                 )
             }
-            (Some(estimated), None) => format!("{trigger} at call {estimated} by the meter, and never by usage"),
-            (None, Some(billed)) => format!("{trigger} at call {billed} by usage, and never by the meter"),
+            (Some(estimated), None) => {
+                format!("the meter passes {threshold} at call {estimated}, billed usage never does")
+            }
+            (None, Some(billed)) => format!("billed usage passes {threshold} at call {billed}, the meter never does"),
             (None, None) => String::new(),
         }
     }
 }
 
-/// What compactions say they began with, held against usage.
-fn of_the_record(replay: &ReplayView) -> Vec<Detection> {
-    // What is said of a clearing is the tokens of the results it looked at.
-    let folds = replay.conversation.compactions.iter().filter(|made| matches!(made.edit, RecordedEdit::Fold { .. }));
-    let pairs: Vec<(f64, u64)> = folds.filter_map(|made| before(replay, made)).collect();
+/// Compares the sizes that the harness reports before its compactions with usage.
+fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
+    // For a clearing, the record gives the tokens of the results that the harness looked at, not of the context.
+    let summaries =
+        replay.conversation.compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
+    let pairs: Vec<(f64, u64)> = summaries.filter_map(|compaction| tokens_before(replay, compaction)).collect();
     let Some(spread) = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR) else { return Vec::new() };
     let message = format!(
-        "the harness says its compactions began with {:.2} of the tokens that usage and what entered since tell, off by {:.0} % in the median \
-         ({})",
+        "the harness's token counts before its compactions are {:.2} of billed usage plus later messages, with a median error of \
+         {:.0} % ({})",
         spread.ratio,
         spread.error * 100.0,
         plural(pairs.len(), "compaction")
     );
-    let found = Detection::of_all(Level::Note, message).with("compactions", pairs.len());
-    vec![found.with("ratio", spread.ratio).with("error", spread.error)]
+    let detection = Detection::of_all(Level::Note, message).with("compactions", pairs.len());
+    vec![detection.with("ratio", spread.ratio).with("error", spread.error)]
 }
 
-/// Tokens before a compaction as its harness says; and those of the call before, with what was appended since.
-fn before(replay: &ReplayView, made: &Compaction) -> Option<(f64, u64)> {
+/// Returns the tokens before a compaction as the harness reports them, and as the usage of the call before plus what was appended
+/// since.
+fn tokens_before(replay: &ReplayView, compaction: &Compaction) -> Option<(f64, u64)> {
     let conversation = replay.conversation;
-    let call = conversation.calls.iter().rfind(|call| call.response < made.at)?;
-    let entered = conversation.messages[call.response..made.at].iter().flat_map(|message| &message.blocks);
-    let grown: u64 = entered.map(|id| (replay.tokens)(*id)).sum();
-    Some((made.tokens_before? as f64, call.billed()?.request() + grown))
+    let call = conversation.calls.iter().rfind(|call| call.response < compaction.at)?;
+    let entered = conversation.messages[call.response..compaction.at].iter().flat_map(|message| &message.blocks);
+    let appended: u64 = entered.map(|id| (replay.tokens)(*id)).sum();
+    Some((compaction.tokens_before? as f64, call.billed()?.request() + appended))
 }

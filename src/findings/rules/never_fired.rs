@@ -1,19 +1,22 @@
-//! `never_fired`: a threshold that a large conversation never reached.
+//! `never_fired`: a large conversation never reached the threshold of a layer.
 //!
-//! What it means: the layer's threshold was not reached at any call. It is a warning where requests were over the window all the
-//! same, or where the threshold is beyond the window, so that nothing can ever reach it; a note where the conversation had fifty
-//! calls or more, a request of at least 50,000 tokens, and no request came to half of the threshold. Why it hurts: each call sends all that came before, so what is sent grows
-//! with the square of the calls; and a threshold that is never tried will not be right when it is needed. What to change:
-//! `threshold`, and the `meter` it is counted by; a share of the window ("0.5 * window") is a different number for each model.
+//! What it means: the layer's threshold was not reached at any call. It is a warning if requests were over the window
+//! nevertheless, or if the threshold is beyond the window, so that nothing can ever reach it. It is a note if the
+//! conversation had fifty calls or more, a request of at least 50,000 tokens, and no request with half of the
+//! threshold. Why it hurts: each call sends everything before it, so the sent tokens grow with the square of the calls;
+//! and a threshold that is never tested may be wrong when it is needed. What to change: `threshold`, and the `meter`
+//! that measures it; a share of the window ("0.5 * window") is a different number for each model.
 //!
-//! Silent for a layer that acted or tried to, and in a conversation that other layers had folded, dropped or cleared before: it
-//! was not needed then. What the record's harness went by is not recorded: of the record it is a note that it was not compacted
-//! though it had fifty calls and a request of 100,000 tokens.
+//! The rule is silent for a layer that acted or tried to, and in a conversation that other layers had summarised,
+//! dropped or cleared before, because the layer was not needed then. The record does not show which threshold its
+//! harness used: for the recorded session it is a note if it was not compacted although it had fifty calls and a
+//! request of 100,000 tokens.
 //!
-//! Evidence: hermes #106338 (half of a window of a million tokens: never), #14690 (a floor that makes it 100 %), claude-code #34254,
-//! cline #9599.
+//! Evidence: hermes #106338 (half of a window of a million tokens: never), #14690 (a floor that makes it 100 %),
+//! claude-code #34254, cline #9599.
 //!
-//! Precision: 5 findings in 31 recordings, all opened, all right; their sizes are the report's, within 5 % of what was billed.
+//! Precision: 5 findings in 31 recordings; we opened all, and all are right. Their sizes are by the report's token
+//! count, within 5 % of what was billed.
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{EventKind, Request, ThresholdCheck};
@@ -22,77 +25,81 @@ use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Detection, ReplayView};
 
-/// A conversation of so many calls …
+/// Fewest calls of a large conversation.
 const CALLS: usize = 50;
-/// … whose largest request has so many tokens is long enough to be compacted.
+/// Fewest tokens in the largest request of a large conversation.
 const TOKENS: u64 = 50_000;
-/// Of the record, whose threshold is not known.
+/// The same for the recorded session, whose threshold is unknown.
 const TOKENS_OF_RECORD: u64 = 100_000;
-/// A threshold of which a large conversation does not reach this share is too high for it.
+/// A threshold is too high if a large conversation stays below this share of it.
 const SHARE: f64 = 0.5;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
-        return of_the_record(replay).into_iter().collect();
+        return detect_in_record(replay).into_iter().collect();
     }
     let layers = (0..replay.policy.layers.len()).filter(|layer| replay.policy.layers[*layer].enabled);
-    layers.filter_map(|layer| of_layer(replay, layer)).collect()
+    layers.filter_map(|layer| detection_of_layer(replay, layer)).collect()
 }
 
-fn of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
-    let weighed = || replay.journal.threshold_checks.iter().filter(move |weighed| weighed.layer == layer && weighed.due);
+fn detection_of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
+    let checks = replay.journal.threshold_checks.iter().filter(|check| check.layer == layer && check.due);
     let acted =
         replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.what, EventKind::Skipped { .. }));
-    let ThresholdCheck { size, limit, .. } = weighed().max_by_key(|weighed| weighed.size)?;
-    let over = replay.journal.requests.iter().filter(|request| request.overflowed).count();
+    let ThresholdCheck { size, limit, .. } = checks.max_by_key(|check| check.size)?;
+    let overflowed = replay.journal.requests.iter().filter(|request| request.overflowed).count();
     let trigger = trigger(replay, layer)?;
     let beyond = trigger >= replay.window;
     let share = *size as f64 / (*limit).max(1) as f64;
-    let is_wanted = is_large(replay, TOKENS) && !was_edited(replay) && (beyond || share < SHARE);
-    if acted || (over == 0 && !is_wanted) {
+    let should_have_acted = is_large(replay, TOKENS) && !was_edited(replay) && (beyond || share < SHARE);
+    if acted || (overflowed == 0 && !should_have_acted) {
         return None;
     }
-    let level = if over > 0 || beyond { Level::Warning } else { Level::Note };
+    let level = if overflowed > 0 || beyond { Level::Warning } else { Level::Note };
     let (id, peak) = (replay.layer(layer), peak(replay));
-    let mut message = format!("{id} never acts: it saw at most {size} of the {limit} it waits for ({:.0} %)", share * 100.0);
+    let mut message =
+        format!("{id} never acts: the context reaches at most {size} of the threshold {limit} ({:.0} %)", share * 100.0);
     if beyond {
-        message += &format!(", which is about {trigger} tokens, and the window is {}", replay.window);
+        message += &format!(", which is about {trigger} tokens, but the window is {}", replay.window);
     }
-    if over > 0 {
-        message += &format!("; {over} of {} requests were over the window", replay.journal.requests.len());
+    if overflowed > 0 {
+        message += &format!("; {overflowed} of {} requests were over the window", replay.journal.requests.len());
     }
-    message += &sent(replay);
-    let found = Detection::of_all(level, message).with("layer", id).with("size", *size).with("limit", *limit);
-    let found = found.with("share", (share * 1000.0).round() / 1000.0).with("trigger_tokens", trigger).with("peak", peak);
-    Some(found.with("overflowed", over).with("sent", sum(replay)))
+    message += &describe_sent(replay);
+    let detection = Detection::of_all(level, message).with("layer", id).with("size", *size).with("limit", *limit);
+    let detection = detection.with("share", (share * 1000.0).round() / 1000.0).with("trigger_tokens", trigger);
+    Some(detection.with("peak", peak).with("overflowed", overflowed).with("sent", sent_tokens(replay)))
 }
 
-fn of_the_record(replay: &ReplayView) -> Option<Detection> {
+fn detect_in_record(replay: &ReplayView) -> Option<Detection> {
     if !is_large(replay, TOKENS_OF_RECORD) || !replay.conversation.compactions.is_empty() {
         return None;
     }
     let (peak, window) = (peak(replay), replay.window);
-    let message = format!("nothing was compacted: at most {peak} of a window of {window} tokens{}", sent(replay));
-    Some(Detection::of_all(Level::Note, message).with("peak", peak).with("window", window).with("sent", sum(replay)))
+    let message =
+        format!("nothing was compacted: the largest request has {peak} tokens, the window {window}{}", describe_sent(replay));
+    Some(Detection::of_all(Level::Note, message).with("peak", peak).with("window", window).with("sent", sent_tokens(replay)))
 }
 
-fn sent(replay: &ReplayView) -> String {
-    format!("; {} calls sent {} tokens", replay.journal.requests.len(), sum(replay))
+fn describe_sent(replay: &ReplayView) -> String {
+    format!("; {} calls sent {} tokens", replay.journal.requests.len(), sent_tokens(replay))
 }
 
 fn is_large(replay: &ReplayView, tokens: u64) -> bool {
     replay.journal.requests.len() >= CALLS && peak(replay) >= tokens
 }
 
+/// Tokens of the largest request.
 fn peak(replay: &ReplayView) -> u64 {
     replay.journal.requests.iter().map(|request| request.tokens).max().unwrap_or_default()
 }
 
-fn sum(replay: &ReplayView) -> u64 {
+/// Tokens of all requests together.
+fn sent_tokens(replay: &ReplayView) -> u64 {
     replay.journal.requests.iter().map(|request| request.tokens).sum()
 }
 
-/// Whether layers took something out that had been sent before. What they change as it enters does not count.
+/// Whether layers removed something that had been sent before. Changes of what enters do not count.
 fn was_edited(replay: &ReplayView) -> bool {
     let changes = replay.journal.requests.iter().flat_map(Request::edits);
     let clears = |layer: usize| matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));

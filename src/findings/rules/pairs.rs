@@ -1,77 +1,84 @@
-//! `pairs`: a request that an API refuses, because tool_use and tool_result do not pair up or a message stands where none may.
+//! `pairs`: a request that the API refuses: tool_use and tool_result do not pair up, or a message is where none is
+//! allowed.
 //!
-//! What it means: an edit took one half of a tool call away, or left a message in a place or a form that is not allowed. Why it
-//! hurts: the API answers 400, and as the broken history is sent again with every call, it does so from then on. What to change:
-//! cut on the boundaries of batches (`cut = "batch"`), pull the kept tail back to its tool_use, or drop both halves
-//! (`repair = "drop"`). Evidence: claude-code #24670, openclaw PR #4852 (closes four such issues), pi #4570, langchain #38352,
-//! deepagents #270.
+//! What it means: an edit removed one half of a tool call, or left a message in a place or a form that is not allowed.
+//! Why it hurts: the API answers 400, and because the broken history is sent again with every call, it does so from
+//! then on. What to change: cut on the boundaries of batches (`cut = "batch"`), extend the kept tail back to its
+//! tool_use, or drop both halves (`repair = "drop"`). Evidence: claude-code #24670, openclaw PR #4852 (closes four such
+//! issues), pi #4570, langchain #38352, deepagents #270.
 //!
-//! The faults of one kind by one layer are told together, at the first request that has one; `requests` says how many do, `blocks` how
-//! many tool calls or messages they are about.
+//! One finding reports all faults of one kind by one layer, at the first request that has one; `requests` is the number
+//! of such requests, `blocks` the number of tool calls or messages with the fault.
 //!
-//! It is a warning where an API still takes the request, but the shape is a mistake: two summaries in a row (one fold left the summary
-//! of another: let it cover the last one, `min_span`); thinking that stands where the rest of its response was taken away, or
-//! the thinking in front of a tool_use taken away (keep responses whole).
+//! It is a warning if the API still accepts the request, but its shape is a mistake: two summaries in a row (one
+//! summary was made beside an earlier one: let it cover the earlier one, `min_span`); thinking without the rest of its
+//! response; or a tool_use without the thinking before it (keep responses whole).
 //!
-//! Precision: 33 findings under learn-claude-code's first s08 in 108 recordings, each counted again in the requests as they are written
-//! out: in all 33 the first request, the number of requests and the number of orphans (769 together) are the same. What is a warning
-//! was found in cases only.
+//! Precision: 33 findings under learn-claude-code's first s08 in 108 recordings. We counted each again in the written
+//! requests: in all 33 the first request, the number of requests and the number of orphans (769 together) are the same.
+//! The warnings occurred in test cases only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, Fault, FaultKind};
 use crate::findings::Level;
-use crate::findings::timeline::misshapen::misshapen;
+use crate::findings::timeline::misshapen::misshapen_requests;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::transcript::conversation::{BlockId, Kind};
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let mut found = refused(replay);
-    found.extend(misshapen(replay));
-    found
+    let mut detections = refused_requests(replay);
+    detections.extend(misshapen_requests(replay));
+    detections
 }
 
-/// What an API refuses.
-fn refused(replay: &ReplayView) -> Vec<Detection> {
-    let mut groups: BTreeMap<(FaultKind, Cause), Group> = BTreeMap::new();
+/// Reports requests that the API refuses.
+fn refused_requests(replay: &ReplayView) -> Vec<Detection> {
+    let mut groups: BTreeMap<(FaultKind, Cause), FaultGroup> = BTreeMap::new();
     for request in &replay.journal.requests {
         for fault in request.faults.iter().filter(|fault| replay.is_record() || fault.cause != Cause::Record) {
-            let group = groups.entry((fault.kind, fault.cause)).or_insert_with(|| Group::new(request.call, fault));
+            let group = groups.entry((fault.kind, fault.cause)).or_insert_with(|| FaultGroup::new(request.call, fault));
             group.requests.insert(request.call);
             group.blocks.insert(replay.journal.recorded_block(replay.conversation, fault.block).unwrap_or(fault.block));
         }
     }
-    groups.values().map(|group| group.tell(replay)).collect()
+    groups.values().map(|group| group.detection(replay)).collect()
 }
 
-/// The faults of one kind that one layer brought about.
-struct Group {
+/// The faults of one kind that one layer caused.
+struct FaultGroup {
+    /// Index of the first call.
     call: usize,
     first: Fault,
-    /// The calls whose requests have some.
+    /// The calls whose requests have such a fault.
     requests: BTreeSet<usize>,
-    /// What they are about, each once, whatever stands in its place.
+    /// The recorded blocks with the fault.
     blocks: BTreeSet<BlockId>,
 }
 
-impl Group {
+impl FaultGroup {
     fn new(call: usize, first: &Fault) -> Self {
         Self { call, first: *first, requests: BTreeSet::new(), blocks: BTreeSet::new() }
     }
 
-    fn tell(&self, replay: &ReplayView) -> Detection {
+    fn detection(&self, replay: &ReplayView) -> Detection {
         let Self { call, first, requests, blocks } = self;
         let (fault, cause, all) = (first.kind.name(), replay.cause(first.cause), replay.journal.requests.len());
         let pair = match replay.block(first.block).kind {
             Kind::ToolUse(pair) | Kind::ToolResult(pair) => Some(replay.conversation.pair(pair)),
             _ => None,
         };
-        let of = pair.map(|pair| format!(", of {} {}", pair.name, pair.id)).unwrap_or_default();
-        let (several, place) = (blocks.len(), first.message + 1);
+        let tool_call = pair.map(|pair| format!(" ({} {})", pair.name, pair.id)).unwrap_or_default();
+        let (count, position) = (blocks.len(), first.message + 1);
         let requests = requests.len();
-        let message = format!("{fault}, by {cause}: {several} in {requests} of {all} requests; the first in message {place}{of}");
-        let found = Detection::at_call(replay, Level::Error, *call, message).at_line(replay.line_of_block(first.block));
-        let found = found.with("fault", fault).with("cause", cause).with("blocks", several).with("requests", requests);
-        pair.map_or(found.clone(), |pair| found.with("tool_use_id", pair.id.as_str()))
+        let message = format!(
+            "{fault}, caused by {cause}: {count} in {requests} of {all} requests; the first is in message {position}{tool_call}"
+        );
+        let detection = Detection::at_call(replay, Level::Error, *call, message).at_line(replay.line_of_block(first.block));
+        let detection = detection.with("fault", fault).with("cause", cause).with("blocks", count).with("requests", requests);
+        match pair {
+            Some(pair) => detection.with("tool_use_id", pair.id.as_str()),
+            None => detection,
+        }
     }
 }

@@ -1,58 +1,62 @@
-//! The folds of a replay: where a layer put a summary in place of messages, or a recorded compaction did.
+//! The summaries of a replay: where a layer, or a recorded compaction, replaced messages with a summary.
 
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::{Event, EventKind, ThresholdCheck};
 use crate::engine::layer::{LayerSpec, When};
 use crate::findings::timeline::ReplayView;
 
-/// One fold.
+/// One replacement of messages by a summary.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::findings) struct Fold {
     pub call: usize,
     pub layer: usize,
-    /// Tokens of the messages before, and after it and what was put back behind it.
+    /// Tokens of the messages before it.
     pub before: u64,
+    /// Tokens of the messages after it, including what was put back behind the summary.
     pub after: u64,
-    /// What was left, and what the layer folds at, by its own meter; where it has no threshold, the whole request and the window.
+    /// Size after it, by the layer's own meter; without a threshold, the tokens of the whole request.
     pub left: u64,
+    /// The layer's threshold by its own meter; without a threshold, the window in tokens.
     pub limit: u64,
-    /// The limit is a threshold of the layer's own.
-    pub own: bool,
+    /// Whether `limit` is the layer's threshold, not the window.
+    pub limit_is_threshold: bool,
 }
 
-/// The folds of a replay, in the order in which they were made.
+/// Returns the summaries of a replay, in their order.
 pub(in crate::findings) fn folds(replay: &ReplayView) -> Vec<Fold> {
-    let mut found: Vec<Fold> = Vec::new();
+    let mut folds: Vec<Fold> = Vec::new();
     for event in &replay.journal.events {
         let EventKind::Fired { before, after, .. } = event.what else { continue };
-        let restores = found.last().is_some_and(|fold| fold.call == event.call && follows(replay, event.layer, fold.layer));
-        if let Some(fold) = found.last_mut().filter(|_| restores) {
+        let restores = folds.last().is_some_and(|fold| fold.call == event.call && runs_after(replay, event.layer, fold.layer));
+        if let Some(fold) = folds.last_mut().filter(|_| restores) {
             fold.after = after;
         } else if is_fold(replay, event) {
-            found.push(Fold { call: event.call, layer: event.layer, before, after, left: 0, limit: 0, own: false });
+            let (call, layer) = (event.call, event.layer);
+            folds.push(Fold { call, layer, before, after, left: 0, limit: 0, limit_is_threshold: false });
         }
     }
-    for fold in &mut found {
-        (fold.left, fold.limit, fold.own) = left(replay, fold);
+    for fold in &mut folds {
+        (fold.left, fold.limit, fold.limit_is_threshold) = size_and_limit(replay, fold);
     }
-    found
+    folds
 }
 
-fn left(replay: &ReplayView, fold: &Fold) -> (u64, u64, bool) {
-    let whole = fold.after + replay.journal.overhead;
-    let of_fold = |weighed: &&ThresholdCheck| (weighed.call, weighed.layer) == (fold.call, fold.layer);
-    match replay.journal.threshold_checks.iter().filter(of_fold).find_map(|weighed| Some((weighed.after?, weighed.limit))) {
+/// Returns `left`, `limit` and `limit_is_threshold` of a fold.
+fn size_and_limit(replay: &ReplayView, fold: &Fold) -> (u64, u64, bool) {
+    let request_tokens = fold.after + replay.journal.overhead;
+    let of_fold = |check: &&ThresholdCheck| (check.call, check.layer) == (fold.call, fold.layer);
+    match replay.journal.threshold_checks.iter().filter(of_fold).find_map(|check| Some((check.after?, check.limit))) {
         Some((after, limit)) => (after, limit, true),
-        None => (whole, replay.window, false),
+        None => (request_tokens, replay.window, false),
     }
 }
 
-/// Whether a layer waits for another one to have acted.
-fn follows(replay: &ReplayView, layer: usize, other: usize) -> bool {
+/// Whether a layer runs only after another one has acted.
+fn runs_after(replay: &ReplayView, layer: usize, other: usize) -> bool {
     matches!(&replay.policy.layers[layer].when, When::After(ids) if ids.iter().any(|id| id == replay.layer(other)))
 }
 
-/// A recorded compaction may have cleared results instead.
+/// Whether the event is a summary. A recorded compaction may have cleared results instead.
 fn is_fold(replay: &ReplayView, event: &Event) -> bool {
     match &replay.policy.layers[event.layer].spec {
         LayerSpec::Summarize(_) => true,

@@ -1,23 +1,23 @@
-//! How messages name what they are about.
+//! Names texts and tool calls in finding messages.
 
 use crate::findings::timeline::ReplayView;
 use crate::transcript::conversation::{BlockId, Kind};
 use crate::transcript::tool_access;
 use crate::util::text;
 
-/// Most characters of a transcript's text that a message repeats.
+/// Maximum characters of a transcript's text that a message repeats.
 const SHOWN: usize = 60;
 
-/// The beginning of a text, on one line, in quotes.
+/// Returns the beginning of a text, on one line, in quotes.
 pub fn quoted(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = text::head(&line, SHOWN);
     format!("\"{shown}{}\"", if shown.len() < line.len() { "…" } else { "" })
 }
 
-/// A tool call by its tool, and what it asked for: `Read src/pool.rs`. Of a long path the end is
-/// shown, of other texts the beginning.
-pub fn asked(replay: &ReplayView, result: BlockId) -> String {
+/// Describes the tool call of a result by its tool and main argument: `Read src/pool.rs`. Long paths are cut at the beginning, other
+/// texts at the end.
+pub fn tool_call(replay: &ReplayView, result: BlockId) -> String {
     let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
     let pair = replay.conversation.pair(pair);
     let input = pair.used.and_then(|used| replay.conversation.block(used).field("input"));
@@ -26,8 +26,8 @@ pub fn asked(replay: &ReplayView, result: BlockId) -> String {
         let shown = text::tail(path, SHOWN);
         return format!("{} {}{shown}", pair.name, if shown.len() < path.len() { "…" } else { "" });
     }
-    let first = || input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
-    let what = first().or(input.as_str()).unwrap_or_default().trim();
-    let shown = text::head(what.lines().next().unwrap_or_default(), SHOWN);
-    format!("{} {shown}{}", pair.name, if shown.len() < what.len() { "…" } else { "" }).trim_end().to_owned()
+    let first_text = || input.as_object().into_iter().flatten().find_map(|(_, value)| value.as_str());
+    let argument = first_text().or(input.as_str()).unwrap_or_default().trim();
+    let shown = text::head(argument.lines().next().unwrap_or_default(), SHOWN);
+    format!("{} {shown}{}", pair.name, if shown.len() < argument.len() { "…" } else { "" }).trim_end().to_owned()
 }

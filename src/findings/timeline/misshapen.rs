@@ -1,4 +1,4 @@
-//! Requests that an API takes, though an edit gave them a shape that is a mistake.
+//! Detects requests that the API accepts although an edit gave them a wrong shape.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,97 +9,101 @@ use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::came_with;
 use crate::transcript::conversation::{BlockId, Kind, Origin, Role};
 
-/// Two summaries in a row, and responses that were split: looked for where folds and drops were made, each once.
-pub(in crate::findings) fn misshapen(replay: &ReplayView) -> Vec<Detection> {
-    let mut looked = Looked {
+/// Reports two summaries in a row, and responses that were split. Checks the requests with summaries and drops, and reports each case
+/// once.
+pub(in crate::findings) fn misshapen_requests(replay: &ReplayView) -> Vec<Detection> {
+    let mut detector = ShapeDetector {
         replay,
         came_with: came_with(replay.conversation, replay.journal),
         summaries: BTreeSet::new(),
-        told_summaries: BTreeSet::new(),
-        told_responses: BTreeSet::new(),
+        reported_summaries: BTreeSet::new(),
+        reported_responses: BTreeSet::new(),
     };
-    let mut sent = RequestCursor::default();
-    let mut found = Vec::new();
+    let mut cursor = RequestCursor::default();
+    let mut detections = Vec::new();
     for request in &replay.journal.requests {
-        sent.advance(request);
-        found.extend(looked.two_summaries(request, sent.blocks()));
-        found.extend(looked.split_responses(request, sent.blocks()));
+        cursor.advance(request);
+        detections.extend(detector.two_summaries(request, cursor.blocks()));
+        detections.extend(detector.split_responses(request, cursor.blocks()));
     }
-    found
+    detections
 }
 
-struct Looked<'r, 'a> {
+struct ShapeDetector<'r, 'a> {
     replay: &'r ReplayView<'a>,
-    /// The message of the conversation that each block came with.
+    /// Index of the conversation message that each block came with.
     came_with: Vec<Option<usize>>,
     summaries: BTreeSet<BlockId>,
-    /// What was told: summaries behind others, and the messages of responses that were split.
-    told_summaries: BTreeSet<BlockId>,
-    told_responses: BTreeSet<usize>,
+    /// Summaries that were reported because they follow another one.
+    reported_summaries: BTreeSet<BlockId>,
+    /// Messages of responses that were reported as split.
+    reported_responses: BTreeSet<usize>,
 }
 
-impl Looked<'_, '_> {
-    /// A summary right behind another one.
+impl ShapeDetector<'_, '_> {
+    /// Reports a summary directly after another one.
     fn two_summaries(&mut self, request: &Request, blocks: &[SentBlock]) -> Option<Detection> {
         let replay = self.replay;
         let is_text = |block: &&BlockId| {
             let block = replay.block(**block);
             block.kind == Kind::Text && block.origin == Origin::Compaction
         };
-        let folds = by_layers(request).filter(|change| change.kind == ChangeKind::Replace);
+        let folds = layer_edits(request).filter(|change| change.kind == ChangeKind::Replace);
         let new: Vec<_> = folds.filter_map(|fold| Some((*fold.added.iter().find(is_text)?, fold.cause))).collect();
         self.summaries.extend(new.iter().map(|(summary, _)| *summary));
         let (_, cause) = new.last()?;
         let messages: Vec<&[SentBlock]> = blocks.chunk_by(|_, next| next.opens.is_none()).collect();
-        let of = |message: &[SentBlock]| message.iter().map(|sent| sent.block).find(|block| self.summaries.contains(block));
-        let second = (1..messages.len()).find_map(|at| of(messages[at - 1]).and(of(messages[at])).map(|block| (at, block)));
+        let summary_in =
+            |message: &[SentBlock]| message.iter().map(|sent| sent.block).find(|block| self.summaries.contains(block));
+        let second = (1..messages.len())
+            .find_map(|at| summary_in(messages[at - 1]).and(summary_in(messages[at])).map(|block| (at, block)));
         let (at, summary) = second?;
-        if !self.told_summaries.insert(summary) {
+        if !self.reported_summaries.insert(summary) {
             return None;
         }
-        let message = format!("two summaries in a row, messages {at} and {}, by {}", at + 1, replay.cause(*cause));
-        let found = Detection::at_call(replay, Level::Warning, request.call, message);
-        Some(found.with("fault", "two summaries in a row").with("cause", replay.cause(*cause)))
+        let message = format!("two summaries in a row (messages {at} and {}), caused by {}", at + 1, replay.cause(*cause));
+        let detection = Detection::at_call(replay, Level::Warning, request.call, message);
+        Some(detection.with("fault", "two summaries in a row").with("cause", replay.cause(*cause)))
     }
 
-    /// Responses of which an edit took a part that belongs to what stays.
+    /// Reports responses from which an edit removed a part that the rest needs.
     fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Detection> {
         let replay = self.replay;
-        let mut gone: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
-        for change in by_layers(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
+        let mut removed: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
+        for change in layer_edits(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let Some(response) = self.came_with[block.index()].filter(|at| self.is_response(*at)) else { continue };
-                gone.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(*block).kind);
+                removed.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(*block).kind);
             }
         }
-        let mut stays: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();
-        if !gone.is_empty() {
+        let mut remaining: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();
+        if !removed.is_empty() {
             for sent in blocks {
-                let of = self.came_with[sent.block.index()].filter(|response| gone.contains_key(response));
-                if let Some(response) = of {
-                    stays.entry(response).or_default().push(sent.block);
+                let response = self.came_with[sent.block.index()].filter(|response| removed.contains_key(response));
+                if let Some(response) = response {
+                    remaining.entry(response).or_default().push(sent.block);
                 }
             }
         }
-        let mut found = Vec::new();
-        for (response, stays) in &stays {
-            let (gone, cause) = &gone[response];
-            let kinds: Vec<Kind> = stays.iter().map(|block| replay.block(*block).kind).collect();
+        let mut detections = Vec::new();
+        for (response, remaining) in &remaining {
+            let (removed, cause) = &removed[response];
+            let kinds: Vec<Kind> = remaining.iter().map(|block| replay.block(*block).kind).collect();
             let uses = |kinds: &[Kind]| kinds.iter().any(|kind| matches!(kind, Kind::ToolUse(_)));
             let fault = match () {
                 () if kinds.iter().all(|kind| *kind == Kind::Thinking) => "thinking without the rest of its response",
-                () if gone.contains(&Kind::Thinking) && uses(&kinds) => "a tool_use without the thinking before it",
-                () if kinds.contains(&Kind::Thinking) && uses(gone) => "thinking without the tool_use behind it",
+                () if removed.contains(&Kind::Thinking) && uses(&kinds) => "a tool_use without the thinking before it",
+                () if kinds.contains(&Kind::Thinking) && uses(removed) => "thinking without the tool_use behind it",
                 () => continue,
             };
-            if self.told_responses.insert(*response) {
-                let message = format!("{fault}, by {}", replay.cause(*cause));
-                let at =
-                    Detection::at_call(replay, Level::Warning, request.call, message).at_line(replay.line_of_block(stays[0]));
-                found.push(at.with("fault", fault).with("cause", replay.cause(*cause)));
+            if self.reported_responses.insert(*response) {
+                let message = format!("{fault}, caused by {}", replay.cause(*cause));
+                let detection = Detection::at_call(replay, Level::Warning, request.call, message);
+                let detection = detection.at_line(replay.line_of_block(remaining[0]));
+                detections.push(detection.with("fault", fault).with("cause", replay.cause(*cause)));
             }
         }
-        found
+        detections
     }
 
     fn is_response(&self, message: usize) -> bool {
@@ -107,6 +111,7 @@ impl Looked<'_, '_> {
     }
 }
 
-fn by_layers(request: &Request) -> impl Iterator<Item = &Change> {
+/// Returns the edits of layers, without those that the record made.
+fn layer_edits(request: &Request) -> impl Iterator<Item = &Change> {
     request.edits().filter(|change| change.cause != Cause::Record)
 }

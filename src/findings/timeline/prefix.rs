@@ -1,4 +1,4 @@
-//! Where a request is not the one before it and what entered since, because a layer edited it.
+//! Detects prefix breaks: a layer edited a request, so it is not the previous request plus what entered since.
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
@@ -6,132 +6,136 @@ use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
 use crate::transcript::conversation::{BlockId, Kind, MINUTE, Role};
 
-/// No provider keeps a prefix for longer, in minutes: Anthropic's longer time of its two. An edit after such a pause breaks nothing.
+/// Longest time that a provider keeps a prefix, in minutes: the longer of Anthropic's two. An edit after a longer pause breaks nothing.
 const LONGEST_LIFETIME: i64 = 60;
 
-/// A prefix that an edit ended.
+/// A request whose prefix an edit broke.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::findings) struct Break {
     pub call: usize,
     pub layer: usize,
-    /// Tokens behind the common prefix that did not enter since the request before.
+    /// Tokens after the common prefix that are not new since the previous request.
     pub rebilled: u64,
-    /// Tokens that the edits took out; negative where they put some in.
+    /// Tokens that the edits removed; negative if they added some.
     pub saved: i64,
-    /// What stands at the first place that differs: in the request before, and in this one, which may be shorter.
+    /// The first block of the previous request that differs.
     pub old: BlockId,
+    /// The block of this request at the same position; `None` if the request ends before.
     pub new: Option<BlockId>,
-    /// Requests from this one to the next break, or to the end.
+    /// Number of requests from this one to the next break, or to the end.
     pub followed: usize,
 }
 
-/// Every break of a replay that has something written again, in the order of its requests. Blocks are compared by content; thinking is passed over, for it leaves
-/// by itself when a turn ends.
+/// Returns every break of a replay that rebills tokens, in the order of the requests. Compares blocks by content, and skips thinking,
+/// because it leaves by itself when a turn ends.
 pub(in crate::findings) fn breaks(replay: &ReplayView) -> Vec<Break> {
-    let walk = Walk {
+    let detector = BreakDetector {
         replay,
         keys: keys(replay.conversation, replay.policy, replay.journal),
         came_with: came_with(replay.conversation, replay.journal),
     };
     let requests = &replay.journal.requests;
-    let mut sent = RequestCursor::default();
-    let mut found: Vec<Break> = Vec::new();
+    let mut cursor = RequestCursor::default();
+    let mut breaks: Vec<Break> = Vec::new();
     let mut last: Option<&Request> = None;
-    let mut at = Vec::new();
-    for (place, request) in requests.iter().enumerate() {
-        let old = sent.advance(request);
-        if let Some(last) = last.filter(|last| !walk.paused(last, request)) {
-            let broken = walk.broken(last, request, &sent, &old).filter(|broken| broken.rebilled > 0);
-            at.extend(broken.map(|_| place));
-            found.extend(broken);
+    // Indices of the requests with a break.
+    let mut positions = Vec::new();
+    for (position, request) in requests.iter().enumerate() {
+        let old = cursor.advance(request);
+        if let Some(last) = last.filter(|last| !detector.has_cache_expired(last, request)) {
+            let found = detector.detect(last, request, &cursor, &old).filter(|found| found.rebilled > 0);
+            positions.extend(found.map(|_| position));
+            breaks.extend(found);
         }
         last = Some(request);
     }
-    let ends = at.iter().skip(1).copied().chain([requests.len()]);
-    for (one, (begin, end)) in found.iter_mut().zip(at.iter().zip(ends)) {
+    let ends = positions.iter().skip(1).copied().chain([requests.len()]);
+    for (one, (begin, end)) in breaks.iter_mut().zip(positions.iter().zip(ends)) {
         one.followed = end - begin;
     }
-    found
+    breaks
 }
 
-struct Walk<'r, 'a> {
+struct BreakDetector<'r, 'a> {
     replay: &'r ReplayView<'a>,
+    /// Hash of the content of each block.
     keys: Vec<u64>,
+    /// Index of the conversation message that each block came with.
     came_with: Vec<Option<usize>>,
 }
 
-/// A block that is no thinking, and how it stands: it opens a message if thinking before it did.
-struct Step {
+/// A block other than thinking, to compare two requests. It opens a message if it or thinking before it does.
+struct ComparedBlock {
     key: u64,
     opens: Option<Role>,
-    place: usize,
+    index: usize,
 }
 
-impl Walk<'_, '_> {
-    /// Whether so much time passed between two requests that nothing of the first was cached any more.
-    fn paused(&self, last: &Request, request: &Request) -> bool {
+impl BreakDetector<'_, '_> {
+    /// Whether the pause between two requests is so long that the cache no longer has the first.
+    fn has_cache_expired(&self, last: &Request, request: &Request) -> bool {
         let conversation = self.replay.conversation;
         let times = conversation.calls[last.call].time.zip(conversation.asked(request.call));
         times.is_some_and(|(answered, asked)| asked - answered > LONGEST_LIFETIME * MINUTE)
     }
 
-    /// `sent` is this request, and `old` are the blocks of the one before behind those they have in common.
-    fn broken(&self, last: &Request, request: &Request, sent: &RequestCursor, old: &[SentBlock]) -> Option<Break> {
-        let then = &request.delta.appended;
-        let (mut before, mut after) = (self.steps(old), self.steps(then));
-        let (was, is) = loop {
-            let (was, is) = (before.next()?, after.next());
-            if is.as_ref().is_none_or(|is| (is.key, is.opens) != (was.key, was.opens)) {
-                break (was, is);
+    /// Compares this request with the previous one. `cursor` is at this request; `old` are the blocks of the previous request after
+    /// the prefix that both share.
+    fn detect(&self, last: &Request, request: &Request, cursor: &RequestCursor, old: &[SentBlock]) -> Option<Break> {
+        let appended = &request.delta.appended;
+        let (mut before, mut after) = (self.compared_blocks(old), self.compared_blocks(appended));
+        let (old_block, new_block) = loop {
+            let (old_block, new_block) = (before.next()?, after.next());
+            if new_block.as_ref().is_none_or(|new| (new.key, new.opens) != (old_block.key, old_block.opens)) {
+                break (old_block, new_block);
             }
         };
-        let place = is.as_ref().map_or(then.len(), |is| is.place);
-        let opened = |blocks: &[SentBlock]| blocks.iter().filter(|sent| sent.opens.is_some()).count();
-        let kept = sent.blocks().len() - then.len();
-        let message = opened(&sent.blocks()[..kept + (place + 1).min(then.len())]).saturating_sub(1);
+        let index = new_block.as_ref().map_or(appended.len(), |new| new.index);
+        let count_messages = |blocks: &[SentBlock]| blocks.iter().filter(|sent| sent.opens.is_some()).count();
+        let shared = cursor.blocks().len() - appended.len();
+        let message = count_messages(&cursor.blocks()[..shared + (index + 1).min(appended.len())]).saturating_sub(1);
         let layer = self.layer_that_touched(message, last, request)?;
         let since = self.replay.conversation.calls[last.call].response;
         let is_new = |block: BlockId| self.came_with[block.index()].is_some_and(|came_with| came_with >= since);
         let tokens = |sent: &SentBlock| (self.replay.tokens)(sent.block);
-        let by_itself = |sent: &&SentBlock| {
-            let mut left = request.changes.iter().filter(|change| change.cause == Cause::Record);
-            left.any(|change| change.removed.contains(&sent.block))
+        let removed_by_record = |sent: &&SentBlock| {
+            let mut changes = request.changes.iter().filter(|change| change.cause == Cause::Record);
+            changes.any(|change| change.removed.contains(&sent.block))
         };
-        let was_sent: u64 = old.iter().filter(|sent| !by_itself(sent)).map(tokens).sum();
-        let stays: u64 = then.iter().filter(|sent| !is_new(sent.block)).map(tokens).sum();
+        let sent_before: u64 = old.iter().filter(|sent| !removed_by_record(sent)).map(tokens).sum();
+        let still_sent: u64 = appended.iter().filter(|sent| !is_new(sent.block)).map(tokens).sum();
         Some(Break {
             call: request.call,
             layer,
-            rebilled: then[place..].iter().filter(|sent| !is_new(sent.block)).map(tokens).sum(),
-            saved: (was_sent + self.never_sent(request, is_new)) as i64 - stays as i64,
-            old: old[was.place].block,
-            new: is.map(|is| then[is.place].block),
+            rebilled: appended[index..].iter().filter(|sent| !is_new(sent.block)).map(tokens).sum(),
+            saved: (sent_before + self.never_sent(request, is_new)) as i64 - still_sent as i64,
+            old: old[old_block.index].block,
+            new: new_block.map(|new| appended[new.index].block),
             followed: 0,
         })
     }
 
-    /// Tokens of what entered, and that a layer took out before it was sent.
+    /// Returns the tokens of new blocks that a layer removed before they were sent.
     fn never_sent(&self, request: &Request, is_new: impl Fn(BlockId) -> bool) -> u64 {
-        let changes = request.edits();
-        let taken = changes.filter(|change| change.cause != Cause::Record && change.kind != ChangeKind::Rewrite);
-        let gone = taken.flat_map(|change| change.removed.iter().filter(|block| !change.added.contains(block)));
-        gone.filter(|block| is_new(**block)).map(|block| (self.replay.tokens)(*block)).sum()
+        let removals = request.edits().filter(|change| change.cause != Cause::Record && change.kind != ChangeKind::Rewrite);
+        let removed = removals.flat_map(|change| change.removed.iter().filter(|block| !change.added.contains(block)));
+        removed.filter(|block| is_new(**block)).map(|block| (self.replay.tokens)(*block)).sum()
     }
 
-    fn steps<'s>(&'s self, blocks: &'s [SentBlock]) -> impl Iterator<Item = Step> + 's {
+    fn compared_blocks<'s>(&'s self, blocks: &'s [SentBlock]) -> impl Iterator<Item = ComparedBlock> + 's {
         let mut opens = None;
-        blocks.iter().enumerate().filter_map(move |(place, sent)| {
+        blocks.iter().enumerate().filter_map(move |(index, sent)| {
             opens = sent.opens.or(opens);
-            let solid = self.replay.block(sent.block).kind != Kind::Thinking;
-            solid.then(|| Step { key: self.keys[sent.block.index()], opens: opens.take(), place })
+            let is_compared = self.replay.block(sent.block).kind != Kind::Thinking;
+            is_compared.then(|| ComparedBlock { key: self.keys[sent.block.index()], opens: opens.take(), index })
         })
     }
 
-    /// The layer whose edit reached this message. Where none edited this request, one that had edited the view of the request before
-    /// and no longer does.
+    /// Returns the layer whose edit changed this message. If no layer edited this request, returns one that edited the view of the
+    /// previous request, because its edit is missing now.
     fn layer_that_touched(&self, message: usize, last: &Request, request: &Request) -> Option<usize> {
         let policy = self.replay.policy;
-        let gone = || last.view.iter().find_map(|change| prefix_edit(policy, change));
-        layer_that_touched(policy, request, message).or_else(gone)
+        let previous_view_edit = || last.view.iter().find_map(|change| prefix_edit(policy, change));
+        layer_that_touched(policy, request, message).or_else(previous_view_edit)
     }
 }

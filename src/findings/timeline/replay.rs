@@ -1,4 +1,4 @@
-//! What a finding looks at, and how it says what it found.
+//! The input of a rule, [`ReplayView`], and its output, [`Detection`].
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::metrics::cost::Cost;
 use crate::metrics::retention::Retention;
 use crate::transcript::conversation::{Block, BlockId, Conversation};
 
-/// One replay, and what is known of it.
+/// One replay with everything that rules can use.
 #[derive(Clone, Copy)]
 pub struct ReplayView<'a> {
     pub conversation: &'a Conversation,
@@ -19,11 +19,11 @@ pub struct ReplayView<'a> {
     pub journal: &'a Journal,
     pub references: &'a References,
     pub kept: &'a Retention,
-    /// `None` where the conversation could not be priced.
+    /// `None` if the conversation could not be priced.
     pub cost: Option<&'a Cost>,
-    /// Tokens the model accepts.
+    /// Context window in tokens.
     pub window: u64,
-    /// Tokens of a block by the report's counter: of the conversation, or of those that layers wrote.
+    /// Returns the tokens of a recorded or synthetic block, by the report's token counter.
     pub tokens: &'a dyn Fn(BlockId) -> u64,
 }
 
@@ -37,22 +37,22 @@ impl<'a> ReplayView<'a> {
         id.index() >= self.conversation.blocks.len()
     }
 
-    /// Whether it is the record itself that is looked at, with the compactions that its harness made.
+    /// Whether this is the replay of the recorded session, with the compactions that its harness made.
     pub fn is_record(&self) -> bool {
         self.policy.is_recorded()
     }
 
-    /// The id of a layer.
+    /// Returns the id of a layer.
     pub fn layer(&self, index: usize) -> &'a str {
         &self.policy.layers[index].id
     }
 
-    /// Who did it, as a message names it: the layer; in the record its harness.
+    /// Returns who acted, as a message names it: the layer, or the harness in the recorded session.
     pub fn who(&self, layer: usize) -> &'a str {
         if self.is_record() { "the harness" } else { self.layer(layer) }
     }
 
-    /// Who is to blame, as a message names it.
+    /// Returns the cause of an edit, as a message names it.
     pub fn cause(&self, cause: Cause) -> &'a str {
         match cause {
             Cause::Record => "the record",
@@ -60,49 +60,50 @@ impl<'a> ReplayView<'a> {
         }
     }
 
-    /// Line of the transcript at which a call was answered.
+    /// Returns the line of the transcript with the response of a call.
     pub fn line_of(&self, call: usize) -> u32 {
         self.conversation.messages[self.conversation.calls[call].response].line
     }
 
-    /// Line of the transcript that a block was read from; that of the block it stands in place of, where a layer wrote it.
+    /// Returns the line of the transcript that a block was read from. For a block that a layer wrote, this is the line of the block
+    /// that it replaces.
     pub fn line_of_block(&self, id: BlockId) -> Option<u32> {
         let recorded = self.journal.recorded_block(self.conversation, id)?;
         Some(self.conversation.block(recorded).line).filter(|line| *line > 0)
     }
 }
 
-/// What was found in one replay.
+/// One finding in a replay, before [`detect`](crate::findings::detect) adds path and names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
     pub level: Level,
-    /// Line of the transcript, where it is about one.
+    /// Line of the transcript; `None` if the finding is about the whole conversation.
     pub line: Option<u32>,
     /// Index of the call before which it happened.
     pub call: Option<usize>,
-    /// One sentence: what happened, with its numbers.
+    /// What happened, in one sentence with numbers.
     pub message: String,
-    /// The numbers again, for programs.
+    /// The same numbers for programs.
     pub data: Map<String, Value>,
 }
 
 impl Detection {
-    /// Something that happened before a call; its line is the call's until another is given.
+    /// Creates a detection before a call. Its line is that of the call, until [`at_line`](Self::at_line) sets another.
     pub fn at_call(replay: &ReplayView, level: Level, call: usize, message: String) -> Self {
         Self { level, line: Some(replay.line_of(call)), call: Some(call), message, data: Map::new() }
     }
 
-    /// Something about the whole conversation.
+    /// Creates a detection about the whole conversation.
     pub fn of_all(level: Level, message: String) -> Self {
         Self { level, line: None, call: None, message, data: Map::new() }
     }
 
-    /// At this line, where it is known.
+    /// Sets the line, if it is known.
     pub fn at_line(self, line: Option<u32>) -> Self {
         Self { line: line.or(self.line), ..self }
     }
 
-    /// With a number or a text for programs.
+    /// Adds a number or a text for programs.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.data.insert(name.to_owned(), value.into());
         self

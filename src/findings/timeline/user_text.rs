@@ -1,4 +1,4 @@
-//! What folds and drops left of what users typed.
+//! Tracks what summaries and drops left of what users typed.
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
@@ -9,131 +9,141 @@ use crate::findings::timeline::visible::{Form, VisibleBlocks};
 use crate::transcript::conversation::{BlockId, Kind, Origin};
 use crate::util::text;
 
-/// A longer text whose first so many characters stand in the request was shortened.
+/// A message counts as shortened if the request still has this many characters of its beginning.
 const BEGINNING: usize = 60;
 
-/// How much of a typed message a request holds.
+/// How much of a typed message a request still has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Survival {
     Absent,
-    /// Its beginning stands there, or a part of it.
+    /// Its beginning is there, or a part of it.
     Shortened,
-    /// Word for word within what a compaction wrote.
+    /// Word for word in a text that a compaction wrote.
     InSummary,
     Verbatim,
 }
 
 /// A message that a person typed.
-pub struct Typed {
-    /// Index in the conversation.
+pub struct TypedMessage {
+    /// Index of the message in the conversation.
     message: usize,
     pub line: u32,
     blocks: Vec<BlockId>,
-    /// Line ends as they were typed.
+    /// The typed text, with its original line ends.
     pub text: String,
 }
 
-/// A fold or a drop after which less is left of some typed messages.
+/// A summary or a drop that left less of some typed messages.
 pub struct Cut<'a> {
     pub call: usize,
     pub layer: usize,
-    /// Typed messages of which anything was in sight before.
+    /// Number of typed messages that were visible before, whole or in part.
     pub before: usize,
-    /// Those of which less is left: index, and how much.
+    /// Index and survival of the messages with less left than before.
     pub fewer: Vec<(usize, Survival)>,
-    /// The newest typed message, and the newest that is in sight word for word.
+    /// Index of the newest typed message.
     pub newest: usize,
+    /// Index of the newest typed message that is in the request word for word.
     pub newest_verbatim: Option<usize>,
-    /// Rules typed by a user that were in sight before and are not now.
+    /// Rules typed by a user that were visible before and are gone now.
     pub rules_gone: Vec<&'a Rule>,
-    /// Lines of the fewer messages that hold a rule, a path or a number; and those of them that are nowhere in sight.
+    /// Lines with a rule, a path or a number in the messages of `fewer`.
     pub lines: usize,
+    /// Those of `lines` that are nowhere in the request.
     pub lines_gone: usize,
 }
 
-/// The typed messages of the conversation, in order.
-pub fn typed(replay: &ReplayView) -> Vec<Typed> {
+/// Returns the typed messages of the conversation, in order.
+pub fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
     let conversation = replay.conversation;
-    let of = |(index, message): (usize, &crate::transcript::conversation::Message)| {
+    let typed_message = |(index, message): (usize, &crate::transcript::conversation::Message)| {
         let blocks: Vec<_> = message.blocks.iter().copied().filter(|id| conversation.block(*id).origin == Origin::User).collect();
         let texts: Vec<_> = blocks.iter().map(|id| conversation.block(*id).text().into_owned()).collect();
         let text = texts.join("\n");
         let line = blocks.first().map_or(message.line, |id| conversation.block(*id).line);
-        (!text.trim().is_empty()).then_some(Typed { message: index, line, blocks, text })
+        (!text.trim().is_empty()).then_some(TypedMessage { message: index, line, blocks, text })
     };
-    conversation.messages.iter().enumerate().filter_map(of).collect()
+    conversation.messages.iter().enumerate().filter_map(typed_message).collect()
 }
 
-/// Every fold or drop that left less of them.
-pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[Typed]) -> Vec<Cut<'a>> {
-    let mut follower =
-        Follower { replay, typed, visible: VisibleBlocks::new(replay), left: Vec::new(), rules: rules(replay), known: 0 };
-    replay.journal.requests.iter().filter_map(|request| follower.step(request)).collect()
+/// Returns every summary or drop that left less of the typed messages.
+pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[TypedMessage]) -> Vec<Cut<'a>> {
+    let mut tracker = UserTextTracker {
+        replay,
+        typed,
+        visible: VisibleBlocks::new(replay),
+        survival: Vec::new(),
+        rules: user_rules(replay),
+        known_rules: 0,
+    };
+    replay.journal.requests.iter().filter_map(|request| tracker.advance(request)).collect()
 }
 
 /// A rule that a user typed.
-struct Given<'a> {
+struct UserRule<'a> {
     rule: &'a Rule,
     sources: &'a [BlockId],
-    in_sight: bool,
+    is_visible: bool,
 }
 
-fn rules<'a>(replay: &ReplayView<'a>) -> Vec<Given<'a>> {
+fn user_rules<'a>(replay: &ReplayView<'a>) -> Vec<UserRule<'a>> {
     let references = replay.references;
-    let given = references.rules.iter().zip(references.facts.len() as u32..);
-    let given = given.map(|(rule, tracked)| Given { rule, sources: references.sources(tracked), in_sight: true });
-    given.filter(|given| given.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
+    // Rules have the ids after those of the facts.
+    let rules = references.rules.iter().zip(references.facts.len() as u32..);
+    let rules = rules.map(|(rule, id)| UserRule { rule, sources: references.sources(id), is_visible: true });
+    rules.filter(|rule| rule.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
-struct Follower<'a, 'r> {
+struct UserTextTracker<'a, 'r> {
     replay: &'r ReplayView<'a>,
-    typed: &'r [Typed],
+    typed: &'r [TypedMessage],
     visible: VisibleBlocks<'a>,
     /// How much is left of each typed message that has entered.
-    left: Vec<Survival>,
-    rules: Vec<Given<'a>>,
-    /// Rules given so far.
-    known: usize,
+    survival: Vec<Survival>,
+    rules: Vec<UserRule<'a>>,
+    /// Number of rules that have entered.
+    known_rules: usize,
 }
 
-impl<'a> Follower<'a, '_> {
-    fn step(&mut self, request: &Request) -> Option<Cut<'a>> {
-        let (gone, _) = self.visible.advance(request);
+impl<'a> UserTextTracker<'a, '_> {
+    /// Advances to the next request, and returns the cut before it, if there is one.
+    fn advance(&mut self, request: &Request) -> Option<Cut<'a>> {
+        let (removed, _) = self.visible.advance(request);
         let response = self.replay.conversation.calls[request.call].response;
         let entered = self.typed.iter().take_while(|typed| typed.message < response).count();
-        self.left.resize(entered, Survival::Verbatim);
-        self.known = self.rules.iter().take_while(|given| given.rule.from as usize <= request.call).count();
-        let layer = cutter(request)?;
-        // Nothing that held a user's words has left.
-        if entered == 0 || !gone.iter().chain(self.added_and_gone(request)).any(|id| self.may_hold_words(*id)) {
+        self.survival.resize(entered, Survival::Verbatim);
+        self.known_rules = self.rules.iter().take_while(|user_rule| user_rule.rule.from as usize <= request.call).count();
+        let layer = last_cutting_layer(request)?;
+        // No block that could hold a user's words was removed.
+        if entered == 0 || !removed.iter().chain(self.removed_by_cuts(request)).any(|id| self.may_hold_user_text(*id)) {
             return None;
         }
-        let texts = Texts::of(self.replay, &self.visible);
-        let before = self.left.iter().filter(|left| **left > Survival::Absent).count();
+        let texts = InsertedTexts::collect(self.replay, &self.visible);
+        let before = self.survival.iter().filter(|survival| **survival > Survival::Absent).count();
         let mut fewer = Vec::new();
-        for (at, (typed, left)) in
-            self.typed.iter().zip(&mut self.left).enumerate().filter(|(_, (_, left))| **left > Survival::Absent)
+        for (at, (typed, current)) in
+            self.typed.iter().zip(&mut self.survival).enumerate().filter(|(_, (_, current))| **current > Survival::Absent)
         {
             let now = survival(typed, &self.visible, &texts);
-            // Shortened where it stands: that was no fold and no drop.
+            // A layer rewrote the block in its place: that is not a summary and not a drop.
             let in_place = typed.blocks.iter().any(|id| matches!(self.visible.form(*id), Form::Written(_)));
-            let was = std::mem::replace(left, now);
+            let was = std::mem::replace(current, now);
             if now < was && !in_place {
                 fewer.push((at, now));
             }
         }
         let mut rules_gone = Vec::new();
-        for given in self.rules[..self.known].iter_mut().filter(|given| given.in_sight) {
-            given.in_sight =
-                given.sources.iter().any(|id| self.visible.form(*id) != Form::Gone) || texts.hold(given.rule.text.as_str());
-            rules_gone.extend(Some(given.rule).filter(|_| !given.in_sight));
+        for user_rule in self.rules[..self.known_rules].iter_mut().filter(|user_rule| user_rule.is_visible) {
+            user_rule.is_visible = user_rule.sources.iter().any(|id| self.visible.form(*id) != Form::Gone)
+                || texts.contain(user_rule.rule.text.as_str());
+            rules_gone.extend(Some(user_rule.rule).filter(|_| !user_rule.is_visible));
         }
         if fewer.is_empty() && rules_gone.is_empty() {
             return None;
         }
-        let lines: Vec<_> = fewer.iter().flat_map(|(at, _)| telling_lines(&self.typed[*at].text)).collect();
-        let lines_gone = lines.iter().filter(|line| !texts.hold(line)).count();
-        let newest_verbatim = self.left.iter().rposition(|left| *left == Survival::Verbatim);
+        let lines: Vec<_> = fewer.iter().flat_map(|(at, _)| important_lines(&self.typed[*at].text)).collect();
+        let lines_gone = lines.iter().filter(|line| !texts.contain(line)).count();
+        let newest_verbatim = self.survival.iter().rposition(|survival| *survival == Survival::Verbatim);
         let newest = entered - 1;
         Some(Cut {
             call: request.call,
@@ -148,23 +158,23 @@ impl<'a> Follower<'a, '_> {
         })
     }
 
-    /// Blocks that entered and left before the same request.
-    fn added_and_gone<'r>(&self, request: &'r Request) -> impl Iterator<Item = &'r BlockId> {
-        request.edits().filter(|change| takes(change.kind)).flat_map(|change| &change.removed)
+    /// Returns the blocks that summaries and drops removed before this request, also those that no request had.
+    fn removed_by_cuts<'r>(&self, request: &'r Request) -> impl Iterator<Item = &'r BlockId> {
+        request.edits().filter(|change| is_cut(change.kind)).flat_map(|change| &change.removed)
     }
 
-    fn may_hold_words(&self, id: BlockId) -> bool {
+    fn may_hold_user_text(&self, id: BlockId) -> bool {
         let block = self.replay.block(id);
         block.kind == Kind::Text && matches!(block.origin, Origin::User | Origin::Compaction)
     }
 }
 
-fn takes(kind: ChangeKind) -> bool {
+fn is_cut(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::Replace | ChangeKind::Drop)
 }
 
-/// The layer that folded last before a request, else the one that dropped last.
-fn cutter(request: &Request) -> Option<usize> {
+/// Returns the layer that summarised last before a request, or else the one that dropped last.
+fn last_cutting_layer(request: &Request) -> Option<usize> {
     let last = |kind: ChangeKind| {
         let of_layers = request.edits().filter(|change| change.kind == kind).filter_map(|change| match change.cause {
             Cause::Layer(layer) => Some(layer),
@@ -175,74 +185,74 @@ fn cutter(request: &Request) -> Option<usize> {
     last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop))
 }
 
-/// What compactions wrote into a request, its white space evened out.
-struct Texts {
-    /// As a user's words: Codex keeps the newest typed messages beside its summary.
+/// The texts that compactions inserted into a request, with normalised white space.
+struct InsertedTexts {
+    /// Texts with the origin of a user: Codex keeps the newest typed messages beside its summary.
     typed: Vec<String>,
     written: Vec<String>,
 }
 
-impl Texts {
-    fn of(replay: &ReplayView, visible: &VisibleBlocks) -> Self {
+impl InsertedTexts {
+    fn collect(replay: &ReplayView, visible: &VisibleBlocks) -> Self {
         let mut texts = Self { typed: Vec::new(), written: Vec::new() };
-        for block in visible.added().map(|id| replay.block(id)) {
+        for block in visible.inserted().map(|id| replay.block(id)) {
             let text = block.text();
-            let to = if block.origin == Origin::User { &mut texts.typed } else { &mut texts.written };
-            to.push(even(&text));
-            // A summary may be quoted as JSON.
+            let list = if block.origin == Origin::User { &mut texts.typed } else { &mut texts.written };
+            list.push(normalise_spaces(&text));
+            // A summary may quote a message as JSON.
             if text.contains('\\') {
-                to.push(even(&text.replace("\\n", "\n").replace("\\\"", "\"")));
+                list.push(normalise_spaces(&text.replace("\\n", "\n").replace("\\\"", "\"")));
             }
         }
         texts
     }
 
-    fn hold(&self, text: &str) -> bool {
-        let text = even(text);
-        [&self.typed, &self.written].into_iter().any(|texts| hold(texts, &text))
+    fn contain(&self, text: &str) -> bool {
+        let text = normalise_spaces(text);
+        [&self.typed, &self.written].into_iter().any(|texts| contain_words(texts, &text))
     }
 }
 
-/// Whether a text stands in one of these, no word cut: "yes" does not stand in "yesterday".
-fn hold(texts: &[String], text: &str) -> bool {
-    let apart = |held: &str, at: usize| {
-        !held[..at].ends_with(char::is_alphanumeric) && !held[at + text.len()..].starts_with(char::is_alphanumeric)
+/// Whether one of the texts contains a text as whole words: "yesterday" does not contain "yes".
+fn contain_words(texts: &[String], words: &str) -> bool {
+    let is_separate = |text: &str, at: usize| {
+        !text[..at].ends_with(char::is_alphanumeric) && !text[at + words.len()..].starts_with(char::is_alphanumeric)
     };
-    texts.iter().any(|held| held.match_indices(text).any(|(at, _)| apart(held, at)))
+    texts.iter().any(|text| text.match_indices(words).any(|(at, _)| is_separate(text, at)))
 }
 
-fn even(text: &str) -> String {
+fn normalise_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn survival(typed: &Typed, visible: &VisibleBlocks, texts: &Texts) -> Survival {
-    let whole = typed.blocks.iter().filter(|id| visible.holds(**id)).count();
-    let text = even(&typed.text);
-    let begins = || {
+fn survival(typed: &TypedMessage, visible: &VisibleBlocks, texts: &InsertedTexts) -> Survival {
+    let whole = typed.blocks.iter().filter(|id| visible.contains(**id)).count();
+    let text = normalise_spaces(&typed.text);
+    let has_beginning = || {
         let beginning = text::head(&text, BEGINNING);
-        beginning.len() < text.len() && texts.typed.iter().chain(&texts.written).any(|held| held.contains(beginning))
+        beginning.len() < text.len() && texts.typed.iter().chain(&texts.written).any(|text| text.contains(beginning))
     };
     let is_partly_there = || whole > 0 || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone);
-    if whole == typed.blocks.len() || hold(&texts.typed, &text) {
+    if whole == typed.blocks.len() || contain_words(&texts.typed, &text) {
         Survival::Verbatim
-    } else if hold(&texts.written, &text) {
+    } else if contain_words(&texts.written, &text) {
         Survival::InSummary
-    } else if is_partly_there() || begins() {
+    } else if is_partly_there() || has_beginning() {
         Survival::Shortened
     } else {
         Survival::Absent
     }
 }
 
-/// The lines of a text that hold a rule, a path or a number.
-fn telling_lines(text: &str) -> Vec<&str> {
-    text.lines().map(str::trim).filter(|line| tells(line)).collect()
+/// Returns the lines of a text that contain a rule, a path or a number.
+fn important_lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim).filter(|line| is_important(line)).collect()
 }
 
-fn tells(line: &str) -> bool {
-    let mut tells = rule::rules(line).next().is_some();
-    extract::in_text(line, &mut |sighting| {
-        tells |= matches!(sighting.kind, FactKind::Path | FactKind::File | FactKind::Url | FactKind::Number);
+fn is_important(line: &str) -> bool {
+    let mut is_important = rule::rules(line).next().is_some();
+    extract::in_text(line, &mut |fact_match| {
+        is_important |= matches!(fact_match.kind, FactKind::Path | FactKind::File | FactKind::Url | FactKind::Number);
     });
-    tells
+    is_important
 }

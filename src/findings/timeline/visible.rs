@@ -1,4 +1,4 @@
-//! What is left of each recorded block in each request: the block itself, something in its place, or nothing.
+//! Tracks what is left of each recorded block in each request: the block itself, a replacement, or nothing.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +10,26 @@ use crate::engine::layer::LayerSpec;
 use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::transcript::conversation::{BlockId, Kind, Origin};
 
-/// What stands in the present request of a recorded block.
+/// How a recorded block appears in the current request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Whole,
-    /// A block that a layer wrote stands in its place.
+    /// A layer wrote this block in its place.
     Written(BlockId),
     Gone,
 }
 
-/// Follows a replay from request to request. A step costs what differs between two requests.
+/// Follows a replay from request to request. Each step takes time in proportion to the difference between two requests.
 pub struct VisibleBlocks<'a> {
     replay: ReplayView<'a>,
-    sent: RequestCursor,
-    /// The blocks of the present request.
+    cursor: RequestCursor,
+    /// The blocks of the current request.
     blocks: FxHashSet<BlockId>,
-    /// What layers wrote in place of recorded blocks, by those.
-    in_place: FxHashMap<BlockId, BlockId>,
-    /// Texts that compactions put in, the record's among them: summaries, restored files, markers.
-    added: BTreeSet<BlockId>,
-    /// Which blocks are of the unrolled conversation; the others its recorded compactions put in.
+    /// The replacements that layers wrote, by recorded block.
+    replacements: FxHashMap<BlockId, BlockId>,
+    /// Texts that compactions of layers or of the record inserted: summaries, restored files, markers.
+    inserted: BTreeSet<BlockId>,
+    /// For each recorded block, whether it is part of the conversation's messages; recorded compactions inserted the others.
     in_history: Vec<bool>,
 }
 
@@ -42,114 +42,113 @@ impl<'a> VisibleBlocks<'a> {
         Self {
             in_history,
             replay: *replay,
-            sent: RequestCursor::default(),
+            cursor: RequestCursor::default(),
             blocks: FxHashSet::default(),
-            in_place: FxHashMap::default(),
-            added: BTreeSet::new(),
+            replacements: FxHashMap::default(),
+            inserted: BTreeSet::new(),
         }
     }
 
-    /// Goes on to the next request, of which none may be left out. Gives the blocks that are not in sight any more, then those
-    /// that came into sight.
+    /// Advances to the next request; requests must be visited in order, without gaps. Returns `(removed, added)`.
     pub fn advance(&mut self, request: &Request) -> (Vec<BlockId>, Vec<BlockId>) {
-        let of = |blocks: &[SentBlock]| blocks.iter().map(|sent| sent.block).collect::<FxHashSet<_>>();
-        let (before, now) = (of(&self.sent.advance(request)), of(&request.delta.appended));
-        let mut left: Vec<_> = before.difference(&now).copied().collect();
-        let mut came: Vec<_> = now.difference(&before).copied().collect();
-        left.sort_unstable();
-        came.sort_unstable();
-        left.iter().for_each(|block| self.leaves(*block));
-        came.iter().for_each(|block| self.enters(*block));
-        (left, came)
+        let ids = |blocks: &[SentBlock]| blocks.iter().map(|sent| sent.block).collect::<FxHashSet<_>>();
+        let (before, now) = (ids(&self.cursor.advance(request)), ids(&request.delta.appended));
+        let mut removed: Vec<_> = before.difference(&now).copied().collect();
+        let mut added: Vec<_> = now.difference(&before).copied().collect();
+        removed.sort_unstable();
+        added.sort_unstable();
+        removed.iter().for_each(|block| self.remove(*block));
+        added.iter().for_each(|block| self.add(*block));
+        (removed, added)
     }
 
-    /// Whether a block stands in the present request.
-    pub fn holds(&self, block: BlockId) -> bool {
+    /// Whether a block is in the current request.
+    pub fn contains(&self, block: BlockId) -> bool {
         self.blocks.contains(&block)
     }
 
+    /// Returns how a recorded block appears in the current request.
     pub fn form(&self, recorded: BlockId) -> Form {
-        match (self.holds(recorded), self.in_place.get(&recorded)) {
+        match (self.contains(recorded), self.replacements.get(&recorded)) {
             (true, _) => Form::Whole,
             (false, Some(written)) => Form::Written(*written),
             (false, None) => Form::Gone,
         }
     }
 
-    /// The texts in the present request that compactions put in: summaries, restored files, markers.
-    pub fn added(&self) -> impl Iterator<Item = BlockId> {
-        self.added.iter().copied()
+    /// Returns the texts in the current request that compactions inserted: summaries, restored files, markers.
+    pub fn inserted(&self) -> impl Iterator<Item = BlockId> {
+        self.inserted.iter().copied()
     }
 
-    /// Whether one of those holds this text whole: a result that was folded and restored is in sight.
+    /// Whether an inserted text contains this whole text, so that a result that was summarised and restored is visible.
     pub fn restores(&self, text: &str) -> bool {
         let text = text.trim();
-        !text.is_empty() && self.added().any(|block| self.replay.block(block).text().contains(text))
+        !text.is_empty() && self.inserted().any(|block| self.replay.block(block).text().contains(text))
     }
 
-    /// Whether a whole tool result in the present request has this very text.
+    /// Whether a tool result in the current request has exactly this text.
     pub fn has_result(&self, text: &str) -> bool {
         let is_result = |id: &&BlockId| matches!(self.replay.block(**id).kind, Kind::ToolResult(_));
         self.blocks.iter().filter(is_result).any(|id| self.replay.block(*id).text() == text)
     }
 
-    fn enters(&mut self, block: BlockId) {
-        self.blocks.insert(block);
-        if let Some(recorded) = self.stands_for(block) {
-            self.in_place.insert(recorded, block);
+    fn add(&mut self, id: BlockId) {
+        self.blocks.insert(id);
+        if let Some(recorded) = self.replaced_block(id) {
+            self.replacements.insert(recorded, id);
         }
-        let put_in = self.replay.block(block);
-        let is_recorded = self.in_history.get(block.index()) == Some(&true);
-        if put_in.kind == Kind::Text
-            && (put_in.origin == Origin::Compaction || (!is_recorded && self.stands_for(block).is_none()))
+        let block = self.replay.block(id);
+        let is_recorded = self.in_history.get(id.index()) == Some(&true);
+        if block.kind == Kind::Text && (block.origin == Origin::Compaction || (!is_recorded && self.replaced_block(id).is_none()))
         {
-            self.added.insert(block);
+            self.inserted.insert(id);
         }
     }
 
-    fn leaves(&mut self, block: BlockId) {
-        self.blocks.remove(&block);
-        self.added.remove(&block);
-        if let Some(recorded) = self.stands_for(block)
-            && self.in_place.get(&recorded) == Some(&block)
+    fn remove(&mut self, id: BlockId) {
+        self.blocks.remove(&id);
+        self.inserted.remove(&id);
+        if let Some(recorded) = self.replaced_block(id)
+            && self.replacements.get(&recorded) == Some(&id)
         {
-            self.in_place.remove(&recorded);
+            self.replacements.remove(&recorded);
         }
     }
 
-    /// The recorded block in whose place a layer wrote this one.
-    fn stands_for(&self, block: BlockId) -> Option<BlockId> {
+    /// Returns the recorded block that a layer replaced with this one.
+    fn replaced_block(&self, block: BlockId) -> Option<BlockId> {
         let ReplayView { conversation, journal, .. } = self.replay;
         journal.recorded_block(conversation, block).filter(|recorded| *recorded != block)
     }
 }
 
-/// What was done to a recorded block before one request, from the first change to the last.
-pub fn done_to(request: &Request, block: BlockId) -> Vec<&Change> {
-    let (mut at, mut done) = (Some(block), Vec::new());
+/// Returns the changes of a recorded block and its replacements before one request, from first to last.
+pub fn changes_of(request: &Request, block: BlockId) -> Vec<&Change> {
+    let (mut current, mut changes) = (Some(block), Vec::new());
     for change in request.edits() {
-        let Some(now) = at else { break };
-        if change.removed.contains(&now) && !change.added.contains(&now) {
-            done.push(change);
-            at = change.added.first().copied().filter(|_| change.kind == ChangeKind::Rewrite);
+        let Some(id) = current else { break };
+        if change.removed.contains(&id) && !change.added.contains(&id) {
+            changes.push(change);
+            current = change.added.first().copied().filter(|_| change.kind == ChangeKind::Rewrite);
         }
     }
-    done
+    changes
 }
 
-/// The layer that took what a block said away and left nothing of it; none where it left a part, or a file to read it from.
-pub fn taker(replay: &ReplayView, change: &Change) -> Option<usize> {
+/// Returns the layer that removed the whole content of a block. `None` if it left a part, or a file with the content.
+pub fn remover(replay: &ReplayView, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
     let empties = matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
-    let takes = match change.kind {
+    let removes = match change.kind {
         ChangeKind::Rewrite => empties,
         ChangeKind::Drop | ChangeKind::Replace => true,
         ChangeKind::Insert => false,
     };
-    takes.then_some(layer)
+    removes.then_some(layer)
 }
 
-/// Whether a layer only points to a copy of what it took away.
+/// Whether a layer replaces results with pointers to copies of them.
 pub fn points_to_copy(replay: &ReplayView, layer: usize) -> bool {
     matches!(replay.policy.layers[layer].spec, LayerSpec::Dedupe(_))
 }

@@ -1,73 +1,79 @@
-//! Archives that another was written over.
+//! Detects archives that were overwritten by a later archive.
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Before, Link, Pointer, finding};
+use super::{Link, Pointer, PriorHistory, finding};
 use crate::analysis::audit::tree::folder;
 use crate::findings::Finding;
 
-/// What `overwrite` means in files: an archive that does not hold what its pointers were written for.
+/// Reports the finding `overwrite` for files: an archive that does not hold the history that its pointers refer to.
 pub fn overwritten(links: &[Link], pointers: &[Pointer]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut told: HashSet<usize> = HashSet::new();
-    // Of two that were written under one name the later is left: it begins with the summary of the earlier, and points to itself.
-    for pointer in pointers.iter().filter(|pointer| pointer.before == Before::In(pointer.from)) {
-        if told.insert(pointer.from) {
+    let mut findings = Vec::new();
+    let mut reported: HashSet<usize> = HashSet::new();
+    // If two archives had one name, only the later is left. It begins with the summary of the earlier one, so it points to itself.
+    for pointer in pointers.iter().filter(|pointer| pointer.history == PriorHistory::Transcript(pointer.from)) {
+        if reported.insert(pointer.from) {
             let path = links[pointer.from].path;
-            let what = format!("{path} says that the history before it is in itself: a later archive was written over it");
-            found.push(finding("overwrite", &links[pointer.from], pointer.message, what, data(path)));
+            let text = format!(
+                "{path} names itself as the archive of its earlier history, so a later archive overwrote the earlier one"
+            );
+            findings.push(finding("overwrite", &links[pointer.from], pointer.message, text, data(path)));
         }
     }
-    for ((_, path), of) in by_archive(links, pointers) {
-        let different: HashSet<u64> = of.iter().map(|pointer| said(links, pointer)).collect();
-        let before = match &of[0].before {
-            Before::In(at) => Some(*at),
-            Before::Unread(_) | Before::Nowhere(_) => None,
+    for ((_, path), pointers) in pointers_by_archive(links, pointers) {
+        let different: HashSet<u64> = pointers.iter().map(|pointer| digest(links, pointer)).collect();
+        let archive = match &pointers[0].history {
+            PriorHistory::Transcript(at) => Some(*at),
+            PriorHistory::UnreadFile(_) | PriorHistory::Missing(_) => None,
         };
-        if different.len() > 1 && before.is_none_or(|at| told.insert(at)) {
-            let later = of.iter().rev().find(|pointer| said(links, pointer) != said(links, of[0])).unwrap_or(&of[0]);
-            let what =
-                format!("{} different compactions name the archive {path}, which can hold the history of one", different.len());
-            found.push(finding("overwrite", &links[later.from], later.message, what, data(&path)));
+        if different.len() > 1 && archive.is_none_or(|at| reported.insert(at)) {
+            let later = pointers.iter().rev().find(|pointer| digest(links, pointer) != digest(links, pointers[0]));
+            let later = later.unwrap_or(&pointers[0]);
+            let text = format!(
+                "{} different compactions name the archive {path}, which can hold the history of only one",
+                different.len()
+            );
+            findings.push(finding("overwrite", &links[later.from], later.message, text, data(&path)));
         }
     }
     for pointer in pointers {
-        let Before::In(at) = pointer.before else { continue };
-        let lacks = lacking(&links[at], &links[pointer.from], pointer.message);
-        if lacks > 0 && told.insert(at) {
+        let PriorHistory::Transcript(at) = pointer.history else { continue };
+        let missing = count_missing_answers(&links[at], &links[pointer.from], pointer.message);
+        if missing > 0 && reported.insert(at) {
             let path = links[at].path;
-            let what = format!("{path} lacks {lacks} answers that stand before the pointer to it: it holds another history");
-            found.push(finding("overwrite", &links[pointer.from], pointer.message, what, data(path)));
+            let text = format!("{path} lacks {missing} answers that come before the pointer to it, so it holds another history");
+            findings.push(finding("overwrite", &links[pointer.from], pointer.message, text, data(path)));
         }
     }
-    found
+    findings
 }
 
 fn data(path: &str) -> [(&'static str, serde_json::Value); 1] {
     [("path", path.into())]
 }
 
-fn said(links: &[Link], pointer: &Pointer) -> u64 {
-    links[pointer.from].said[pointer.message].digest
+/// Returns the digest of a pointer's message.
+fn digest(links: &[Link], pointer: &Pointer) -> u64 {
+    links[pointer.from].digests[pointer.message].digest
 }
 
-/// The pointers to each archive, by where it is; where it is not, by the folder of who names it.
-fn by_archive<'a>(links: &[Link], pointers: &'a [Pointer]) -> BTreeMap<(String, String), Vec<&'a Pointer>> {
-    let mut by: BTreeMap<(String, String), Vec<&Pointer>> = BTreeMap::new();
+/// Groups pointers by the path of their archive. A missing archive is identified by the folder of its pointers and the path they name.
+fn pointers_by_archive<'a>(links: &[Link], pointers: &'a [Pointer]) -> BTreeMap<(String, String), Vec<&'a Pointer>> {
+    let mut by_archive: BTreeMap<(String, String), Vec<&Pointer>> = BTreeMap::new();
     for pointer in pointers {
         let Some(path) = &pointer.path else { continue };
-        let key = match &pointer.before {
-            Before::In(at) => (String::new(), links[*at].path.to_owned()),
-            Before::Unread(shown) => (String::new(), shown.clone()),
-            Before::Nowhere(_) => (folder(links[pointer.from].path).to_owned(), path.clone()),
+        let key = match &pointer.history {
+            PriorHistory::Transcript(at) => (String::new(), links[*at].path.to_owned()),
+            PriorHistory::UnreadFile(shown) => (String::new(), shown.clone()),
+            PriorHistory::Missing(_) => (folder(links[pointer.from].path).to_owned(), path.clone()),
         };
-        by.entry(key).or_default().push(pointer);
+        by_archive.entry(key).or_default().push(pointer);
     }
-    by
+    by_archive
 }
 
-/// How many answers before a pointer its archive lacks. The archive was written when they had been given.
-fn lacking(archive: &Link, from: &Link, message: usize) -> usize {
-    let holds: HashSet<u64> = archive.said.iter().map(|said| said.digest).collect();
-    from.said[..message].iter().filter(|said| said.answer && !holds.contains(&said.digest)).count()
+/// Counts the answers before a pointer that its archive lacks. The archive was written after these answers.
+fn count_missing_answers(archive: &Link, from: &Link, message: usize) -> usize {
+    let archived: HashSet<u64> = archive.digests.iter().map(|message| message.digest).collect();
+    from.digests[..message].iter().filter(|message| message.answer && !archived.contains(&message.digest)).count()
 }

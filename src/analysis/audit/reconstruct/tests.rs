@@ -1,9 +1,9 @@
 use super::*;
-use crate::analysis::audit::message_digest::history;
+use crate::analysis::audit::message_digest::digests;
 use crate::transcript::format::{self, ReadOptions};
 
-/// An archive in words, a message each: a small letter is what the user says, a large one what the model says, `+A` calls a tool with the
-/// id A, `=A` answers it, `=A~` answers it shortened, `*` stands for earlier messages.
+/// Creates an archive from words, one for each message: a small letter is a message of the user, a capital one of the model, `+A` calls a tool
+/// with the id A, `=A` is its result, `=A~` its shortened result, `*` replaces earlier messages.
 fn archive(words: &str) -> Conversation {
     let line = |word: &str| match word.split_at(1) {
         ("+", id) => {
@@ -29,9 +29,9 @@ fn archive(words: &str) -> Conversation {
     (format.read)(text.as_bytes(), &ReadOptions::default()).conversations.remove(0)
 }
 
-/// What the messages of a list are, as they are written above, with file and line of their first block.
-fn shown(conversation: &Conversation, messages: &[Message]) -> String {
-    let one = |message: &Message| {
+/// Writes messages in the notation above, with file and line of their first block.
+fn notation(conversation: &Conversation, messages: &[Message]) -> String {
+    let word = |message: &Message| {
         let block = conversation.block(message.blocks[0]);
         let (file, line) = conversation.place(block.line);
         let text = block.text();
@@ -43,58 +43,58 @@ fn shown(conversation: &Conversation, messages: &[Message]) -> String {
         };
         format!("{word}@{}{line}", file.map_or("", |file| &file[2..]))
     };
-    messages.iter().map(one).collect::<Vec<_>>().join(" ")
+    messages.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Every session: its messages, and between them what its compactions left.
-fn told(files: &[(&str, Option<Before>)]) -> Vec<String> {
+/// Describes every session: its messages, and in brackets the messages that its compactions left.
+fn describe(files: &[(&str, Option<PriorHistory>)]) -> Vec<String> {
     let read: Vec<(String, Conversation)> =
         files.iter().enumerate().map(|(at, (words, _))| (format!("t_{}:", at + 1), archive(words))).collect();
-    let said: Vec<Vec<MessageDigest>> = read.iter().map(|(_, conversation)| history([conversation], b"")).collect();
+    let digests: Vec<Vec<MessageDigest>> = read.iter().map(|(_, conversation)| digests([conversation], b"")).collect();
     let archives: Vec<Archive> = read
         .iter()
-        .zip(&said)
+        .zip(&digests)
         .zip(files)
         .enumerate()
-        .map(|(at, (((path, conversation), said), (_, before)))| Archive {
+        .map(|(at, (((path, conversation), digests), (_, prior_history)))| Archive {
             at,
             path,
             conversation,
-            said,
-            before: before.as_ref(),
+            digests,
+            prior_history: prior_history.as_ref(),
         })
         .collect();
-    let (sessions, untold) = unroll(&archives);
+    let (sessions, without_history) = reconstruct(&archives);
     let session = |session: &Session| {
         let conversation = &*session.conversation;
         let mut from = 0;
-        let mut told = String::new();
+        let mut description = String::new();
         for compaction in &conversation.compactions {
-            told += &shown(conversation, &conversation.messages[from..compaction.at]);
-            told += &format!(" [{}] ", shown(conversation, compaction.edit.messages()));
+            description += &notation(conversation, &conversation.messages[from..compaction.at]);
+            description += &format!(" [{}] ", notation(conversation, compaction.edit.messages()));
             from = compaction.at;
         }
-        assert_eq!(session.folded.len(), conversation.compactions.len());
-        told + &shown(conversation, &conversation.messages[from..])
+        assert_eq!(session.compacted_archives.len(), conversation.compactions.len());
+        description + &notation(conversation, &conversation.messages[from..])
     };
-    let untold = untold.iter().map(|archive| format!("nothing of {}", archive.path));
-    sessions.iter().map(session).chain(untold).collect()
+    let without_history = without_history.iter().map(|archive| format!("no history of {}", archive.path));
+    sessions.iter().map(session).chain(without_history).collect()
 }
 
 #[test]
 fn archives_become_conversations() {
-    let after = |at| Some(Before::In(at));
-    let gone = || Some(Before::Nowhere(String::new()));
+    let after = |at| Some(PriorHistory::Transcript(at));
+    let missing = || Some(PriorHistory::Missing(String::new()));
     for (files, expected) in [
-        // The summary takes the place of all.
+        // The summary replaces all messages.
         (vec![("a +A =A", None), ("*1 +B =B", after(0))], vec!["a@1:1 +A@1:2 =A@1:3 [[C@2:1] +B@2:2 =B@2:3"]),
-        // A tail was kept; the blocks are the session's own, but for what was shortened.
+        // A tail was kept. Its blocks are those of the session, except shortened ones.
         (
             vec![("a +A =A +B =B", None), ("*1 +B =B c", after(0))],
             vec!["a@1:1 +A@1:2 =A@1:3 +B@1:4 =B@1:5 [[C@2:1 +B@1:4 =B@1:5] c@2:4"],
         ),
         (vec![("a +A =A", None), ("*1 +A =A~ B", after(0))], vec!["a@1:1 +A@1:2 =A@1:3 [[C@2:1 +A@1:2 =A~@2:3] B@2:4"]),
-        // The agent had to say something to the summary.
+        // The harness added an answer to the summary.
         (vec![("a B", None), ("!1 U c D", after(0))], vec!["a@1:1 B@1:2 [[C@2:1 Un@2:2] c@2:3 D@2:4"]),
         // A longer copy, and one in which messages were snipped.
         (vec![("a +A =A", None), ("a +A =A~ +B =B", None)], vec!["a@1:1 +A@1:2 =A@1:3 +B@2:4 =B@2:5"]),
@@ -102,21 +102,21 @@ fn archives_become_conversations() {
             vec![("a +A =A +B =B", None), ("a #1 +B =B C", None), ("*2 D", after(1))],
             vec!["a@1:1 +A@1:2 =A@1:3 +B@1:4 =B@1:5 C@2:5 [[C@3:1] D@3:2"],
         ),
-        // A copy of all, two compactions deep.
+        // A copy after two compactions.
         (vec![("a B", None), ("*1 C", after(0)), ("*1 C d E", after(0))], vec!["a@1:1 B@1:2 [[C@2:1] C@2:2 d@3:3 E@3:4"]),
-        // Of two branches each is for itself.
+        // Two branches are two sessions.
         (vec![("a B c", None), ("a B d", None)], vec!["a@1 B@2 c@3", "a@1 B@2 d@3"]),
         // An archive is missing.
         (
-            vec![("a B", None), ("*9 C", gone()), ("*2 D", after(1))],
-            vec!["a@1 B@2", "[C@2:1 C@2:2 [[C@3:1] D@3:2", "nothing of t_2:"],
+            vec![("a B", None), ("*9 C", missing()), ("*2 D", after(1))],
+            vec!["a@1 B@2", "[C@2:1 C@2:2 [[C@3:1] D@3:2", "no history of t_2:"],
         ),
-        // It was written over by the next.
-        (vec![("*1 C", after(0))], vec!["[C@1 C@2", "nothing of t_1:"]),
-        // Nothing was said after the last.
+        // The next archive overwrote it.
+        (vec![("*1 C", after(0))], vec!["[C@1 C@2", "no history of t_1:"]),
+        // No message follows the last compaction.
         (vec![("a B", None), ("*1", after(0))], vec!["a@1:1 B@1:2 [[C@2:1] "]),
     ] {
-        assert_eq!(told(&files), expected, "{:?}", files.iter().map(|(words, _)| words).collect::<Vec<_>>());
+        assert_eq!(describe(&files), expected, "{:?}", files.iter().map(|(words, _)| words).collect::<Vec<_>>());
     }
 }
 
@@ -130,8 +130,8 @@ fn archives_are_known_by_folder_name_or_pointer() {
         ("s/x.jsonl", "a B", false),
     ] {
         let conversation = archive(words);
-        let said = history([&conversation], b"");
-        assert_eq!(is_archive(path, &[conversation], &said), expected, "{path} {words}");
+        let digests = digests([&conversation], b"");
+        assert_eq!(is_archive(path, &[conversation], &digests), expected, "{path} {words}");
     }
 }
 
@@ -150,7 +150,7 @@ fn ends_are_found() {
     ] {
         let keys = |word: &str| word.bytes().map(u64::from).collect::<Vec<_>>();
         let (before_keys, next_keys) = (keys(before), keys(next));
-        assert_eq!(kept(&before_keys, &next_keys), tail, "{before} {next}");
+        assert_eq!(kept_messages(&before_keys, &next_keys), tail, "{before} {next}");
         assert_eq!(end_of_copy(&before_keys, &next_keys), copied, "{before} {next}");
     }
 }
@@ -159,6 +159,6 @@ fn ends_are_found() {
 fn a_million_equal_messages_take_no_time() {
     let same = vec![7; 1_000_000];
     let copy: Vec<u64> = [1].into_iter().chain(same.iter().copied()).collect();
-    assert_eq!(kept(&same, &copy), same.len());
+    assert_eq!(kept_messages(&same, &copy), same.len());
     assert_eq!(end_of_copy(&same, &copy), Some(copy.len()));
 }

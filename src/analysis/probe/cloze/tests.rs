@@ -3,8 +3,8 @@ use crate::facts::references::References;
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::{ReadOptions, by_name};
 
-/// The fact of a conversation in which a tool says `line`, and the agent uses `fact` three calls later.
-fn used(line: &str, fact: &str) -> Option<Fact> {
+/// Returns the fact of a conversation in which the user says `line`, and the agent uses `fact` three calls later.
+fn used_fact(line: &str, fact: &str) -> Option<Fact> {
     let text = |text: &str| serde_json::json!([{"type": "text", "text": text}]);
     let mut lines = vec![serde_json::json!({"role": "user", "content": line})];
     for answer in ["Well.", "So.", "Now.", fact] {
@@ -15,13 +15,13 @@ fn used(line: &str, fact: &str) -> Option<Fact> {
     let reading = (by_name("messages")?.read)(file.as_bytes(), &ReadOptions::default());
     let conversation: &Conversation = reading.conversations.first()?;
     let references = References::new(conversation, |_| 0);
-    let used: Vec<_> = references.uses.iter().map(|used| &references.facts[used.fact as usize]).collect();
-    // The line itself is a fact too.
-    used.into_iter().find(|known| fact.ends_with(&known.text)).cloned()
+    let facts: Vec<_> = references.uses.iter().map(|used| &references.facts[used.fact as usize]).collect();
+    // The whole line is also a fact.
+    facts.into_iter().find(|known| fact.ends_with(&known.text)).cloned()
 }
 
 fn cloze(line: &str, fact: &str) -> Option<(String, String)> {
-    let fact = used(line, fact).unwrap_or_else(|| panic!("no use of {fact}"));
+    let fact = used_fact(line, fact).unwrap_or_else(|| panic!("no use of {fact}"));
     Cloze::of(line, &fact).next().map(|cloze| (cloze.line, cloze.answer))
 }
 
@@ -43,7 +43,7 @@ fn a_good_line_has_one_blank_that_nobody_can_guess() {
     ];
     for (line, fact, shown, answer) in cases {
         match answer {
-            // `err` and `nil` are no words to find a line by.
+            // `err` and `nil` are too short to find a line by.
             "" => assert_eq!(cloze(line, fact), None, "{line}"),
             answer => assert_eq!(cloze(line, fact), Some((shown.to_owned(), answer.to_owned())), "{line}"),
         }
@@ -74,7 +74,7 @@ fn long_lines_are_cut_around_the_blank() {
     assert!(shown.chars().count() <= SHOWN + 2, "{shown}");
 }
 
-fn of(line: &str, answer: &str) -> Cloze {
+fn new_cloze(line: &str, answer: &str) -> Cloze {
     Cloze { line: line.to_owned(), answer: answer.to_owned() }
 }
 
@@ -90,9 +90,9 @@ fn a_line_with_two_endings_is_ambiguous() {
     for (line, text, expected) in cases {
         assert_eq!(of(line, "").fills(text).collect::<Vec<_>>(), expected, "{line}");
     }
-    assert!(of("type ____ struct {", "Pool").is_ambiguous_in("type Limit struct {"));
-    assert!(!of("type ____ struct {", "Pool").is_ambiguous_in("type Pool struct {"));
-    assert!(of("type ____ struct {", "Pool").is_in("pub type Pool struct {"));
+    assert!(new_cloze("type ____ struct {", "Pool").is_ambiguous_in("type Limit struct {"));
+    assert!(!new_cloze("type ____ struct {", "Pool").is_ambiguous_in("type Pool struct {"));
+    assert!(new_cloze("type ____ struct {", "Pool").is_in("pub type Pool struct {"));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn an_answer_is_the_string_and_nothing_else() {
     ];
     for (kind, fact, answer, right) in cases {
         let canonical = if kind == path { "net/pool.rs" } else { fact };
-        assert_eq!(of("", fact).is_answered_by(answer, kind, canonical), right, "{answer}");
+        assert_eq!(new_cloze("", fact).is_answered_by(answer, kind, canonical), right, "{answer}");
     }
 }
 
