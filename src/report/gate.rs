@@ -1,4 +1,4 @@
-//! Verdicts of the gate → bytes, by the names of the reports.
+//! Renders the verdicts of the gate, by report name.
 
 mod sentence;
 
@@ -15,12 +15,12 @@ use crate::util::text::plural;
 
 pub use sentence::sentence;
 
-/// The reports that verdicts can be shown as, by their names.
+/// The reports that can show verdicts.
 pub fn shown_as() -> Vec<&'static str> {
     ["table", "json", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
 }
 
-/// Renders verdicts as the report with this name.
+/// Renders verdicts in the report with this name.
 pub fn render(report: &str, checked: &GateReport, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&Saved::of(checked)),
@@ -30,12 +30,12 @@ pub fn render(report: &str, checked: &GateReport, style: &Style) -> Vec<u8> {
     }
 }
 
-/// The baseline's file, a line a value.
+/// Renders the baseline file, one line per value.
 pub fn render_baseline(baseline: &Baseline) -> Vec<u8> {
     json::write(baseline)
 }
 
-/// A rule for a policy is a case; so is a suite of which something could not be analysed.
+/// Returns one case for each rule and policy, and one for each suite in which something could not be analysed.
 pub fn cases(checked: &GateReport) -> Vec<Case> {
     let of_verdict = |verdict: &Verdict| Case {
         group: verdict.suite.clone(),
@@ -63,7 +63,7 @@ pub fn cases(checked: &GateReport) -> Vec<Case> {
     cases
 }
 
-/// The case of a suite that could not be analysed as a whole.
+/// Name of the case for a suite in which something could not be analysed.
 const ANALYSED: &str = "everything was analysed";
 
 fn line(line: Option<usize>) -> Option<u32> {
@@ -93,7 +93,7 @@ fn finding(checked: &GateReport, verdict: &Verdict) -> Option<Finding> {
     })
 }
 
-/// The form of `-o json`.
+/// The JSON that `-o json` writes.
 #[derive(Serialize)]
 struct Saved<'a> {
     file: &'a str,
@@ -172,11 +172,11 @@ fn sheets(checked: &GateReport) -> Vec<TableModel> {
     all.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
 }
 
-/// Every rule with its value and what is left of it.
+/// Lists every rule with its value and its headroom.
 fn rules(checked: &GateReport) -> TableModel {
     let row = |verdict: &Verdict| {
         let unit = verdict.rule.column.unit;
-        // Parts of tokens and bytes tell a person nothing.
+        // Fractions of tokens and bytes do not help a reader.
         let rounded = |value: f64| if unit.is_whole() && value.abs() >= 10.0 { value.round() } else { value };
         let word = if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) };
         let mut cells = vec![word.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
@@ -198,7 +198,7 @@ fn rules(checked: &GateReport) -> TableModel {
     TableModel { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }
 }
 
-/// What does not hold and what could not be judged, with the lines of the suite file.
+/// Lists the rules that do not hold or could not be judged, with their lines in the suite file.
 fn wrong(checked: &GateReport) -> TableModel {
     let place = |line: Option<usize>| line.map_or(checked.file.clone(), |line| format!("{}:{line}", checked.file));
     let failing = checked.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);

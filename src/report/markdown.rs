@@ -1,5 +1,5 @@
-//! GitHub tables: the same sheets as the terminal's table, uncut. Every text that is not ours stands in a code span, where it
-//! is neither link nor mention nor tag.
+//! The markdown report: the tables of the terminal report as GitHub tables, without cuts. Every text that is not ours
+//! is in a code span, where GitHub sees no link, mention or tag.
 
 use crate::results::saved::Results;
 
@@ -10,7 +10,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
     draw_all(&sheets(results))
 }
 
-/// Sheets below each other.
+/// Draws tables below each other.
 pub fn draw_all(sheets: &[TableModel]) -> Vec<u8> {
     let sheets: Vec<String> = sheets.iter().map(sheet).collect();
     sheets.join("\n").into_bytes()
@@ -25,12 +25,12 @@ fn sheet(sheet: &TableModel) -> String {
     if sheet.is_verbatim() {
         return out + &fenced(sheet.rows.iter().flatten()) + &below(sheet);
     }
-    // Heads over numbers are ids and names of policies; the others are ours.
+    // Headers over numbers are column ids and policy names, so they are escaped; the other headers are ours.
     let heads = sheet.heads.iter();
     out += &row(heads.map(|head| if head.holds == CellKind::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
     out += &row(sheet.heads.iter().map(rule));
     for cells in &sheet.rows {
-        // A row may lack its last cells.
+        // A row may have fewer cells than there are columns.
         let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
         out += &row(
             cells.map(|(head, text)| if head.holds == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) })
@@ -43,7 +43,7 @@ fn below(sheet: &TableModel) -> String {
     sheet.below.iter().map(|line| format!("\n{line}\n")).collect()
 }
 
-/// Lines as they are, in a fence that is longer than any run of backticks in them.
+/// Draws lines unchanged, in a fence longer than any run of backticks in them.
 fn fenced<'a>(lines: impl Iterator<Item = &'a String>) -> String {
     let lines: String = lines.map(|line| format!("{}\n", escape::terminal(line))).collect();
     let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,5 +1,7 @@
-//! Tables for a terminal: policies below each other, as many measures beside each other as the width allows; what does not
-//! fit follows in another table with the names repeated, groups of measures (`tokens.…`) kept together.
+//! The table report: tables for a terminal.
+//!
+//! A row is a policy; a table has as many columns as the width allows. Columns that do not fit continue in another
+//! table that repeats the names. Columns of one group (`tokens.…`) stay together.
 
 use std::ops::Range;
 
@@ -13,25 +15,26 @@ use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// Narrower than this nothing is readable; lines are then longer than the terminal.
+/// Minimum width. On narrower terminals, lines are longer than the terminal.
 const NARROWEST: usize = 60;
-/// Heads over numbers are broken into lines of about this many characters …
+/// Headers over numbers are broken into lines of about this many characters …
 const HEAD: usize = 10;
-/// … and a column of numbers or single words is never wider than this: no number is, and hostile names are broken to it.
+/// … and a column of numbers or single words is at most this wide: no number is wider, and hostile names are broken to
+/// fit.
 const NUMBER: usize = 24;
 
 pub fn render(results: &Results, style: &Style) -> Vec<u8> {
     draw_all(&sheets(results), style)
 }
 
-/// Sheets below each other.
+/// Draws tables below each other.
 pub fn draw_all(sheets: &[TableModel], style: &Style) -> Vec<u8> {
     let style = Style { width: style.width.clamp(NARROWEST, usize::from(u16::MAX) / 2), ..*style };
     let sheets: Vec<String> = sheets.iter().map(|sheet| lay_out(sheet, &style)).collect();
     sheets.join("\n").into_bytes()
 }
 
-/// One sheet: its title, its tables, the lines below.
+/// Draws one table: its title, its stacked parts, its footnotes.
 fn lay_out(sheet: &TableModel, style: &Style) -> String {
     let title = match sheet.measure.as_str() {
         "" => sheet.title.clone(),
@@ -50,7 +53,7 @@ fn lay_out(sheet: &TableModel, style: &Style) -> String {
     out
 }
 
-/// How wide each column is: as its content asks, within limits; prose gets what is left.
+/// Returns the width of each column: its content's width within limits; prose gets the width that is left.
 fn widths(sheet: &TableModel, style: &Style) -> Vec<usize> {
     let mut table = Table::new();
     table.set_header(sheet.heads.iter().map(head_text));
@@ -74,7 +77,8 @@ fn widths(sheet: &TableModel, style: &Style) -> Vec<usize> {
     limited.collect()
 }
 
-/// What columns that want these widths get of a room: narrow ones what they want, wide ones equal parts of the rest.
+/// Divides `room` among columns that want these widths: narrow ones get what they want, wide ones equal parts of the
+/// rest.
 fn shares(room: usize, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
     let wanted: Vec<usize> = wanted.collect();
     let mut by_width: Vec<usize> = (0..wanted.len()).collect();
@@ -87,7 +91,7 @@ fn shares(room: usize, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
     given
 }
 
-/// Which columns each of the stacked tables shows.
+/// Returns the column indices of each stacked table.
 fn stack(heads: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
     let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == CellKind::Names).collect();
     let room = limit.saturating_sub(names.iter().map(|at| widths[*at]).sum::<usize>() + GAP * names.len().saturating_sub(1));
@@ -100,7 +104,7 @@ fn stack(heads: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usiz
         let group = (at..heads.len()).take_while(|next| is_same(at, *next)).count();
         match tables.last_mut() {
             Some(table) if needs(table.start..at + group) <= room => table.end = at + group,
-            // A group that is too wide for one table goes on, column by column, where it began.
+            // A group that is too wide for one table continues column by column after its first columns.
             Some(table) if is_same(table.end - 1, at) && needs(table.start..at + 1) <= room => table.end = at + 1,
             _ if needs(at..at + group) <= room => tables.push(at..at + group),
             _ => tables.push(at..at + 1),
@@ -110,7 +114,7 @@ fn stack(heads: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usiz
     tables.into_iter().map(|columns| names.iter().copied().chain(columns).collect()).collect()
 }
 
-/// What a measure's id has before its dot. Ids without one are a group together.
+/// Returns the part of a column id before its dot. Ids without a dot form one group.
 fn group(head: &ColumnHeader) -> &str {
     head.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
 }
@@ -143,7 +147,8 @@ fn draw(sheet: &TableModel, columns: &[usize], widths: &[usize], style: &Style) 
     table.trim_fmt() + "\n"
 }
 
-/// The rows of one of the stacked tables: a row that only says elsewhere what it has to say, like a bound, is left out.
+/// Returns the rows of one stacked table. It leaves out a row whose values, like those of a bound, are all in other
+/// stacked tables.
 fn rows_of<'a>(sheet: &'a TableModel, columns: &[usize]) -> Vec<&'a Vec<String>> {
     let says = |cells: &[String], at: usize| {
         sheet.heads[at].holds != CellKind::Names && cells.get(at).is_some_and(|text| text != number_format::MISSING)
@@ -154,13 +159,13 @@ fn rows_of<'a>(sheet: &'a TableModel, columns: &[usize]) -> Vec<&'a Vec<String>>
     sheet.rows.iter().filter(|cells| !(anyone_here && only_elsewhere(cells))).collect()
 }
 
-/// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.
+/// Breaks a header over numbers after dots and dashes, so that it is not much wider than the numbers.
 fn head_text(head: &ColumnHeader) -> String {
     let text = escape::terminal(&head.text);
     if head.holds == CellKind::Numbers { broken(&text, &['.', '-', '_', '/', ' '], HEAD) } else { text.into_owned() }
 }
 
-/// A text in lines of at most so many characters, as far as it can be broken after these characters.
+/// Breaks a text into lines of at most `limit` characters, as far as it can be broken after the characters in `after`.
 fn broken(text: &str, after: &[char], limit: usize) -> String {
     let mut lines = vec![String::new()];
     for piece in text.split_inclusive(after) {
@@ -172,13 +177,13 @@ fn broken(text: &str, after: &[char], limit: usize) -> String {
     lines.join("\n")
 }
 
-/// A number's interval stands below it, and its p-value below that.
+/// Puts a number's interval on the line below it, and the p-value on the next line.
 fn cell_text(head: &ColumnHeader, text: &str) -> String {
     let text = escape::terminal(text);
     if head.holds == CellKind::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
 }
 
-/// Widths are bounded by the style's, which is far below this type's end.
+/// Converts a width. [`draw_all`] limits widths far below `u16::MAX`.
 fn narrow(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }

@@ -1,16 +1,17 @@
-//! A verdict as a sentence that somebody understands who has never seen the suite.
+//! A verdict as a sentence that a reader who does not know the suite understands.
 
 use super::number_format;
 use crate::analysis::gate::{Moved, Outcome, RuleKind, Verdict};
 use crate::metrics::column::{Column, Direction};
 use crate::results::saved::Unit;
 
-/// What happened, before, after, what is allowed, where it comes from, and what the column counts.
+/// Returns what happened, the value before and after, what is allowed, which transcript caused it, and what the column
+/// counts.
 pub fn sentence(verdict: &Verdict) -> String {
     let column = &verdict.rule.column;
     let said = match (&verdict.outcome, &verdict.rule.demand) {
         (Outcome::Undecided(why), _) => {
-            let what = "`recompact check --update` writes the baseline anew";
+            let what = "`recompact check --update` writes a new baseline";
             return format!("{}: `{}` could not be judged: {why}; {what}", whose(verdict), verdict.rule.written());
         }
         (_, RuleKind::Limit(condition)) => limit(verdict, condition.words()),
@@ -79,7 +80,7 @@ fn from(moved: &Moved, column: &Column) -> String {
     }
 }
 
-/// A size of a difference: shares in points.
+/// Formats the size of a difference; shares are in percentage points.
 fn amount(unit: Unit, size: f64) -> String {
     match unit {
         Unit::Share => format!("{} points", difference(unit, size).trim_start_matches('+')),
@@ -87,7 +88,7 @@ fn amount(unit: Unit, size: f64) -> String {
     }
 }
 
-/// A difference with its sign; with all of its digits where it would be shown as none.
+/// Formats a difference with its sign; with all its digits if it would be shown as 0.
 pub fn difference(unit: Unit, value: f64) -> String {
     let text = number_format::difference(unit, value);
     match text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) || value == 0.0 {
@@ -96,7 +97,7 @@ pub fn difference(unit: Unit, value: f64) -> String {
     }
 }
 
-/// A value as people read it, with more digits where another one beside it would be shown alike.
+/// Formats a value, with more digits if another value in the same sentence would look the same.
 fn told(unit: Unit, value: Option<f64>, beside: &[Option<f64>]) -> String {
     let text = number_format::value(unit, value);
     let is_alike = |other: &&Option<f64>| other.is_some() && **other != value && number_format::value(unit, **other) == text;
