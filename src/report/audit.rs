@@ -26,25 +26,25 @@ pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(audit),
         "csv" => csv_lines(audit),
-        "markdown" => markdown::draw_all(&sheets(audit, usize::MAX)),
+        "markdown" => markdown::draw_all(&tables(audit, usize::MAX)),
         report if ci::SHOWN_AS.contains(&report) => ci::render(report, &audit.cases()),
-        _ => table::draw_all(&sheets(audit, SHOWN), style),
+        _ => table::draw_all(&tables(audit, SHOWN), style),
     }
 }
 
-fn sheets(audit: &Audit, shown: usize) -> Vec<TableModel> {
-    let sheets = [
-        overview(audit, shown),
-        markers(audit, shown),
-        chains(audit, shown),
-        compactions(audit, shown),
+fn tables(audit: &Audit, limit: usize) -> Vec<TableModel> {
+    let tables = [
+        overview(audit, limit),
+        markers(audit, limit),
+        chains(audit, limit),
+        compactions(audit, limit),
         counts(audit),
         findings::list(&audit.findings),
         totals(audit),
-        orphans(audit, shown),
-        notes(audit, shown),
+        orphans(audit, limit),
+        notes(audit, limit),
     ];
-    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn number(count: usize) -> String {
@@ -63,19 +63,19 @@ fn folder(audit: &Audit) -> &str {
     common_folder(audit.transcripts.iter().map(|transcript| transcript.path.as_str()))
 }
 
-fn sheet(title: String, heads: Vec<ColumnHeader>, (rows, below): (Vec<Vec<String>>, Vec<String>)) -> TableModel {
-    TableModel { title, measure: String::new(), heads, rows, below }
+fn table(title: String, headers: Vec<ColumnHeader>, (rows, footnotes): (Vec<Vec<String>>, Vec<String>)) -> TableModel {
+    TableModel { title, subject: String::new(), headers, rows, footnotes }
 }
 
 /// Returns the rows to show, and a footnote that counts the others.
-fn cut(mut rows: Vec<Vec<String>>, shown: usize, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
-    let left = rows.len().saturating_sub(shown);
-    rows.truncate(shown);
-    (rows, if left > 0 { vec![format!("{} in -o json", plural(left, &format!("more {what}")))] } else { Vec::new() })
+fn cut(mut rows: Vec<Vec<String>>, limit: usize, item: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let omitted = rows.len().saturating_sub(limit);
+    rows.truncate(limit);
+    (rows, if omitted > 0 { vec![format!("{} in -o json", plural(omitted, &format!("more {item}")))] } else { Vec::new() })
 }
 
 /// One row per transcript, worst first: those with most errors, then warnings, then notes; equal ones keep their order.
-fn overview(audit: &Audit, shown: usize) -> TableModel {
+fn overview(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     let mut levels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for finding in &audit.findings {
@@ -94,16 +94,16 @@ fn overview(audit: &Audit, shown: usize) -> TableModel {
         let levels = levels_of(transcript).map(|count| if count == 0 { String::new() } else { number(count) });
         names.into_iter().chain(counts).chain([persisted, bytes(*size)]).chain(levels).collect()
     };
-    let (rows, mut below) = cut(worst.iter().map(row).collect(), shown, "transcript");
-    below.extend(left_out(folder));
-    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("format")];
+    let (rows, mut footnotes) = cut(worst.iter().map(row).collect(), limit, "transcript");
+    footnotes.extend(left_out(folder));
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("format")];
     let numbers = ["calls", "compactions", "offloaded files found", "bytes", "errors", "warnings", "notes"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
-    sheet(format!("Audited: {}", plural(audit.transcripts.len(), "transcript")), heads, (rows, below))
+    headers.extend(numbers.map(ColumnHeader::numbers));
+    table(format!("Audited: {}", plural(audit.transcripts.len(), "transcript")), headers, (rows, footnotes))
 }
 
 /// Which systems compacted: systems and their markers, over all transcripts.
-fn markers(audit: &Audit, shown: usize) -> TableModel {
+fn markers(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     // Number of markers, number of transcripts, and the first location.
     let mut markers: BTreeMap<(&str, &str), (usize, usize, String)> = BTreeMap::new();
@@ -117,19 +117,19 @@ fn markers(audit: &Audit, shown: usize) -> TableModel {
     let row = |((system, marker), (times, files, first)): ((&str, &str), (usize, usize, String))| {
         vec![system.to_owned(), first, number(times), number(files), marker.replace('\n', " ")]
     };
-    let (rows, below) = cut(markers.into_iter().map(row).collect(), shown, "marker");
-    let heads = vec![
+    let (rows, footnotes) = cut(markers.into_iter().map(row).collect(), limit, "marker");
+    let headers = vec![
         ColumnHeader::names("system"),
         ColumnHeader::names("first at"),
         ColumnHeader::numbers("times"),
         ColumnHeader::numbers("transcripts"),
         ColumnHeader::prose("marker"),
     ];
-    sheet("Compaction markers".to_owned(), heads, (rows, below))
+    table("Compaction markers".to_owned(), headers, (rows, footnotes))
 }
 
 /// One row per file, grouped by session.
-fn chains(audit: &Audit, shown: usize) -> TableModel {
+fn chains(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     let rows_of = |(index, chain): (usize, &Chain)| {
         let row = |part: &crate::analysis::audit::archive_chain::Part| {
@@ -138,19 +138,19 @@ fn chains(audit: &Audit, shown: usize) -> TableModel {
         };
         chain.files.iter().map(row).collect::<Vec<Vec<String>>>()
     };
-    let (rows, mut below) = cut(audit.chains.iter().enumerate().flat_map(rows_of).collect(), shown, "file");
-    below.push("shared, copied: messages that an earlier file of the session also holds, and their bytes".to_owned());
-    let mut heads = vec![ColumnHeader::names("session"), ColumnHeader::names("archive, earliest first")];
-    heads.extend(["messages", "shared", "bytes", "copied"].map(ColumnHeader::numbers));
-    sheet(format!("Archives of the same session: {}", plural(audit.chains.len(), "session")), heads, (rows, below))
+    let (rows, mut footnotes) = cut(audit.chains.iter().enumerate().flat_map(rows_of).collect(), limit, "file");
+    footnotes.push("shared, copied: messages that an earlier file of the session also holds, and their bytes".to_owned());
+    let mut headers = vec![ColumnHeader::names("session"), ColumnHeader::names("archive, earliest first")];
+    headers.extend(["messages", "shared", "bytes", "copied"].map(ColumnHeader::numbers));
+    table(format!("Archives of the same session: {}", plural(audit.chains.len(), "session")), headers, (rows, footnotes))
 }
 
 /// What each compaction removed, and what became of it.
-fn compactions(audit: &Audit, shown: usize) -> TableModel {
+fn compactions(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     let rows_of = |transcript: &Transcript| {
         let row = |Compacted { recorded, lost, .. }: &Compacted| {
-            let place = format!("{}:{}", &transcript.path[folder.len()..], recorded.line);
+            let location = format!("{}:{}", &transcript.path[folder.len()..], recorded.line);
             let sizes = [recorded.tokens_before, recorded.tokens_after].map(tokens);
             let lost = lost.as_ref().map(|lost| {
                 let in_summary = if lost.encrypted { "encrypted".to_owned() } else { number(lost.in_summary) };
@@ -159,19 +159,19 @@ fn compactions(audit: &Audit, shown: usize) -> TableModel {
                 vec![number(lost.needed), in_summary, fetched, tokens(Some(lost.refetched_tokens)), nowhere]
             });
             let lost = lost.unwrap_or_else(|| vec![number_format::MISSING.to_owned(); 5]);
-            [place, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
+            [location, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
         };
         transcript.compactions.iter().map(row).collect::<Vec<_>>()
     };
-    let (rows, mut below) = cut(audit.transcripts.iter().flat_map(rows_of).collect(), shown, "compaction");
-    below.push(
+    let (rows, mut footnotes) = cut(audit.transcripts.iter().flat_map(rows_of).collect(), limit, "compaction");
+    footnotes.push(
         "needed: facts from before the compaction that were used after it; those in no column came from the agent's or the user's words"
             .to_owned(),
     );
-    let mut heads = vec![ColumnHeader::names("location"), ColumnHeader::names("kind")];
+    let mut headers = vec![ColumnHeader::names("location"), ColumnHeader::names("kind")];
     let numbers = ["tokens before", "tokens after", "needed", "in the summary", "fetched again", "~tokens refetched", "nowhere"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
-    sheet("Recorded compactions".to_owned(), heads, (rows, below))
+    headers.extend(numbers.map(ColumnHeader::numbers));
+    table("Recorded compactions".to_owned(), headers, (rows, footnotes))
 }
 
 /// Kinds of findings × levels.
@@ -185,16 +185,16 @@ fn counts(audit: &Audit) -> TableModel {
         })
     };
     let rows: Vec<Vec<String>> = FINDINGS.iter().filter_map(row).collect();
-    let below = vec!["recompact catalog findings NAME explains each".to_owned()];
-    let heads =
+    let footnotes = vec!["recompact catalog findings NAME explains each".to_owned()];
+    let headers =
         [ColumnHeader::names("finding")].into_iter().chain(["errors", "warnings", "notes"].map(ColumnHeader::numbers)).collect();
-    sheet(format!("Findings: {}", number(audit.findings.len())), heads, (rows, below))
+    table(format!("Findings: {}", number(audit.findings.len())), headers, (rows, footnotes))
 }
 
 fn totals(audit: &Audit) -> TableModel {
     let totals = &audit.totals;
-    let row = |what: &str, files: Option<usize>, size: u64| {
-        vec![what.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
+    let row = |name: &str, files: Option<usize>, size: u64| {
+        vec![name.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
     };
     let rows = vec![
         row("transcripts", Some(totals.transcripts), totals.bytes),
@@ -203,27 +203,27 @@ fn totals(audit: &Audit) -> TableModel {
         row("offloaded files that markers name", Some(totals.persisted), totals.persisted_bytes),
         row("offloaded files that no marker names", Some(totals.orphans.len()), totals.orphan_bytes),
     ];
-    let heads = vec![ColumnHeader::names("what"), ColumnHeader::numbers("files"), ColumnHeader::numbers("bytes")];
-    sheet("Totals".to_owned(), heads, (rows, Vec::new()))
+    let headers = vec![ColumnHeader::names("total"), ColumnHeader::numbers("files"), ColumnHeader::numbers("bytes")];
+    table("Totals".to_owned(), headers, (rows, Vec::new()))
 }
 
-fn orphans(audit: &Audit, shown: usize) -> TableModel {
+fn orphans(audit: &Audit, limit: usize) -> TableModel {
     let rows = audit.totals.orphans.iter().map(|orphan| vec![orphan.path.clone(), bytes(orphan.bytes)]).collect();
-    let heads = vec![ColumnHeader::names("file"), ColumnHeader::numbers("bytes")];
-    sheet("Offloaded files that no marker names".to_owned(), heads, cut(rows, shown, "file"))
+    let headers = vec![ColumnHeader::names("file"), ColumnHeader::numbers("bytes")];
+    table("Offloaded files that no marker names".to_owned(), headers, cut(rows, limit, "file"))
 }
 
-fn notes(audit: &Audit, shown: usize) -> TableModel {
-    let place = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
-    let rows: Vec<_> = audit.notes.iter().map(|note| vec![place(&note.path, note.line), note.what.clone()]).collect();
-    let heads = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
-    sheet(format!("Notes: {}", rows.len()), heads, cut(rows, shown, "note"))
+fn notes(audit: &Audit, limit: usize) -> TableModel {
+    let location = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
+    let rows: Vec<_> = audit.notes.iter().map(|note| vec![location(&note.path, note.line), note.what.clone()]).collect();
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
+    table(format!("Notes: {}", rows.len()), headers, cut(rows, limit, "note"))
 }
 
 /// Renders one CSV line per finding.
 fn csv_lines(audit: &Audit) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct CsvRow<'a> {
         id: &'a str,
         level: &'a str,
         path: String,
@@ -234,7 +234,7 @@ fn csv_lines(audit: &Audit) -> Vec<u8> {
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for finding in &audit.findings {
-        let line = Line {
+        let row = CsvRow {
             id: &finding.id,
             level: finding.level.name(),
             path: csv::text(&finding.path),
@@ -243,7 +243,7 @@ fn csv_lines(audit: &Audit) -> Vec<u8> {
             message: csv::text(&finding.message),
             data: csv::text(&serde_json::Value::Object(finding.data.clone()).to_string()),
         };
-        writer.serialize(line).expect(csv::IN_MEMORY);
+        writer.serialize(row).expect(csv::IN_MEMORY);
     }
     writer.into_inner().expect(csv::IN_MEMORY)
 }

@@ -28,7 +28,7 @@ use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
 use super::table_model::compare::{self, conversations_of};
-use super::table_model::{retention, sheets, sweep};
+use super::table_model::{retention, sweep, tables};
 use super::{Style, csv, escape, json, number_format};
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -174,11 +174,11 @@ fn section(section: &Section) -> String {
 /// The tables of the other reports, collapsed. Tables that are already drawn in full above are left out.
 fn collapsed_tables(results: &Results, series: &PolicySeries) -> String {
     let of_sweep = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
-    let drawn = of_sweep.into_iter().filter_map(|sheet| Some(sheet(results)?.title));
+    let drawn = of_sweep.into_iter().filter_map(|table| Some(table(results)?.title));
     let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
-    let others = sheets(results).into_iter().filter(|sheet| !drawn.contains(&sheet.title));
-    let collapsed = others.map(|sheet| {
-        format!("<details><summary>{}</summary>{}</details>", escape::html(&sheet.title), table::draw(&sheet, series, false))
+    let others = tables(results).into_iter().filter(|table| !drawn.contains(&table.title));
+    let collapsed = others.map(|table| {
+        format!("<details><summary>{}</summary>{}</details>", escape::html(&table.title), table::draw(&table, series, false))
     });
     collapsed.collect()
 }
@@ -221,7 +221,7 @@ fn counts(results: &Results) -> Vec<(usize, &'static str)> {
 
 fn headline(results: &Results) -> String {
     let counts = counts(results);
-    let count_of = |what: &str| counts.iter().find(|(_, name)| name.starts_with(what)).map_or(0, |(count, _)| *count);
+    let count_of = |prefix: &str| counts.iter().find(|(_, name)| name.starts_with(prefix)).map_or(0, |(count, _)| *count);
     match &results.sweep {
         Some(sweep) => {
             let sessions = plural(sweep.sessions + sweep.held_out, "session");
@@ -235,8 +235,8 @@ fn headline(results: &Results) -> String {
 }
 
 fn tiles(results: &Results) -> String {
-    let tile = |(count, what): (usize, &str)| {
-        let (first, rest) = what.split_once(' ').map_or((what, String::new()), |(first, rest)| (first, format!(" {rest}")));
+    let tile = |(count, name): (usize, &str)| {
+        let (first, rest) = name.split_once(' ').map_or((name, String::new()), |(first, rest)| (first, format!(" {rest}")));
         let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
         format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", number_format::grouped(count as f64, 0))
     };
@@ -264,10 +264,10 @@ mod tests {
     fn luminances(variable: &str) -> [f64; 2] {
         let begin = format!("  --{variable}: light-dark(");
         let value = CSS.split(&begin).nth(1).and_then(|rest| rest.split(')').next()).expect("a colour of the style");
-        let [light, dark] = [0, 1].map(|at| value.split(", #").nth(at).expect("two colours").trim_start_matches('#'));
+        let [light, dark] = [0, 1].map(|index| value.split(", #").nth(index).expect("two colours").trim_start_matches('#'));
         [light, dark].map(|colour| {
-            let channel = |at: usize| {
-                let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal")) / 255.0;
+            let channel = |start: usize| {
+                let value = f64::from(u8::from_str_radix(&colour[start..start + 2], 16).expect("hexadecimal")) / 255.0;
                 if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
             };
             0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4)
@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn texts_and_lines_stand_out_from_what_is_behind_them() {
         let assert_contrast = |front: &str, back: &str, least: f64| {
-            for (one, other) in luminances(front).into_iter().zip(luminances(back)) {
-                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+            for (a, b) in luminances(front).into_iter().zip(luminances(back)) {
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
                 assert!(contrast >= least, "{front} on {back}: {contrast:.2}");
             }
         };

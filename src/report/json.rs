@@ -120,8 +120,8 @@ impl Formatter for RowPerLine {
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(escape::is_unseen) {
-            let (visible, tail) = rest.split_at(at);
+        while let Some(index) = rest.find(escape::is_unseen) {
+            let (visible, tail) = rest.split_at(index);
             out.write_all(visible.as_bytes())?;
             let mut chars = tail.chars();
             let invisible = chars.next().unwrap_or_default();

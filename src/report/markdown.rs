@@ -3,44 +3,46 @@
 
 use crate::results::saved::Results;
 
-use super::table_model::{CellKind, ColumnHeader, TableModel, sheets};
+use super::table_model::{CellKind, ColumnHeader, TableModel, tables};
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    draw_all(&sheets(results))
+    draw_all(&tables(results))
 }
 
 /// Draws tables below each other.
-pub fn draw_all(sheets: &[TableModel]) -> Vec<u8> {
-    let sheets: Vec<String> = sheets.iter().map(sheet).collect();
-    sheets.join("\n").into_bytes()
+pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {
+    let tables: Vec<String> = tables.iter().map(table).collect();
+    tables.join("\n").into_bytes()
 }
 
-fn sheet(sheet: &TableModel) -> String {
-    let rule = |head: &ColumnHeader| if head.holds == CellKind::Numbers { "---:" } else { "---" }.to_owned();
-    let mut out = match sheet.measure.as_str() {
-        "" => format!("### {}\n\n", sheet.title),
-        measure => format!("### {}: {}\n\n", sheet.title, escape::markdown(measure)),
+fn table(table: &TableModel) -> String {
+    let rule = |header: &ColumnHeader| if header.kind == CellKind::Numbers { "---:" } else { "---" }.to_owned();
+    let mut out = match table.subject.as_str() {
+        "" => format!("### {}\n\n", table.title),
+        subject => format!("### {}: {}\n\n", table.title, escape::markdown(subject)),
     };
-    if sheet.is_verbatim() {
-        return out + &fenced(sheet.rows.iter().flatten()) + &below(sheet);
+    if table.is_verbatim() {
+        return out + &fenced(table.rows.iter().flatten()) + &footnotes(table);
     }
     // Headers over numbers are column ids and policy names, so they are escaped; the other headers are ours.
-    let heads = sheet.heads.iter();
-    out += &row(heads.map(|head| if head.holds == CellKind::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
-    out += &row(sheet.heads.iter().map(rule));
-    for cells in &sheet.rows {
+    let headers = table.headers.iter();
+    out +=
+        &row(headers
+            .map(|header| if header.kind == CellKind::Numbers { escape::markdown(&header.text) } else { header.text.clone() }));
+    out += &row(table.headers.iter().map(rule));
+    for cells in &table.rows {
         // A row may have fewer cells than there are columns.
-        let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-        out += &row(
-            cells.map(|(head, text)| if head.holds == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) })
-        );
+        let cells = table.headers.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
+        out +=
+            &row(cells
+                .map(|(header, text)| if header.kind == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) }));
     }
-    out + &below(sheet)
+    out + &footnotes(table)
 }
 
-fn below(sheet: &TableModel) -> String {
-    sheet.below.iter().map(|line| format!("\n{line}\n")).collect()
+fn footnotes(table: &TableModel) -> String {
+    table.footnotes.iter().map(|line| format!("\n{line}\n")).collect()
 }
 
 /// Draws lines unchanged, in a fence longer than any run of backticks in them.

@@ -26,10 +26,10 @@ pub fn render_forecast(report: &str, forecasts: &[Forecast], style: &Style) -> V
     }
 }
 
-fn draw(report: &str, sheets: &[TableModel], style: &Style) -> Vec<u8> {
+fn draw(report: &str, tables: &[TableModel], style: &Style) -> Vec<u8> {
     match report {
-        "markdown" => markdown::draw_all(sheets),
-        _ => table::draw_all(sheets, style),
+        "markdown" => markdown::draw_all(tables),
+        _ => table::draw_all(tables, style),
     }
 }
 
@@ -62,21 +62,21 @@ fn answers(findings: &Findings) -> TableModel {
         cells.extend(group_shares(&policy.answers));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(["questions", "contexts", "sessions"].into_iter().chain(GROUPS).map(ColumnHeader::numbers));
-    let mut below =
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(["questions", "contexts", "sessions"].into_iter().chain(GROUPS).map(ColumnHeader::numbers));
+    let mut footnotes =
         vec!["share of questions answered right, grouped by where kept.hit says the fact is; with line: the request holds the exact line \
          of the question, not only its fact"
             .to_owned()];
-    below.extend(findings.policies.iter().map(meaning));
+    footnotes.extend(findings.policies.iter().map(meaning));
     if findings.too_long > 0 {
-        let (requests, most) =
+        let (requests, limit) =
             (plural(findings.too_long, "request"), number_format::grouped(findings.plan.max_context as f64, 0));
-        below.push(format!("left out: {requests} with a fact to ask about, over {most} tokens"));
+        footnotes.push(format!("left out: {requests} with a fact to ask about, over {limit} tokens"));
     }
     let asked = plural(findings.asked.len(), "question");
     let title = format!("Facts a model finds ({asked})");
-    TableModel { title, measure: findings.model.clone(), heads, rows: findings.policies.iter().map(row).collect(), below }
+    TableModel { title, subject: findings.model.clone(), headers, rows: findings.policies.iter().map(row).collect(), footnotes }
 }
 
 /// Says how far the answers for one policy support the metric.
@@ -104,10 +104,10 @@ fn agreement(findings: &Findings) -> TableModel {
         cells.extend([(Unit::Share, share), (Unit::Ratio, phi), (Unit::Ratio, kappa)].map(|(unit, value)| estimate(unit, value)));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
+    let mut headers = vec![ColumnHeader::names("policy")];
     let columns = ["in context, found", "in context, not found", "gone, found", "gone, not found", "agree", "phi", "kappa"];
-    heads.extend(columns.map(ColumnHeader::numbers));
-    let below = vec![
+    headers.extend(columns.map(ColumnHeader::numbers));
+    let footnotes = vec![
         "agree: the share of facts in context that were found and of gone facts that were not; phi: the correlation of the two; kappa: \
          agreement beyond chance. 95 % bootstrap intervals over sessions, if there are six or more"
             .to_owned(),
@@ -116,7 +116,7 @@ fn agreement(findings: &Findings) -> TableModel {
             .to_owned(),
     ];
     let rows = findings.policies.iter().map(row).collect();
-    TableModel { title: "Agreement with kept.hit".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Agreement with kept.hit".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 fn kinds(findings: &Findings) -> TableModel {
@@ -126,14 +126,14 @@ fn kinds(findings: &Findings) -> TableModel {
         cells.push(number_format::value(Unit::Share, kind.answers.table.share()));
         cells
     });
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("kind")];
-    heads.extend(["questions"].into_iter().chain(GROUPS).chain(["agree"]).map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("kind")];
+    headers.extend(["questions"].into_iter().chain(GROUPS).chain(["agree"]).map(ColumnHeader::numbers));
     TableModel {
         title: "By kind of fact".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: rows.collect(),
-        below: disagreements(findings),
+        footnotes: disagreements(findings),
     }
 }
 
@@ -176,12 +176,12 @@ fn forecast(forecasts: &[Forecast]) -> TableModel {
     let mut rows: Vec<_> = forecasts.iter().map(|forecast| cells(&forecast.of, counts(forecast))).collect();
     let sum = forecasts.iter().map(counts).fold([0; 4], |sum, counts| [0, 1, 2, 3].map(|index| sum[index] + counts[index]));
     rows.push(cells("all", sum));
-    let mut heads = vec![ColumnHeader::names("context from")];
-    heads.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(ColumnHeader::numbers));
-    let below = vec![
+    let mut headers = vec![ColumnHeader::names("context from")];
+    headers.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(ColumnHeader::numbers));
+    let footnotes = vec![
         "each question counts once, however often it comes up; tokens as counted by o200k; new tokens: if the server still caches the \
          prefix it read for the question before"
             .to_owned(),
     ];
-    TableModel { title: "What would be asked".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "What would be asked".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

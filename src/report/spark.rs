@@ -8,13 +8,13 @@ pub fn line(values: &[u64], width: usize) -> String {
     line_to(values, width, values.iter().copied().max().unwrap_or(0))
 }
 
-/// Like [`line`], but on a scale where the tallest bar is `most`. `most` must be at least the largest value.
-pub fn line_to(values: &[u64], width: usize, most: u64) -> String {
-    let most = most.max(1);
+/// Like [`line`], but on a scale where the tallest bar is `max`. `max` must be at least the largest value.
+pub fn line_to(values: &[u64], width: usize, max: u64) -> String {
+    let max = max.max(1);
     let bars = values.len().min(width);
     let chunk = |bar: usize| &values[bar * values.len() / bars..(bar + 1) * values.len() / bars];
     let height = |bar: usize| chunk(bar).iter().copied().max().unwrap_or(0);
-    (0..bars).map(|at| BARS[(u128::from(height(at)) * 7 / u128::from(most)) as usize]).collect()
+    (0..bars).map(|bar| BARS[(u128::from(height(bar)) * 7 / u128::from(max)) as usize]).collect()
 }
 
 #[cfg(test)]

@@ -26,16 +26,16 @@ pub struct TableModel {
     pub title: String,
     /// What all numbers are about, such as a column or a policy; follows the title. Empty if there is no single
     /// subject.
-    pub measure: String,
-    pub heads: Vec<ColumnHeader>,
+    pub subject: String,
+    pub headers: Vec<ColumnHeader>,
     pub rows: Vec<Vec<String>>,
     /// Lines below the table: legends, and what is left out.
-    pub below: Vec<String>,
+    pub footnotes: Vec<String>,
 }
 
 pub struct ColumnHeader {
     pub text: String,
-    pub holds: CellKind,
+    pub kind: CellKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ const SHOWN: usize = 10;
 const LONGEST: usize = 60;
 
 /// Returns all tables that have rows.
-pub fn sheets(results: &Results) -> Vec<TableModel> {
+pub fn tables(results: &Results) -> Vec<TableModel> {
     let of_sweep = [
         sweep::recommended(results),
         sweep::front(results),
@@ -65,7 +65,7 @@ pub fn sheets(results: &Results) -> Vec<TableModel> {
         sweep::sensitivity(results),
         sweep::chosen(results),
     ];
-    let sheets = [
+    let tables = [
         compare::summary(results),
         comparison::with_baseline(results),
         compare::conversations(results),
@@ -85,16 +85,16 @@ pub fn sheets(results: &Results) -> Vec<TableModel> {
         quirks(results),
         notes(results),
     ];
-    let all = of_sweep.into_iter().flatten().chain(sheets).chain(sweep::toml(results));
-    all.filter(|sheet| !sheet.rows.is_empty()).collect()
+    let all = of_sweep.into_iter().flatten().chain(tables).chain(sweep::toml(results));
+    all.filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// What each layer did.
 fn layers(results: &Results) -> TableModel {
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
-    heads.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    headers.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
     if results.layers.iter().any(|layer| layer.note.is_some()) {
-        heads.push(ColumnHeader::prose("note"));
+        headers.push(ColumnHeader::prose("note"));
     }
     let rows = results.layers.iter().map(|layer| {
         let LayerRow { policy, layer, fired, skipped, failed, edits, tokens_freed, note } = layer;
@@ -105,34 +105,34 @@ fn layers(results: &Results) -> TableModel {
         cells
     });
     let rows: Vec<_> = rows.collect();
-    TableModel { title: "Layers".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Layers".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] }
 }
 
 /// Bugs of the original systems that the replay reproduces.
 fn quirks(results: &Results) -> TableModel {
     let rows = results.policies.iter().flat_map(|p| p.quirks.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
-    let heads = vec![ColumnHeader::names("policy"), ColumnHeader::prose("bug")];
+    let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("bug")];
     TableModel {
         title: "Known bugs of the original, reproduced".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: rows.collect(),
-        below: vec![],
+        footnotes: vec![],
     }
 }
 
 fn notes(results: &Results) -> TableModel {
-    let place = |note: &ResultNote| match note.line {
+    let location = |note: &ResultNote| match note.line {
         Some(line) => format!("{}:{line}", note.path),
         None => note.path.clone(),
     };
-    let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![place(note), note.what.clone()]).collect();
+    let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![location(note), note.what.clone()]).collect();
     let left = results.notes.len() - rows.len();
-    let below = (left > 0).then(|| format!("{} in -o json", plural(left, "more note")));
+    let footnotes = (left > 0).then(|| format!("{} in -o json", plural(left, "more note")));
     let files: HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
     let title = format!("Notes: {} on {}", results.notes.len(), plural(files.len(), "file"));
-    let heads = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
-    TableModel { title, measure: String::new(), heads, rows, below: below.into_iter().collect() }
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
+    TableModel { title, subject: String::new(), headers, rows, footnotes: footnotes.into_iter().collect() }
 }
 
 /// Returns the folder that all paths have in common, with its final slash. Tables leave it out of paths.
@@ -160,30 +160,30 @@ pub fn cut(text: &str) -> String {
 
 impl TableModel {
     /// A table of unchanged lines.
-    pub fn verbatim(title: String, measure: String, lines: impl IntoIterator<Item = String>, below: Vec<String>) -> Self {
-        let heads = vec![ColumnHeader { text: String::new(), holds: CellKind::Verbatim }];
-        Self { title, measure, heads, rows: lines.into_iter().map(|line| vec![line]).collect(), below }
+    pub fn verbatim(title: String, subject: String, lines: impl IntoIterator<Item = String>, footnotes: Vec<String>) -> Self {
+        let headers = vec![ColumnHeader { text: String::new(), kind: CellKind::Verbatim }];
+        Self { title, subject, headers, rows: lines.into_iter().map(|line| vec![line]).collect(), footnotes }
     }
 
     pub fn is_verbatim(&self) -> bool {
-        self.heads.iter().any(|head| head.holds == CellKind::Verbatim)
+        self.headers.iter().any(|header| header.kind == CellKind::Verbatim)
     }
 }
 
 impl ColumnHeader {
     pub fn names(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Names }
+        Self { text: text.to_owned(), kind: CellKind::Names }
     }
 
     pub fn numbers(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Numbers }
+        Self { text: text.to_owned(), kind: CellKind::Numbers }
     }
 
     pub fn words(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Words }
+        Self { text: text.to_owned(), kind: CellKind::Words }
     }
 
     pub fn prose(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Prose }
+        Self { text: text.to_owned(), kind: CellKind::Prose }
     }
 }

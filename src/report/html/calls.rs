@@ -76,9 +76,10 @@ pub fn draw(row: &TraceRow, series: &PolicySeries) -> String {
         // The axis name is above the plot, so a label near the top goes below its line.
         let dy = if y < 6.0 { 15 } else { -6 };
         drawing += &plot::line("window", (0.0, y), (100.0, y));
-        drawing += &format!(r#"<text class="told" x="0" y="{}%" dx="6" dy="{dy}">{label}</text>"#, plot::percent(y));
+        drawing += &format!(r#"<text class="remark" x="0" y="{}%" dx="6" dy="{dy}">{label}</text>"#, plot::percent(y));
     } else if window > 0.0 {
-        drawing += &format!(r#"<text class="told" x="100%" y="0" dy="-6" text-anchor="end">{label}: far above the plot</text>"#);
+        drawing +=
+            &format!(r#"<text class="remark" x="100%" y="0" dy="-6" text-anchor="end">{label}: far above the plot</text>"#);
     }
     let (mut lanes, mut lane) = (String::new(), 0);
     for (style, line) in &lines {
@@ -199,10 +200,10 @@ fn data_table(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
             number_format::grouped(freed as f64, 0),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens removed"].map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens removed"].map(ColumnHeader::numbers));
     let rows = lines.iter().map(row).collect();
-    TableModel { title: "Tokens per call".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Tokens per call".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] }
 }
 
 #[cfg(test)]

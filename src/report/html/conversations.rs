@@ -167,13 +167,13 @@ fn values(results: &Results, series: &PolicySeries, data: &ConversationData) -> 
         let cells = values.into_iter().map(|value| number_format::value(column.unit, value));
         has_values.then(|| std::iter::once(title(column)).chain(cells).collect())
     };
-    let mut heads = vec![ColumnHeader::names("column")];
-    heads.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
+    let mut headers = vec![ColumnHeader::names("column")];
+    headers.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
     TableModel {
         title: "Values by policy".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: in_tables(results).filter_map(line).collect(),
-        below: vec!["Columns whose values are all zero or missing are left out.".to_owned()],
+        footnotes: vec!["Columns whose values are all zero or missing are left out.".to_owned()],
     }
 }

@@ -61,7 +61,7 @@ fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> String {
         context => format!(r#"<pre tabindex="0">{}</pre>"#, marked(context, &miss.fact)),
     };
     format!(
-        r#"<li{}><p class="fact"><bdi><code>{}</code></bdi> <small>{} · {}</small></p>{context}<p class="told"><bdi>{}</bdi></p></li>"#,
+        r#"<li{}><p class="fact"><bdi><code>{}</code></bdi> <small>{} · {}</small></p>{context}<p class="remark"><bdi>{}</bdi></p></li>"#,
         series.tag(&miss.policy),
         escape::html(&miss.fact),
         escape::html(&miss.kind),

@@ -10,9 +10,9 @@ use crate::util::text::plural;
 
 pub fn recommendation(results: &Results, series: &PolicySeries) -> String {
     let Some(sweep) = &results.sweep else { return String::new() };
-    let neighbours = sweep::recommended(results).map_or(String::new(), |sheet| table::draw(&sheet, series, false));
-    let how = sweep::chosen(results).map_or(String::new(), |sheet| {
-        format!("<details><summary>How it was chosen</summary>{}</details>", table::draw(&sheet, series, false))
+    let neighbours = sweep::recommended(results).map_or(String::new(), |table| table::draw(&table, series, false));
+    let how = sweep::chosen(results).map_or(String::new(), |table| {
+        format!("<details><summary>How it was chosen</summary>{}</details>", table::draw(&table, series, false))
     });
     let Some(best) = &sweep.recommended else {
         return format!(

@@ -236,10 +236,10 @@ fn point(dot: &Dot, (x, y): (f64, f64), tooltip_columns: &[&Column]) -> String {
 }
 
 fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) -> TableModel {
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(tooltip_columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
-    heads.push(ColumnHeader::words("front"));
-    heads.push(ColumnHeader::prose("parameters"));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(tooltip_columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    headers.push(ColumnHeader::words("front"));
+    headers.push(ColumnHeader::prose("parameters"));
     let row = |dot: &Dot| {
         let mut cells = vec![dot.policy.to_owned()];
         cells.extend(tooltip_columns.iter().map(|column| number_format::value(column.unit, dot.values.get(&column.id))));
@@ -257,7 +257,7 @@ fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) 
         cells.push(settings.join("; "));
         cells
     };
-    TableModel { title: title_of_plot, measure: String::new(), heads, rows: dots.iter().map(row).collect(), below: vec![] }
+    TableModel { title: title_of_plot, subject: String::new(), headers, rows: dots.iter().map(row).collect(), footnotes: vec![] }
 }
 
 /// Defines the shapes that only this plot uses, once per page.

@@ -62,8 +62,8 @@ pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Op
     let lines: String = series.drawn.iter().map(line).collect();
     let drawing =
         format!("{}{}{lines}", plot::vertical_axis(&scale, Unit::Share, "in context"), plot::step_axis(&steps, grouping.axis));
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
     let share = |policy: &str, step: &str| number_format::value(Unit::Share, shares.get(&(policy, step)).map(|row| row.hit));
     let mut policies: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
@@ -74,10 +74,10 @@ pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Op
     let row = |policy: &&str| std::iter::once((*policy).to_owned()).chain(steps.iter().map(|step| share(policy, step))).collect();
     let data = TableModel {
         title: format!("{}, {}", grouping.name, grouping.axis),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: policies.iter().map(row).collect(),
-        below: vec![],
+        footnotes: vec![],
     };
     Some(Figure {
         drawing: area(grouping.by, HEIGHT, "img", grouping.name, grouping.caption, &drawing),

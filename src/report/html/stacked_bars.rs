@@ -62,9 +62,9 @@ pub fn costs(results: &Results, series: &PolicySeries) -> Option<String> {
         format!(r#"<span class="key still"><i class="swatch p{index}"></i>{}</span>"#, escape::html(name))
     };
     let keys: String = parts.iter().enumerate().map(key).collect();
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(parts.iter().map(|(_, name)| ColumnHeader::numbers(name)));
-    heads.push(ColumnHeader::numbers("total"));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(parts.iter().map(|(_, name)| ColumnHeader::numbers(name)));
+    headers.push(ColumnHeader::numbers("total"));
     let all = results.summary.iter().filter(|summary| summary.bound_of.is_none());
     let rows = all.filter_map(|summary| {
         let values = values(&summary.policy)?;
@@ -73,7 +73,7 @@ pub fn costs(results: &Results, series: &PolicySeries) -> Option<String> {
         Some(std::iter::once(summary.policy.clone()).chain(cells).collect())
     });
     let data =
-        TableModel { title: "Cost by part".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] };
+        TableModel { title: "Cost by part".to_owned(), subject: String::new(), headers, rows: rows.collect(), footnotes: vec![] };
     let caption = format!("Estimated, with prompt caching simulated, over all conversations. {}", series.left_out(results));
     Some(format!(
         r#"<figure><div class="legend">{keys}</div><ul class="strips" id="parts">{bars}{}</ul><figcaption>{}</figcaption></figure>{}"#,
@@ -91,14 +91,14 @@ pub fn differences(results: &Results, series: &PolicySeries) -> Option<String> {
     if plots.is_empty() {
         return None;
     }
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("compared with"), ColumnHeader::names("column")];
-    heads.extend(["difference", "interval", "sessions", "p", "p after Holm"].map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("compared with"), ColumnHeader::names("column")];
+    headers.extend(["difference", "interval", "sessions", "p", "p after Holm"].map(ColumnHeader::numbers));
     let data = TableModel {
         title: "Differences".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: results.comparisons.iter().map(|row| cells(row, results)).collect(),
-        below: vec![],
+        footnotes: vec![],
     };
     let drawn = results.statistics.as_ref().map_or(String::new(), |statistics| {
         let level = number_format::grouped(statistics.level * 100.0, 0);

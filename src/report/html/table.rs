@@ -8,31 +8,31 @@ use crate::results::saved::{Column, Direction, Results, Summary};
 
 /// Draws a table in a box that scrolls sideways. Its title is the caption; `caption_visible` says whether the caption
 /// is shown or only read by screen readers.
-pub fn draw(sheet: &TableModel, series: &PolicySeries, caption_visible: bool) -> String {
-    let title = match sheet.measure.as_str() {
-        "" => escape::html(&sheet.title),
-        measure => format!("{}: {}", escape::html(&sheet.title), escape::html(measure)),
+pub fn draw(table: &TableModel, series: &PolicySeries, caption_visible: bool) -> String {
+    let title = match table.subject.as_str() {
+        "" => escape::html(&table.title),
+        subject => format!("{}: {}", escape::html(&table.title), escape::html(subject)),
     };
-    let heads: String = sheet.heads.iter().map(|head| head_cell(head, series)).collect();
-    let rows: String = sheet.rows.iter().map(|cells| row(sheet, cells, series)).collect();
-    let below: String = sheet.below.iter().map(|line| format!("<p class=\"below\">{}</p>", escape::html(line))).collect();
-    if sheet.is_verbatim() {
-        let lines: Vec<String> = sheet.rows.iter().flatten().map(|line| escape::html(line)).collect();
+    let headers: String = table.headers.iter().map(|header| head_cell(header, series)).collect();
+    let rows: String = table.rows.iter().map(|cells| row(table, cells, series)).collect();
+    let footnotes: String = table.footnotes.iter().map(|line| format!("<p class=\"below\">{}</p>", escape::html(line))).collect();
+    if table.is_verbatim() {
+        let lines: Vec<String> = table.rows.iter().flatten().map(|line| escape::html(line)).collect();
         return format!(
-            r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><pre>{}</pre></div>{below}</div>"#,
+            r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><pre>{}</pre></div>{footnotes}</div>"#,
             lines.join("\n")
         );
     }
     let hidden = if caption_visible { "" } else { r#" class="heard""# };
     format!(
-        r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption{hidden}>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{below}</div>"#
+        r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption{hidden}>{title}</caption><thead><tr>{headers}</tr></thead><tbody>{rows}</tbody></table></div>{footnotes}</div>"#
     )
 }
 
-fn head_cell(head: &ColumnHeader, series: &PolicySeries) -> String {
-    let text = escape::html(&head.text);
-    match head.holds {
-        CellKind::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, series.tag(&head.text), sorter(&text)),
+fn head_cell(header: &ColumnHeader, series: &PolicySeries) -> String {
+    let text = escape::html(&header.text);
+    match header.kind {
+        CellKind::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, series.tag(&header.text), sorter(&text)),
         _ => format!(r#"<th scope="col">{text}</th>"#),
     }
 }
@@ -42,18 +42,18 @@ fn sorter(text: &str) -> String {
     format!(r#"<button type="button" class="sort">{text}</button>"#)
 }
 
-fn row(sheet: &TableModel, cells: &[String], series: &PolicySeries) -> String {
-    let tag = match sheet.heads.first() {
-        Some(head) if head.text == "policy" => cells.first().map_or(String::new(), |policy| series.tag(policy)),
+fn row(table: &TableModel, cells: &[String], series: &PolicySeries) -> String {
+    let tag = match table.headers.first() {
+        Some(header) if header.text == "policy" => cells.first().map_or(String::new(), |policy| series.tag(policy)),
         _ => String::new(),
     };
     // A row may have fewer cells than there are columns.
-    let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-    let cell = |(index, (head, text)): (usize, (&ColumnHeader, &str))| {
+    let cells = table.headers.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
+    let cell = |(index, (header, text)): (usize, (&ColumnHeader, &str))| {
         let text = escape::html(text);
-        match head.holds {
+        match header.kind {
             _ if index == 0 => format!(r#"<th scope="row"><bdi>{text}</bdi></th>"#),
-            CellKind::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, series.tag(&head.text)),
+            CellKind::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, series.tag(&header.text)),
             CellKind::Prose | CellKind::Verbatim => format!(r#"<td class="prose"><bdi>{text}</bdi></td>"#),
             CellKind::Names | CellKind::Words => format!("<td><bdi>{text}</bdi></td>"),
         }
@@ -83,7 +83,7 @@ pub fn comparison(results: &Results, series: &PolicySeries) -> String {
         .iter()
         .flat_map(|(label, columns)| columns.iter().enumerate().map(|(index, column)| (number(label), index == 0, *column)))
         .collect();
-    let heads: String = columns
+    let headers: String = columns
         .iter()
         .map(|(group, first, column)| {
             let (name, about) = (name_in_group(column), escape::html(&column.about));
@@ -106,7 +106,7 @@ pub fn comparison(results: &Results, series: &PolicySeries) -> String {
     };
     let choosers: String = labels.iter().enumerate().map(chooser).collect();
     format!(
-        r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by column"><table id="comparison"><caption class="heard">Policies by column, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{group_headers}</tr><tr>{heads}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} no value; ↓ less is better, ↑ more is better; └ a bound of the policy above: what an oracle that knows the future would do with the same tokens</p></div>{}"#,
+        r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by column"><table id="comparison"><caption class="heard">Policies by column, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{group_headers}</tr><tr>{headers}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} no value; ↓ less is better, ↑ more is better; └ a bound of the policy above: what an oracle that knows the future would do with the same tokens</p></div>{}"#,
         sorter("policy"),
         number_format::MISSING,
         meanings(results)

@@ -14,22 +14,22 @@ pub fn losses(inspections: &[Inspection]) -> TableModel {
         cells.extend([loss.refetched_tokens, loss.predicted_tokens].map(tokens));
         cells
     };
-    let (rows, mut below) = cut(losses_with_paths(inspections).map(row).collect(), "compaction");
-    below.push(
+    let (rows, mut footnotes) = cut(losses_with_paths(inspections).map(row).collect(), "compaction");
+    footnotes.push(
         "needed: facts from before the compaction that were used after it, split by where the first use could get them"
             .to_owned(),
     );
     if losses_with_paths(inspections).any(|(_, loss)| loss.encrypted) {
-        below.push("encrypted: only the provider can read the summary, so its facts count as nowhere".to_owned());
+        footnotes.push("encrypted: only the provider can read the summary, so its facts count as nowhere".to_owned());
     }
-    below.push(
+    footnotes.push(
         "~tokens refetched: tool results that brought facts back; ~tokens predicted: reading the cheapest sources again"
             .to_owned(),
     );
-    let mut heads = vec![ColumnHeader::names("location")];
+    let mut headers = vec![ColumnHeader::names("location")];
     let counts = ["needed", "in the summary", "fetched again", "own words", "user", "nowhere"];
-    heads.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(ColumnHeader::numbers));
-    TableModel { title: "What recorded compactions lost".to_owned(), measure: String::new(), heads, rows, below }
+    headers.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(ColumnHeader::numbers));
+    TableModel { title: "What recorded compactions lost".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// Facts that the agent used after a compaction although no text it could see held them.
@@ -38,14 +38,14 @@ pub fn nowhere(inspections: &[Inspection]) -> TableModel {
         let row = |fact: &LostFact| vec![format!("{transcript}:{}", fact.line), fact.kind.to_owned(), cut_text(&fact.text)];
         loss.nowhere_facts.iter().map(row).collect::<Vec<_>>()
     };
-    let (rows, below) = cut(losses_with_paths(inspections).flat_map(facts).collect(), "fact");
-    let heads = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
+    let (rows, footnotes) = cut(losses_with_paths(inspections).flat_map(facts).collect(), "fact");
+    let headers = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
     TableModel {
         title: "Facts used after a compaction although no visible text held them".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows,
-        below,
+        footnotes,
     }
 }
 

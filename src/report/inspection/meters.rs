@@ -23,10 +23,11 @@ pub fn meters(inspections: &[Inspection]) -> TableModel {
             format!("{}–{}", number_format::grouped(check.p10, 2), number_format::grouped(check.p90, 2)),
         ]
     });
-    let mut heads = vec![ColumnHeader::names("estimator")];
-    heads.extend(["calls compared", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(ColumnHeader::numbers));
-    let below = "over calls whose recorded request grew only by the new messages; recorded: fitted to the other half of \
+    let mut headers = vec![ColumnHeader::names("estimator")];
+    headers
+        .extend(["calls compared", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(ColumnHeader::numbers));
+    let footnotes = "over calls whose recorded request grew only by the new messages; recorded: fitted to the other half of \
                  each session";
     let (title, rows) = ("Token estimators compared with recorded usage".to_owned(), rows.collect());
-    TableModel { title, measure: String::new(), heads, rows, below: vec![below.to_owned()] }
+    TableModel { title, subject: String::new(), headers, rows, footnotes: vec![footnotes.to_owned()] }
 }

@@ -23,12 +23,12 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     if rows.len() > 1 {
         rows.push(row("all", &Bill::sum(bills.values())));
     }
-    let mut heads = vec![ColumnHeader::names("model")];
-    heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
-    let mut below =
+    let mut headers = vec![ColumnHeader::names("model")];
+    headers.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
+    let mut footnotes =
         vec!["tokens that the provider billed; input: tokens neither read from the cache nor written to it".to_owned()];
     if bills.values().any(|bill| bill.usd.is_none()) {
-        below.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));
+        footnotes.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));
     }
-    TableModel { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Recorded usage".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

@@ -28,18 +28,18 @@ pub fn calibrations(results: &Results) -> TableModel {
         cells
     });
     let rows = rows.collect();
-    let mut heads = vec![ColumnHeader::names("model"), ColumnHeader::names("calibrated on")];
+    let mut headers = vec![ColumnHeader::names("model"), ColumnHeader::names("calibrated on")];
     let numbers =
         ["conversations", "calls compared", "tool result", "tool use", "text", "thinking", "per call", "median error", "p10–p90"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
-    let below = "~ estimated: tokens per 1,000 characters of each kind, and tokens per call, fitted to recorded usage (recorded: that of \
+    headers.extend(numbers.map(ColumnHeader::numbers));
+    let footnotes = "~ estimated: tokens per 1,000 characters of each kind, and tokens per call, fitted to recorded usage (recorded: that of \
                  the session itself); medians over conversations. The median error and p10–p90 (recorded ÷ estimate) are of calls that \
                  the rates were not fitted to";
     TableModel {
         title: "Token counts calibrated on recorded usage".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows,
-        below: vec![below.to_owned()],
+        footnotes: vec![footnotes.to_owned()],
     }
 }

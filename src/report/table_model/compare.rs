@@ -16,29 +16,29 @@ pub fn summary(results: &Results) -> TableModel {
     let columns: Vec<&Column> = in_tables(results).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).max().unwrap_or(0);
     let conversations = conversations_of(&results.rows).len().max(transcripts);
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let rows = keep_all_first(results).map(|summary| {
         let values = columns.iter().map(|column| with_interval(column, summary));
         std::iter::once(name(summary)).chain(values).collect()
     });
-    let mut below = Vec::new();
+    let mut footnotes = Vec::new();
     if let Some(unfinished) = &results.unfinished {
         let all = plural(unfinished.transcripts, "transcript");
-        below.push(format!(
+        footnotes.push(format!(
             "stopped: {} of {all} done; --resume continues from results saved with -o json",
             unfinished.done.len()
         ));
     }
     if columns.iter().any(|column| column.estimated) {
-        below.push("~ estimated, not counted".to_owned());
+        footnotes.push("~ estimated, not counted".to_owned());
     }
     if results.summary.iter().any(|s| columns.iter().any(|column| s.values.get(&column.id).is_none())) {
-        below.push(format!("{} no value", number_format::MISSING));
+        footnotes.push(format!("{} no value", number_format::MISSING));
     }
-    below.extend(certainty::interval_notes(results));
+    footnotes.extend(certainty::interval_notes(results));
     let title = format!("Summary: {}, {}", plural(transcripts, "transcript"), plural(conversations, "conversation"));
-    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
+    TableModel { title, subject: String::new(), headers, rows: rows.collect(), footnotes }
 }
 
 /// The name in the first column. A bound is listed below its policy, so its name leaves the policy out.
@@ -63,7 +63,7 @@ pub fn conversations(results: &Results) -> TableModel {
     let conversations = conversations_of(&results.rows);
     let first_column = |unit: Unit| in_tables(results).find(|column| column.unit == unit);
     let (Some(size), true) = (first_column(Unit::Tokens).or(in_tables(results).next()), conversations.len() > 1) else {
-        return TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
+        return TableModel { title: String::new(), subject: String::new(), headers: vec![], rows: vec![], footnotes: vec![] };
     };
     let shown = first_column(Unit::Share).unwrap_or(size);
 
@@ -72,9 +72,9 @@ pub fn conversations(results: &Results) -> TableModel {
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let policies = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
     let policies: Vec<&str> = policies.map(|summary| summary.policy.as_str()).collect();
-    let mut heads =
+    let mut headers =
         vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::numbers(&title(size))];
-    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
+    headers.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
     let rows = sized.iter().take(SHOWN).filter_map(|(tokens, rows)| {
         let first: &Row = rows.first()?;
         let replayed = rows.iter().filter(|row| row.bound_of.is_none());
@@ -89,12 +89,12 @@ pub fn conversations(results: &Results) -> TableModel {
     });
     let rows: Vec<_> = rows.collect();
     let left = sized.len() - rows.len();
-    let mut below = left_out(folder);
+    let mut footnotes = left_out(folder);
     if left > 0 {
-        below.push(format!("{} in -o json and -o csv", plural(left, "more conversation")));
+        footnotes.push(format!("{} in -o json and -o csv", plural(left, "more conversation")));
     }
     let scope = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
-    TableModel { title: format!("{scope} by policy"), measure: title(shown), heads, rows, below }
+    TableModel { title: format!("{scope} by policy"), subject: title(shown), headers, rows, footnotes }
 }
 
 /// The columns shown in tables: all but the detail columns.

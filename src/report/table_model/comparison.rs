@@ -28,8 +28,8 @@ pub fn with_baseline(results: &Results) -> TableModel {
     if columns.is_empty() {
         return empty();
     }
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let mut policies: Vec<&str> = results.comparisons.iter().map(|row| row.policy.as_str()).collect();
     policies.dedup();
     let cells = policies.iter().map(|policy| {
@@ -40,12 +40,12 @@ pub fn with_baseline(results: &Results) -> TableModel {
         std::iter::once((*policy).to_owned()).chain(columns.iter().map(cell)).collect()
     });
     let title = format!("Compared with the baseline, {}", plural(statistics.sessions, "session"));
-    let below = footnotes(results, statistics, &columns);
-    TableModel { title, measure: first.against.clone(), heads, rows: cells.collect(), below }
+    let footnotes = footnotes(results, statistics, &columns);
+    TableModel { title, subject: first.against.clone(), headers, rows: cells.collect(), footnotes }
 }
 
 fn empty() -> TableModel {
-    TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] }
+    TableModel { title: String::new(), subject: String::new(), headers: vec![], rows: vec![], footnotes: vec![] }
 }
 
 /// Whether no resample of sessions and no swap makes a difference.

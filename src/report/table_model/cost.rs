@@ -23,18 +23,18 @@ pub fn breaks(results: &Results) -> TableModel {
             number_format::value(Unit::Share, Some(row.paid as f64 / row.breaks as f64)),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
-    heads.extend(
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    headers.extend(
         ["invalidations", "~tokens written again", "~tokens freed", "~usd", "~calls to break even", "~paid off"]
             .map(ColumnHeader::numbers),
     );
-    let below = vec![
+    let footnotes = vec![
         "usd: extra cost of writing again instead of reading; tokens freed: per request, summed over all invalidations".to_owned(),
         "calls to break even: the median; paid off: the share of invalidations with that many calls before the next one or the end"
             .to_owned(),
     ];
     let rows = results.breaks.iter().map(row).collect();
-    TableModel { title: "Cache invalidations".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Cache invalidations".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// The cache invalidations that cost most.
@@ -53,23 +53,23 @@ pub fn costliest(results: &Results) -> TableModel {
             count(invalidation.followed as f64),
         ]
     };
-    let mut heads = vec![
+    let mut headers = vec![
         ColumnHeader::names("policy"),
         ColumnHeader::names("location"),
         ColumnHeader::numbers("call"),
         ColumnHeader::words("layer"),
     ];
-    heads.extend(
+    headers.extend(
         ["~tokens written again", "~tokens freed", "~usd", "~calls to break even", "calls that followed"]
             .map(ColumnHeader::numbers),
     );
     let rows = results.costliest_breaks.iter().map(row).collect();
     TableModel {
         title: "Most expensive cache invalidations".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows,
-        below: left_out(folder),
+        footnotes: left_out(folder),
     }
 }
 
@@ -81,13 +81,13 @@ pub fn checks(results: &Results) -> TableModel {
     worst.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
     let mut rows: Vec<_> = sum(checks).iter().map(|total| check_row(total, sum_name(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
-    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
-    heads.extend(
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
+    headers.extend(
         ["~tokens", "cache reads", "~cache reads", "calls that match", "billed", "~simulated", "error", "worst call"]
             .map(ColumnHeader::numbers),
     );
-    heads.push(ColumnHeader::prose("what the recording shows"));
-    let mut below = vec![
+    headers.push(ColumnHeader::prose("what the recording shows"));
+    let mut footnotes = vec![
         format!(
             "{} of {} with recorded usage: simulated cost within {:.0} % of the bill; the others are listed",
             checks.len() - worst.len(),
@@ -98,10 +98,10 @@ pub fn checks(results: &Results) -> TableModel {
             .to_owned(),
     ];
     if worst.len() > SHOWN {
-        below.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
+        footnotes.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
     }
-    below.extend(left_out(folder));
-    TableModel { title: "Cost check: simulated and billed".to_owned(), measure: String::new(), heads, rows, below }
+    footnotes.extend(left_out(folder));
+    TableModel { title: "Cost check: simulated and billed".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 fn sum_name(checks: &[CheckRow]) -> &'static str {

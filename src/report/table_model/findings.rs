@@ -27,18 +27,18 @@ pub fn counts(results: &Results) -> TableModel {
         [(*id).to_owned()].into_iter().chain(policies.iter().map(count)).collect()
     };
     let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
-    let heads = policies.iter().map(|policy| ColumnHeader::numbers(policy.unwrap_or("recorded")));
-    let below = vec!["recompact catalog findings NAME explains each".to_owned()];
+    let headers = policies.iter().map(|policy| ColumnHeader::numbers(policy.unwrap_or("recorded")));
+    let footnotes = vec!["recompact catalog findings NAME explains each".to_owned()];
     let count_of = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
     let found = Level::ALL.iter().filter(|level| count_of(**level) > 0);
     let levels: Vec<_> = found.map(|level| plural(count_of(*level), level.name())).collect();
     let title = format!("Findings: {}", levels.join(", "));
     TableModel {
         title,
-        measure: String::new(),
-        heads: [ColumnHeader::names("finding")].into_iter().chain(heads).collect(),
+        subject: String::new(),
+        headers: [ColumnHeader::names("finding")].into_iter().chain(headers).collect(),
         rows,
-        below,
+        footnotes,
     }
 }
 
@@ -76,10 +76,10 @@ pub fn list(findings: &[Finding]) -> TableModel {
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
     let left = findings.len() - rows.len();
-    let mut below = if left > 0 { vec![format!("{} in -o json", plural(left, "more finding"))] } else { Vec::new() };
-    below.extend(left_out(folder));
-    let heads = vec![ColumnHeader::names("finding"), ColumnHeader::names("location"), ColumnHeader::prose("message")];
-    TableModel { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
+    let mut footnotes = if left > 0 { vec![format!("{} in -o json", plural(left, "more finding"))] } else { Vec::new() };
+    footnotes.extend(left_out(folder));
+    let headers = vec![ColumnHeader::names("finding"), ColumnHeader::names("location"), ColumnHeader::prose("message")];
+    TableModel { title: "What is wrong".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// Index of a kind in [`FINDINGS`]; unknown kinds come last.

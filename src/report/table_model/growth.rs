@@ -23,19 +23,25 @@ pub fn growth(results: &Results) -> TableModel {
     let (first, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.policy == KEEP_ALL);
     let rows = first.into_iter().chain(others).map(row).collect();
     let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
-    let below = longest.map(|trace| {
+    let footnotes = longest.map(|trace| {
         let recorded = if trace.recorded.is_empty() { String::new() } else { recorded_compactions(&trace.recorded) };
         format!(
             "{} from left to right; the tallest bar is the largest request of all policies{recorded}",
             plural(calls(trace), "call")
         )
     });
-    let measure = longest.map_or(String::new(), |trace| match trace.conversation.as_str() {
+    let subject = longest.map_or(String::new(), |trace| match trace.conversation.as_str() {
         "main" => trace.transcript[folder.len()..].to_owned(),
         conversation => format!("{}, {conversation}", &trace.transcript[folder.len()..]),
     });
-    let heads = vec![ColumnHeader::names("policy"), ColumnHeader::prose("tokens per call"), ColumnHeader::numbers("~largest")];
-    TableModel { title: "The longest conversation".to_owned(), measure, heads, rows, below: below.into_iter().collect() }
+    let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("tokens per call"), ColumnHeader::numbers("~largest")];
+    TableModel {
+        title: "The longest conversation".to_owned(),
+        subject,
+        headers,
+        rows,
+        footnotes: footnotes.into_iter().collect(),
+    }
 }
 
 fn recorded_compactions(calls: &[usize]) -> String {

@@ -27,8 +27,8 @@ pub fn by_grouping(results: &Results) -> TableModel {
     for row in kept() {
         shares.entry((&row.by, &row.of, &row.policy)).or_insert(row);
     }
-    let mut heads = vec![ColumnHeader::names("grouped by"), ColumnHeader::names("group"), ColumnHeader::numbers("uses")];
-    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
+    let mut headers = vec![ColumnHeader::names("grouped by"), ColumnHeader::names("group"), ColumnHeader::numbers("uses")];
+    headers.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
     let mut groups = deduplicated(kept().map(|row| (&*row.by, &*row.of)));
     let order: HashMap<&str, usize> = groupings.iter().enumerate().map(|(index, grouping)| (*grouping, index)).collect();
     groups.sort_by_key(|(by, _)| order.get(by).copied());
@@ -40,9 +40,9 @@ pub fn by_grouping(results: &Results) -> TableModel {
     });
     let rows = rows.collect();
     let shown = GROUPINGS.iter().filter(|(by, ..)| groupings.contains(by));
-    let mut below = vec!["under each policy: the weighted share of uses whose fact was still in the request".to_owned()];
-    below.extend(shown.map(|(_, label, about)| format!("{label}: {about}")));
-    TableModel { title: "Facts in context".to_owned(), measure: String::new(), heads, rows, below }
+    let mut footnotes = vec!["under each policy: the weighted share of uses whose fact was still in the request".to_owned()];
+    footnotes.extend(shown.map(|(_, label, about)| format!("{label}: {about}")));
+    TableModel { title: "Facts in context".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// The share of facts still in context, by the number of summaries between a fact and its use.
@@ -53,13 +53,13 @@ pub fn by_generation(results: &Results) -> TableModel {
         cells.extend([row.hit, row.hit_summary, row.soft, row.hard].map(|value| share(Some(value))));
         cells
     });
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("summaries in between")];
-    heads.extend(["uses", "in context", "in a summary", "recoverable", "lost for good"].map(ColumnHeader::numbers));
-    let below = vec![
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("summaries in between")];
+    headers.extend(["uses", "in context", "in a summary", "recoverable", "lost for good"].map(ColumnHeader::numbers));
+    let footnotes = vec![
         "summaries in between: summaries this policy made between the fact and its use; in a summary: only there".to_owned(),
     ];
     let title = "Facts in context, by summaries in between".to_owned();
-    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
+    TableModel { title, subject: String::new(), headers, rows: rows.collect(), footnotes }
 }
 
 /// The worst facts lost for good: facts that the agent used again after a policy had lost them.
@@ -82,18 +82,18 @@ pub fn misses(results: &Results) -> TableModel {
             cut(&miss.fact),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("location")];
-    heads.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
-    heads.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
-    heads.push(ColumnHeader::prose("fact"));
-    let mut below = vec![
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("location")];
+    headers.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
+    headers.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
+    headers.push(ColumnHeader::prose("fact"));
+    let mut footnotes = vec![
         "call: the first that needed the lost fact; uses: number of calls that did; more: other lost facts of the same origin"
             .to_owned(),
         "layer: what removed it; stale: an older version of its file is still in context".to_owned(),
     ];
-    below.extend(left_out(folder));
+    footnotes.extend(left_out(folder));
     let rows = results.misses.iter().map(row).collect();
-    TableModel { title: "Facts lost for good and used again".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Facts lost for good and used again".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// The label of a grouping.

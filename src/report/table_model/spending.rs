@@ -21,13 +21,13 @@ pub fn spending(results: &Results) -> TableModel {
             number_format::value(Unit::Usd, row.usd),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("model")];
-    heads
+    let mut headers = vec![ColumnHeader::names("model")];
+    headers
         .extend(["answers", "tokens in", "cache read", "cache write", "tokens out", "seconds", "usd"].map(ColumnHeader::numbers));
     let rows = results.spending.iter().map(row).collect();
-    let below = vec![
+    let footnotes = vec![
         "tokens as the provider counted them at the time of the call; answers replayed from a cassette cost nothing now"
             .to_owned(),
     ];
-    TableModel { title: "Model calls".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Model calls".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

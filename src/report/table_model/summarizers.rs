@@ -16,16 +16,16 @@ pub fn summarizers(results: &Results) -> TableModel {
         cells.push(spread(Unit::Share, row.fill));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("summarizer")];
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("summarizer")];
     let numbers =
         ["replicates", "sessions", "summaries", "failed", "needed", "constraints", "false", "false facts", "~tokens", "~fill"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
+    headers.extend(numbers.map(ColumnHeader::numbers));
     let rows: Vec<_> = results.summarizers.iter().map(row).collect();
-    TableModel { title: "Summarizers".to_owned(), measure: String::new(), heads, rows, below: below(results) }
+    TableModel { title: "Summarizers".to_owned(), subject: String::new(), headers, rows, footnotes: footnotes(results) }
 }
 
-fn below(results: &Results) -> Vec<String> {
-    let mut below = vec![
+fn footnotes(results: &Results) -> Vec<String> {
+    let mut footnotes = vec![
         "needed: weighted share of later uses whose fact was in the summary, among facts that only the summary could still hold; \
          constraints: share of user instructions repeated word for word, among those that only the summary could still hold"
             .to_owned(),
@@ -37,19 +37,19 @@ fn below(results: &Results) -> Vec<String> {
             .to_owned(),
     ];
     if results.summarizers.iter().any(|row| row.replicates > 1) {
-        below.push(
+        footnotes.push(
             "in parentheses: the lowest and the highest single replicate; summaries, failed and false facts are sums over all"
                 .to_owned(),
         );
     }
     if results.summarizers.iter().any(|row| row.fill.all.is_none() && row.summaries > 0) {
-        below.push(
+        footnotes.push(
             "recorded: the recorded summaries, of the spans that the recorded harness chose; their needed facts were known before the \
              summary and used after it, counted at the first use, from whatever source the agent had them then"
                 .to_owned(),
         );
     }
-    below
+    footnotes
 }
 
 fn whole(tokens: Spread) -> Spread {

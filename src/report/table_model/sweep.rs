@@ -33,17 +33,17 @@ pub fn recommended(results: &Results) -> Option<TableModel> {
         (None, Some(nearest)) => (nearest, &[][..]),
         (None, None) => return None,
     };
-    let own = view.configuration(name)?;
-    let mut rows = vec![(own, None)];
+    let first = view.configuration(name)?;
+    let mut rows = vec![(first, None)];
     rows.extend(neighbours.iter().filter_map(|next| Some((view.configuration(&next.policy)?, Some(next)))));
     let shown: Vec<&str> = rows.iter().map(|(row, _)| row.policy.as_str()).collect();
-    let plain = sweep.configurations.iter().filter(|row| row.policy == row.of && !shown.contains(&row.of.as_str()));
-    let rows: Vec<_> = rows.iter().copied().chain(plain.map(|row| (row, None))).collect();
+    let current = sweep.configurations.iter().filter(|row| row.policy == row.of && !shown.contains(&row.of.as_str()));
+    let rows: Vec<_> = rows.iter().copied().chain(current.map(|row| (row, None))).collect();
     let configurations: Vec<&ConfigurationRow> = rows.iter().map(|(row, _)| *row).collect();
     let columns = view.shown_columns(&configurations);
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::words("choice")];
-    heads.extend(columns.iter().map(|column| view.header(column)));
-    heads.push(ColumnHeader::prose("settings"));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::words("choice")];
+    headers.extend(columns.iter().map(|column| view.header(column)));
+    headers.push(ColumnHeader::prose("settings"));
     let choice = |row: &ConfigurationRow, next: Option<&Neighbour>| match next {
         _ if row.policy == *name && sweep.recommended.is_none() => "nearest".to_owned(),
         _ if row.policy == *name => "recommended".to_owned(),
@@ -62,14 +62,14 @@ pub fn recommended(results: &Results) -> Option<TableModel> {
         cells.push(settings(row));
         cells
     });
-    let mut below = Vec::new();
+    let mut footnotes = Vec::new();
     if !neighbours.is_empty() {
-        below.push("better …: the next configuration on the front in that objective; in parentheses: its differences from the recommended one".to_owned());
+        footnotes.push("better …: the next configuration on the front in that objective; in parentheses: its differences from the recommended one".to_owned());
     }
-    below.extend(sweep.objectives.iter().map(|objective| view.meaning(objective)));
+    footnotes.extend(sweep.objectives.iter().map(|objective| view.meaning(objective)));
     let title = if sweep.recommended.is_some() { "Recommended" } else { "No recommendation: no configuration meets" };
-    let measure = if sweep.recommended.is_some() { name.clone() } else { sweep.conditions.join(", ") };
-    Some(TableModel { title: title.to_owned(), measure, heads, rows: rows.collect(), below })
+    let subject = if sweep.recommended.is_some() { name.clone() } else { sweep.conditions.join(", ") };
+    Some(TableModel { title: title.to_owned(), subject, headers, rows: rows.collect(), footnotes })
 }
 
 /// The members of the front, sorted by the first objective.
@@ -80,9 +80,9 @@ pub fn front(results: &Results) -> Option<TableModel> {
     let position = |row: &ConfigurationRow| row.values.get(&first.column).unwrap_or(f64::NAN);
     members.sort_by(|a, b| position(a).total_cmp(&position(b)));
     let columns = view.shown_columns(&members);
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(columns.iter().map(|column| view.header(column)));
-    heads.extend([ColumnHeader::numbers("chance another is better"), ColumnHeader::prose("settings")]);
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| view.header(column)));
+    headers.extend([ColumnHeader::numbers("chance another is better"), ColumnHeader::prose("settings")]);
     let recommended = view.sweep.recommended.as_ref().map(|recommended| recommended.policy.as_str());
     let row = |row: &&ConfigurationRow| {
         let mark = if recommended == Some(row.policy.as_str()) { "*" } else { "" };
@@ -91,23 +91,23 @@ pub fn front(results: &Results) -> Option<TableModel> {
         cells.extend([number_format::value(Unit::Share, row.dominated), settings(row)]);
         cells
     };
-    let mut below = vec![
+    let mut footnotes = vec![
         "chance another is better: the share of bootstrap resamples of the sessions in which another configuration is at least as \
          good in all objectives and better in one, by more than the tolerance"
             .to_owned(),
     ];
     if members.iter().any(|row| row.dominated.is_none()) {
-        below.push(format!(
+        footnotes.push(format!(
             "{}: there are too few sessions, or an objective is a maximum, for which resampling does not work",
             number_format::MISSING
         ));
     }
     if members.len() > SHOWN {
-        below.push(format!("{} in -o json", plural(members.len() - SHOWN, "more member")));
+        footnotes.push(format!("{} in -o json", plural(members.len() - SHOWN, "more member")));
     }
     let title = format!("Pareto front: {} of {}", members.len(), plural(view.sweep.configurations.len(), "configuration"));
     let rows = members.iter().take(SHOWN).map(row).collect();
-    Some(TableModel { title, measure: String::new(), heads, rows, below })
+    Some(TableModel { title, subject: String::new(), headers, rows, footnotes })
 }
 
 /// Parameters × objectives: the share of the variance that a parameter explains alone, and the mean at each of its
@@ -126,16 +126,16 @@ pub fn sensitivity(results: &Results) -> Option<TableModel> {
             means,
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("parameter"), ColumnHeader::words("objective")];
-    heads.extend([ColumnHeader::numbers("share"), ColumnHeader::prose("means")]);
-    let below = vec![
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("parameter"), ColumnHeader::words("objective")];
+    headers.extend([ColumnHeader::numbers("share"), ColumnHeader::prose("means")]);
+    let footnotes = vec![
         "share: the share of the objective's variance over the configurations that this parameter explains alone".to_owned(),
         "means: the mean of the objective at each value, over all values of the other parameters".to_owned(),
     ];
     // Parameters without any effect are left out.
     let with_effect = view.sweep.sensitivity.iter().filter(|row| row.share > 0.0);
     let rows = with_effect.map(row).collect();
-    Some(TableModel { title: "Effect of each parameter".to_owned(), measure: String::new(), heads, rows, below })
+    Some(TableModel { title: "Effect of each parameter".to_owned(), subject: String::new(), headers, rows, footnotes })
 }
 
 /// Why this configuration was chosen, on which sessions, and on which sessions it is reported.
@@ -174,8 +174,8 @@ pub fn chosen(results: &Results) -> Option<TableModel> {
         ("seed", seed.to_string()),
     ];
     let rows = rows.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| vec![name.to_owned(), text]).collect();
-    let heads = vec![ColumnHeader::names("what"), ColumnHeader::prose("how")];
-    Some(TableModel { title: "How it was chosen".to_owned(), measure: String::new(), heads, rows, below: vec![] })
+    let headers = vec![ColumnHeader::names("item"), ColumnHeader::prose("value")];
+    Some(TableModel { title: "How it was chosen".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] })
 }
 
 /// The TOML of the recommended policy.

@@ -54,9 +54,9 @@ pub fn plot(results: &Results) -> Option<TableModel> {
     lines.push(format!("{:margin$}  {left}{right:>between$}", ""));
     let is_drawn = |index: &usize| rows.iter().any(|row| mark_index(row) == *index);
     let legend = (0..MARKS.len()).filter(is_drawn).map(|index| format!("{} {}", MARKS[index].0, MARKS[index].1));
-    let below = vec![legend.collect::<Vec<_>>().join(", ")];
-    let measure = format!("{} (up) by {} (across)", up.column, across.column);
-    Some(TableModel::verbatim("Configurations".to_owned(), measure, lines, below))
+    let footnotes = vec![legend.collect::<Vec<_>>().join(", ")];
+    let subject = format!("{} (up) by {} (across)", up.column, across.column);
+    Some(TableModel::verbatim("Configurations".to_owned(), subject, lines, footnotes))
 }
 
 struct Axis<'a> {
