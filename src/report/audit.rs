@@ -17,8 +17,8 @@ use crate::util::text::plural;
 const SHOWN: usize = 20;
 
 /// The reports that can show audits.
-pub fn shown_as() -> Vec<&'static str> {
-    ["table", "json", "csv", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
+pub fn report_names() -> Vec<&'static str> {
+    ["table", "json", "csv", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
 }
 
 /// Renders an audit in the report with this name.
@@ -27,7 +27,7 @@ pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
         "json" => json::write(audit),
         "csv" => csv_lines(audit),
         "markdown" => markdown::draw_all(&tables(audit, usize::MAX)),
-        report if ci::SHOWN_AS.contains(&report) => ci::render(report, &audit.cases()),
+        report if ci::REPORT_NAMES.contains(&report) => ci::render(report, &audit.cases()),
         _ => table::draw_all(&tables(audit, SHOWN), style),
     }
 }

@@ -12,7 +12,7 @@ use super::escape;
 pub use cases::cases;
 
 /// The reports that can show cases.
-pub const SHOWN_AS: [&str; 3] = ["sarif", "junit", "github"];
+pub const REPORT_NAMES: [&str; 3] = ["sarif", "junit", "github"];
 
 /// Renders cases in the report with this name.
 pub fn render(report: &str, cases: &[Case]) -> Vec<u8> {

@@ -16,8 +16,8 @@ use crate::util::text::plural;
 pub use sentence::sentence;
 
 /// The reports that can show verdicts.
-pub fn shown_as() -> Vec<&'static str> {
-    ["table", "json", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
+pub fn report_names() -> Vec<&'static str> {
+    ["table", "json", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
 }
 
 /// Renders verdicts in the report with this name.

@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 const GROWTH: usize = 20;
 
 /// The reports that can show inspections.
-pub const SHOWN_AS: [&str; 4] = ["table", "json", "csv", "markdown"];
+pub const REPORT_NAMES: [&str; 4] = ["table", "json", "csv", "markdown"];
 
 /// Renders inspections in the report with this name.
 pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
 /// The reports that can show findings.
-pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
+pub const REPORT_NAMES: [&str; 3] = ["table", "json", "markdown"];
 
 /// Renders findings in the report with this name.
 pub fn render(report: &str, findings: &Findings, style: &Style) -> Vec<u8> {
