@@ -1,21 +1,21 @@
-//! Why a command failed, and the exit code that says so.
+//! Why a command failed, and its exit code.
 
 use super::interrupt;
 
-/// Why a command failed: wrong use, unreadable input, or nothing could be analysed; or somebody stopped it.
+/// Why a command failed: wrong usage, unreadable input, nothing to analyse, or an interrupt.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("{0}")]
     Usage(String),
-    /// Some input could not be used; what could be was reported.
+    /// Some input could not be used; the rest was reported.
     #[error("{}", .0.join("\nrecompact: "))]
     Input(Vec<String>),
-    /// Everything was analysed and reported, and what was found is as bad as the caller said it must not be.
+    /// Everything was analysed and reported, and a finding or a rule fails the command.
     #[error("{0}")]
     Found(String),
-    /// What was finished was reported.
-    #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_go_on { "; --resume goes on" } else { "" })]
-    Stopped { done: usize, transcripts: usize, can_go_on: bool },
+    /// The user stopped the program; finished work was reported.
+    #[error("stopped: {done} of {transcripts} transcripts are done{}", if *.can_resume { "; --resume continues" } else { "" })]
+    Stopped { done: usize, transcripts: usize, can_resume: bool },
     #[error(transparent)]
     File(#[from] recompact::util::toml_span::FileError),
     #[error(transparent)]
@@ -25,10 +25,10 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A stopped study of which all was saved.
-    pub fn that_can_go_on(self, is_saved: bool) -> Self {
+    /// Adds the hint that `--resume` continues the study, if its results were saved.
+    pub fn with_resume_hint(self, is_saved: bool) -> Self {
         match self {
-            Failure::Stopped { done, transcripts, .. } => Failure::Stopped { done, transcripts, can_go_on: is_saved },
+            Failure::Stopped { done, transcripts, .. } => Failure::Stopped { done, transcripts, can_resume: is_saved },
             other => other,
         }
     }

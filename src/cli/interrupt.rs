@@ -1,26 +1,26 @@
-//! Ctrl-C: what is finished is reported. A second one ends the program at once.
+//! Ctrl-C: the first one ends the run and reports what is finished; the second one ends the program at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// The exit code of a program that was interrupted: 128 and the number of the signal.
+/// The exit code of an interrupted program: 128 plus the number of the signal.
 pub const INTERRUPTED: u8 = 130;
 
-/// Takes Ctrl-C from here on. Where the system does not let us, it ends the program as ever.
+/// Handles Ctrl-C from now on. If the system does not allow that, Ctrl-C ends the program as usual.
 pub fn listen(quiet: bool) {
-    let heard = move || {
+    let handle = move || {
         if REQUESTED.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
         if !quiet {
-            eprintln!("\nstopping when the transcripts at work are finished; Ctrl-C again stops at once");
+            eprintln!("\nstopping after the current transcripts; press Ctrl-C again to stop at once");
         }
     };
-    let _ = ctrlc::set_handler(heard);
+    let _ = ctrlc::set_handler(handle);
 }
 
-/// Whether somebody wants an end.
+/// Whether the user pressed Ctrl-C.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

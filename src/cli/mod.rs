@@ -19,8 +19,8 @@ use clap::{Parser, Subcommand};
 use commands::{audit, catalog, check, completions, guide, inspect, man, probe, replay, report, sweep};
 use error::Failure;
 
-/// Replays recorded agent conversations through context-compaction policies and says what each one saves, writes to disk
-/// and breaks.
+/// Replays recorded agent conversations through context-compaction policies and reports what each one saves, writes to
+/// disk and breaks.
 #[derive(Parser)]
 #[command(name = "recompact", version, max_term_width = 100)]
 pub struct Cli {
@@ -30,27 +30,28 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What is in the transcripts: format, calls, tokens by kind, growth, largest results, recorded compactions
+    /// Show what transcripts hold: format, calls, tokens by kind, growth, largest results, recorded compactions
     Inspect(inspect::Inspect),
-    /// Transcripts × policies → one comparison: tokens saved, bytes written, information kept, requests broken
+    /// Replay transcripts through policies and compare: tokens saved, bytes written, facts kept, requests broken
     Replay(Box<replay::Replay>),
-    /// A policy's parameters → many configurations → the best trade-offs, and which of them to ship
+    /// Search a policy's parameters for the best trade-offs, and recommend a configuration
     Sweep(Box<sweep::Sweep>),
-    /// What is wrong with saved transcripts and the compactions recorded in them; changes nothing
+    /// Find what is wrong with saved transcripts and the compactions recorded in them; changes nothing
     Audit(audit::Audit),
-    /// Asks a model what it finds in a policy's requests: does kept.hit tell the truth?
+    /// Ask a model what it finds in a policy's requests, to test whether kept.hit is right
     Probe(Box<probe::Probe>),
-    /// Suites of policies and transcripts against limits and a committed baseline: a gate for CI
+    /// Check suites of policies and transcripts against limits and a committed baseline: a gate for CI
     Check(check::Check),
-    /// Saved results → another report
+    /// Render saved results as another report
     Report(report::Report),
-    /// Formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, prices and providers, with their pages
+    /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices and
+    /// providers, or print a page
     Catalog(catalog::Catalog),
-    /// The guide: what the numbers mean, how to choose a policy, what was measured; one page a question
+    /// Print the guide: what the numbers mean, how to choose a policy, what was measured; one page per question
     Guide(guide::Guide),
-    /// Shell completions: bash, zsh, fish, powershell or elvish, to standard output
+    /// Print shell completions for bash, zsh, fish, powershell or elvish
     Completions(completions::Completions),
-    /// Man pages, from the same definition as --help
+    /// Print man pages, generated from the same definitions as --help
     Man(man::Man),
 }
 

@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that is either the old one or the whole new one.
+//! Writes results to standard output, or atomically to a file.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// Why results could not be written. Paths are as they were given.
+/// Why results could not be written. Paths are as the user gave them.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("standard output: {0}")]
@@ -21,8 +21,7 @@ pub enum OutputError {
     Unwritable(PathBuf, io::Error),
 }
 
-/// Writes all bytes to a file, or to standard output where none is named. A reader that has seen enough and closed the pipe
-/// (`| head`) is no error.
+/// Writes all bytes to a file, or to standard output if no file is given. A closed pipe (`| head`) is not an error.
 pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
     match out {
         Some(path) => {
@@ -30,28 +29,28 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
             draft.write(bytes)?;
             draft.finish()
         }
-        None => pour(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
+        None => write_to(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
     }
 }
 
-fn pour(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     match to.write_all(bytes).and_then(|()| to.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
 }
 
-/// A file that is written beside its place and renamed into it when it is whole.
+/// A file that is written to a temporary name in the same folder and renamed when it is complete.
 pub struct Draft {
-    /// As it was given.
+    /// The path as given.
     path: PathBuf,
-    to: BufWriter<To>,
+    to: BufWriter<DraftTarget>,
 }
 
-enum To {
-    /// The new file, the place it will take, and the permissions of what stands there now.
-    Beside(NamedTempFile, PathBuf, Option<Permissions>),
-    /// What is no file, like /dev/null or a named pipe, is written to, not replaced.
+enum DraftTarget {
+    /// The temporary file, its final path, and the permissions of the file it replaces.
+    Temporary(NamedTempFile, PathBuf, Option<Permissions>),
+    /// Not a regular file, like /dev/null or a named pipe: written to, not replaced.
     Device(File),
 }
 
@@ -59,18 +58,18 @@ impl Draft {
     pub fn begin(path: &Path) -> Result<Self, OutputError> {
         let unwritable = |error| OutputError::Unwritable(path.to_owned(), error);
         let to = match fs::metadata(path) {
-            Ok(there) if there.is_dir() => return Err(OutputError::IsFolder(path.to_owned())),
-            // A file that is renamed over asks nobody; the one who protected it meant it.
-            Ok(there) if there.permissions().readonly() => return Err(OutputError::Protected(path.to_owned())),
-            Ok(there) if !there.is_file() => File::options().write(true).open(path).map(To::Device),
-            // Where a link leads is replaced, not the link.
-            Ok(there) => fs::canonicalize(path).and_then(|place| beside(place, Some(there.permissions()))),
+            Ok(metadata) if metadata.is_dir() => return Err(OutputError::IsFolder(path.to_owned())),
+            // A rename would replace a read-only file without an error, against its owner's wish.
+            Ok(metadata) if metadata.permissions().readonly() => return Err(OutputError::Protected(path.to_owned())),
+            Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path).map(DraftTarget::Device),
+            // A link's target is replaced, not the link.
+            Ok(metadata) => fs::canonicalize(path).and_then(|target| temporary_file(target, Some(metadata.permissions()))),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let folder = folder_of(path);
                 if !folder.is_dir() {
                     return Err(OutputError::NoFolder(path.to_owned(), folder.to_owned()));
                 }
-                beside(path.to_owned(), None)
+                temporary_file(path.to_owned(), None)
             }
             Err(error) => Err(error),
         };
@@ -82,25 +81,25 @@ impl Draft {
     }
 
     pub fn finish(self) -> Result<(), OutputError> {
-        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(To::finish);
+        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(DraftTarget::finish);
         finished.map_err(|error| OutputError::Unwritable(self.path, error))
     }
 }
 
-fn beside(place: PathBuf, old: Option<Permissions>) -> io::Result<To> {
+fn temporary_file(target: PathBuf, old: Option<Permissions>) -> io::Result<DraftTarget> {
     let mut builder = Builder::new();
     builder.prefix(".recompact-");
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less what the umask takes, as for any new file
-    Ok(To::Beside(builder.tempfile_in(folder_of(&place))?, place, old))
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // minus the umask, as for any new file
+    Ok(DraftTarget::Temporary(builder.tempfile_in(folder_of(&target))?, target, old))
 }
 
-impl Write for To {
+impl Write for DraftTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            To::Beside(file, ..) => file.write(bytes),
-            // A pipe whose reader has seen enough is no error.
-            To::Device(device) => match device.write(bytes) {
+            DraftTarget::Temporary(file, ..) => file.write(bytes),
+            // A closed pipe is not an error.
+            DraftTarget::Device(device) => match device.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
                 written => written,
             },
@@ -112,19 +111,19 @@ impl Write for To {
     }
 }
 
-impl To {
+impl DraftTarget {
     fn finish(self) -> io::Result<()> {
-        let To::Beside(file, place, old) = self else { return Ok(()) };
+        let DraftTarget::Temporary(file, target, old) = self else { return Ok(()) };
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }
         file.as_file().sync_all()?;
-        file.persist(place)?;
+        file.persist(target)?;
         Ok(())
     }
 }
 
-/// The folder a path is in; a bare name is in the current one.
+/// The folder of a path; a bare name is in the current folder.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -196,7 +195,7 @@ mod tests {
                 Ok(())
             }
         }
-        assert!(pour(&mut Closed(ErrorKind::BrokenPipe), b"much").is_ok());
-        assert!(pour(&mut Closed(ErrorKind::StorageFull), b"much").is_err());
+        assert!(write_to(&mut Closed(ErrorKind::BrokenPipe), b"much").is_ok());
+        assert!(write_to(&mut Closed(ErrorKind::StorageFull), b"much").is_err());
     }
 }

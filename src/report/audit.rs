@@ -1,4 +1,4 @@
-//! Audits → bytes, by the names of the reports.
+//! Renders audits, by report name.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use crate::findings::{FINDINGS, Level};
 use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
-/// Rows of a sheet before the rest is only counted.
+/// Maximum rows of a table; the rest is only counted.
 const SHOWN: usize = 20;
 
-/// The reports that audits can be shown as, by their names.
-pub fn shown_as() -> Vec<&'static str> {
-    ["table", "json", "csv", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
+/// The reports that can show audits.
+pub fn report_names() -> Vec<&'static str> {
+    ["table", "json", "csv", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
 }
 
-/// Renders an audit as the report with this name does results.
+/// Renders an audit in the report with this name.
 pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(audit),
-        "csv" => separated(audit),
-        "markdown" => markdown::draw_all(&sheets(audit, usize::MAX)),
-        report if ci::SHOWN_AS.contains(&report) => ci::render(report, &audit.cases()),
-        _ => table::draw_all(&sheets(audit, SHOWN), style),
+        "csv" => csv_lines(audit),
+        "markdown" => markdown::draw_all(&tables(audit, usize::MAX)),
+        report if ci::REPORT_NAMES.contains(&report) => ci::render(report, &audit.cases()),
+        _ => table::draw_all(&tables(audit, SHOWN), style),
     }
 }
 
-fn sheets(audit: &Audit, shown: usize) -> Vec<TableModel> {
-    let sheets = [
-        overview(audit, shown),
-        marks(audit, shown),
-        chains(audit, shown),
-        compactions(audit, shown),
+fn tables(audit: &Audit, limit: usize) -> Vec<TableModel> {
+    let tables = [
+        overview(audit, limit),
+        markers(audit, limit),
+        chains(audit, limit),
+        compactions(audit, limit),
         counts(audit),
-        findings::of(&audit.findings),
+        findings::list(&audit.findings),
         totals(audit),
-        orphans(audit, shown),
-        notes(audit, shown),
+        orphans(audit, limit),
+        notes(audit, limit),
     ];
-    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn number(count: usize) -> String {
@@ -63,27 +63,27 @@ fn folder(audit: &Audit) -> &str {
     common_folder(audit.transcripts.iter().map(|transcript| transcript.path.as_str()))
 }
 
-fn sheet(title: String, heads: Vec<ColumnHeader>, (rows, below): (Vec<Vec<String>>, Vec<String>)) -> TableModel {
-    TableModel { title, measure: String::new(), heads, rows, below }
+fn table(title: String, headers: Vec<ColumnHeader>, (rows, footnotes): (Vec<Vec<String>>, Vec<String>)) -> TableModel {
+    TableModel { title, subject: String::new(), headers, rows, footnotes }
 }
 
-/// The rows that are shown, and a line about those that are not.
-fn cut(mut rows: Vec<Vec<String>>, shown: usize, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
-    let left = rows.len().saturating_sub(shown);
-    rows.truncate(shown);
-    (rows, if left > 0 { vec![format!("{} in -o json", plural(left, &format!("more {what}")))] } else { Vec::new() })
+/// Returns the rows to show, and a footnote that counts the others.
+fn cut(mut rows: Vec<Vec<String>>, limit: usize, item: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let omitted = rows.len().saturating_sub(limit);
+    rows.truncate(limit);
+    (rows, if omitted > 0 { vec![format!("{} in -o json", plural(omitted, &format!("more {item}")))] } else { Vec::new() })
 }
 
-/// The worst first: those with most errors, then warnings, then notes; of equals in their order.
-fn overview(audit: &Audit, shown: usize) -> TableModel {
+/// One row per transcript, worst first: those with most errors, then warnings, then notes; equal ones keep their order.
+fn overview(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     let mut levels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for finding in &audit.findings {
         levels.entry(&finding.path).or_default()[finding.level as usize] += 1;
     }
-    let of = |transcript: &Transcript| levels.get(transcript.path.as_str()).copied().unwrap_or_default();
+    let levels_of = |transcript: &Transcript| levels.get(transcript.path.as_str()).copied().unwrap_or_default();
     let mut worst: Vec<&Transcript> = audit.transcripts.iter().collect();
-    worst.sort_by_key(|transcript| std::cmp::Reverse(of(transcript)));
+    worst.sort_by_key(|transcript| std::cmp::Reverse(levels_of(transcript)));
     let row = |transcript: &&Transcript| {
         let Transcript { path, format, calls, compactions, persisted, bytes: size, .. } = transcript;
         let names = [path[folder.len()..].to_owned(), (*format).to_owned()];
@@ -91,66 +91,66 @@ fn overview(audit: &Audit, shown: usize) -> TableModel {
         let all: usize = persisted.values().sum();
         let persisted = if all == 0 { String::new() } else { format!("{} of {}", number(whole), number(all)) };
         let counts = [*calls, compactions.len()].map(number);
-        let levels = of(transcript).map(|count| if count == 0 { String::new() } else { number(count) });
+        let levels = levels_of(transcript).map(|count| if count == 0 { String::new() } else { number(count) });
         names.into_iter().chain(counts).chain([persisted, bytes(*size)]).chain(levels).collect()
     };
-    let (rows, mut below) = cut(worst.iter().map(row).collect(), shown, "transcript");
-    below.extend(left_out(folder));
-    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("format")];
-    let numbers = ["calls", "compacted", "outputs whole", "bytes", "errors", "warnings", "notes"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
-    sheet(format!("Audited: {}", plural(audit.transcripts.len(), "transcript")), heads, (rows, below))
+    let (rows, mut footnotes) = cut(worst.iter().map(row).collect(), limit, "transcript");
+    footnotes.extend(left_out(folder));
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("format")];
+    let numbers = ["calls", "compactions", "offloaded files found", "bytes", "errors", "warnings", "notes"];
+    headers.extend(numbers.map(ColumnHeader::numbers));
+    table(format!("Audited: {}", plural(audit.transcripts.len(), "transcript")), headers, (rows, footnotes))
 }
 
-/// Who compacted: systems and their markers, over all transcripts.
-fn marks(audit: &Audit, shown: usize) -> TableModel {
+/// Which systems compacted: systems and their markers, over all transcripts.
+fn markers(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
-    // Times, transcripts, and the first place.
-    let mut found: BTreeMap<(&str, &str), (usize, usize, String)> = BTreeMap::new();
+    // Number of markers, number of transcripts, and the first location.
+    let mut markers: BTreeMap<(&str, &str), (usize, usize, String)> = BTreeMap::new();
     for transcript in &audit.transcripts {
-        for mark in &transcript.systems {
-            let first = || (0, 0, format!("{}:{}", &transcript.path[folder.len()..], mark.line));
-            let (times, files, _) = found.entry((mark.system, mark.marker)).or_insert_with(first);
-            (*times, *files) = (*times + mark.times, *files + 1);
+        for marker in &transcript.systems {
+            let first = || (0, 0, format!("{}:{}", &transcript.path[folder.len()..], marker.line));
+            let (times, files, _) = markers.entry((marker.system, marker.marker)).or_insert_with(first);
+            (*times, *files) = (*times + marker.times, *files + 1);
         }
     }
     let row = |((system, marker), (times, files, first)): ((&str, &str), (usize, usize, String))| {
         vec![system.to_owned(), first, number(times), number(files), marker.replace('\n', " ")]
     };
-    let (rows, below) = cut(found.into_iter().map(row).collect(), shown, "marker");
-    let heads = vec![
+    let (rows, footnotes) = cut(markers.into_iter().map(row).collect(), limit, "marker");
+    let headers = vec![
         ColumnHeader::names("system"),
         ColumnHeader::names("first at"),
         ColumnHeader::numbers("times"),
         ColumnHeader::numbers("transcripts"),
         ColumnHeader::prose("marker"),
     ];
-    sheet("Marks of compactions".to_owned(), heads, (rows, below))
+    table("Compaction markers".to_owned(), headers, (rows, footnotes))
 }
 
-/// A row a file; sessions one below the other.
-fn chains(audit: &Audit, shown: usize) -> TableModel {
+/// One row per file, grouped by session.
+fn chains(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
-    let of = |(at, chain): (usize, &Chain)| {
+    let rows_of = |(index, chain): (usize, &Chain)| {
         let row = |part: &crate::analysis::audit::archive_chain::Part| {
             let numbers = [number(part.messages), number(part.shared), bytes(part.bytes), bytes(part.copied)];
-            [(at + 1).to_string(), part.path[folder.len()..].to_owned()].into_iter().chain(numbers).collect()
+            [(index + 1).to_string(), part.path[folder.len()..].to_owned()].into_iter().chain(numbers).collect()
         };
         chain.files.iter().map(row).collect::<Vec<Vec<String>>>()
     };
-    let (rows, mut below) = cut(audit.chains.iter().enumerate().flat_map(of).collect(), shown, "file");
-    below.push("shared, copied: messages that an earlier file of the session has too, and their bytes".to_owned());
-    let mut heads = vec![ColumnHeader::names("session"), ColumnHeader::names("archive, earliest first")];
-    heads.extend(["messages", "shared", "bytes", "copied"].map(ColumnHeader::numbers));
-    sheet(format!("Archives of one session: {}", plural(audit.chains.len(), "session")), heads, (rows, below))
+    let (rows, mut footnotes) = cut(audit.chains.iter().enumerate().flat_map(rows_of).collect(), limit, "file");
+    footnotes.push("shared, copied: messages that an earlier file of the session also holds, and their bytes".to_owned());
+    let mut headers = vec![ColumnHeader::names("session"), ColumnHeader::names("archive, earliest first")];
+    headers.extend(["messages", "shared", "bytes", "copied"].map(ColumnHeader::numbers));
+    table(format!("Archives of the same session: {}", plural(audit.chains.len(), "session")), headers, (rows, footnotes))
 }
 
-/// What every compaction took away, and what became of it.
-fn compactions(audit: &Audit, shown: usize) -> TableModel {
+/// What each compaction removed, and what became of it.
+fn compactions(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
-    let of = |transcript: &Transcript| {
+    let rows_of = |transcript: &Transcript| {
         let row = |Compacted { recorded, lost, .. }: &Compacted| {
-            let place = format!("{}:{}", &transcript.path[folder.len()..], recorded.line);
+            let location = format!("{}:{}", &transcript.path[folder.len()..], recorded.line);
             let sizes = [recorded.tokens_before, recorded.tokens_after].map(tokens);
             let lost = lost.as_ref().map(|lost| {
                 let in_summary = if lost.encrypted { "encrypted".to_owned() } else { number(lost.in_summary) };
@@ -159,69 +159,71 @@ fn compactions(audit: &Audit, shown: usize) -> TableModel {
                 vec![number(lost.needed), in_summary, fetched, tokens(Some(lost.refetched_tokens)), nowhere]
             });
             let lost = lost.unwrap_or_else(|| vec![number_format::MISSING.to_owned(); 5]);
-            [place, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
+            [location, recorded.kind.to_owned()].into_iter().chain(sizes).chain(lost).collect::<Vec<String>>()
         };
         transcript.compactions.iter().map(row).collect::<Vec<_>>()
     };
-    let (rows, mut below) = cut(audit.transcripts.iter().flat_map(of).collect(), shown, "compaction");
-    below.push(
-        "needed: facts from before it that were used after it; the rest from the agent's own or the user's words".to_owned(),
+    let (rows, mut footnotes) = cut(audit.transcripts.iter().flat_map(rows_of).collect(), limit, "compaction");
+    footnotes.push(
+        "needed: facts from before the compaction that were used after it; those in no column came from the agent's or the user's words"
+            .to_owned(),
     );
-    let mut heads = vec![ColumnHeader::names("place"), ColumnHeader::names("kind")];
+    let mut headers = vec![ColumnHeader::names("location"), ColumnHeader::names("kind")];
     let numbers = ["tokens before", "tokens after", "needed", "in the summary", "fetched again", "~tokens refetched", "nowhere"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
-    sheet("Recorded compactions".to_owned(), heads, (rows, below))
+    headers.extend(numbers.map(ColumnHeader::numbers));
+    table("Recorded compactions".to_owned(), headers, (rows, footnotes))
 }
 
-/// Kinds of findings by level.
+/// Kinds of findings × levels.
 fn counts(audit: &Audit) -> TableModel {
     let row = |kind: &crate::findings::FindingKind| {
-        let count = |level: Level| audit.findings.iter().filter(|found| found.id == kind.id && found.level == level).count();
+        let count =
+            |level: Level| audit.findings.iter().filter(|finding| finding.id == kind.id && finding.level == level).count();
         let counts = Level::ALL.map(count);
         (counts.iter().sum::<usize>() > 0).then(|| {
             [kind.id.to_owned()].into_iter().chain(counts.map(|n| if n == 0 { String::new() } else { number(n) })).collect()
         })
     };
     let rows: Vec<Vec<String>> = FINDINGS.iter().filter_map(row).collect();
-    let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
-    let heads =
+    let footnotes = vec!["recompact catalog findings NAME explains each".to_owned()];
+    let headers =
         [ColumnHeader::names("finding")].into_iter().chain(["errors", "warnings", "notes"].map(ColumnHeader::numbers)).collect();
-    sheet(format!("Findings: {}", number(audit.findings.len())), heads, (rows, below))
+    table(format!("Findings: {}", number(audit.findings.len())), headers, (rows, footnotes))
 }
 
 fn totals(audit: &Audit) -> TableModel {
     let totals = &audit.totals;
-    let row = |what: &str, files: Option<usize>, size: u64| {
-        vec![what.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
+    let row = |name: &str, files: Option<usize>, size: u64| {
+        vec![name.to_owned(), files.map_or(number_format::MISSING.to_owned(), number), bytes(size)]
     };
     let rows = vec![
         row("transcripts", Some(totals.transcripts), totals.bytes),
-        row("of them archives", Some(totals.archives), totals.archive_bytes),
+        row("archives among them", Some(totals.archives), totals.archive_bytes),
         row("copies of messages in other archives", None, totals.copied_bytes),
-        row("outputs that markers name", Some(totals.persisted), totals.persisted_bytes),
-        row("outputs that no marker names", Some(totals.orphans.len()), totals.orphan_bytes),
+        row("offloaded files that markers name", Some(totals.persisted), totals.persisted_bytes),
+        row("offloaded files that no marker names", Some(totals.orphans.len()), totals.orphan_bytes),
     ];
-    let heads = vec![ColumnHeader::names("what"), ColumnHeader::numbers("files"), ColumnHeader::numbers("bytes")];
-    sheet("Totals".to_owned(), heads, (rows, Vec::new()))
+    let headers = vec![ColumnHeader::names("total"), ColumnHeader::numbers("files"), ColumnHeader::numbers("bytes")];
+    table("Totals".to_owned(), headers, (rows, Vec::new()))
 }
 
-fn orphans(audit: &Audit, shown: usize) -> TableModel {
+fn orphans(audit: &Audit, limit: usize) -> TableModel {
     let rows = audit.totals.orphans.iter().map(|orphan| vec![orphan.path.clone(), bytes(orphan.bytes)]).collect();
-    let heads = vec![ColumnHeader::names("file"), ColumnHeader::numbers("bytes")];
-    sheet("Outputs that no marker names".to_owned(), heads, cut(rows, shown, "file"))
+    let headers = vec![ColumnHeader::names("file"), ColumnHeader::numbers("bytes")];
+    table("Offloaded files that no marker names".to_owned(), headers, cut(rows, limit, "file"))
 }
 
-fn notes(audit: &Audit, shown: usize) -> TableModel {
-    let place = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
-    let rows: Vec<_> = audit.notes.iter().map(|note| vec![place(&note.path, note.line), note.what.clone()]).collect();
-    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("note")];
-    sheet(format!("Notes: {}", rows.len()), heads, cut(rows, shown, "note"))
+fn notes(audit: &Audit, limit: usize) -> TableModel {
+    let location = |path: &str, line: Option<u32>| line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
+    let rows: Vec<_> = audit.notes.iter().map(|note| vec![location(&note.path, note.line), note.what.clone()]).collect();
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
+    table(format!("Notes: {}", rows.len()), headers, cut(rows, limit, "note"))
 }
 
-/// A line a finding.
-fn separated(audit: &Audit) -> Vec<u8> {
+/// Renders one CSV line per finding.
+fn csv_lines(audit: &Audit) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct CsvRow<'a> {
         id: &'a str,
         level: &'a str,
         path: String,
@@ -232,7 +234,7 @@ fn separated(audit: &Audit) -> Vec<u8> {
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for finding in &audit.findings {
-        let line = Line {
+        let row = CsvRow {
             id: &finding.id,
             level: finding.level.name(),
             path: csv::text(&finding.path),
@@ -241,7 +243,7 @@ fn separated(audit: &Audit) -> Vec<u8> {
             message: csv::text(&finding.message),
             data: csv::text(&serde_json::Value::Object(finding.data.clone()).to_string()),
         };
-        writer.serialize(line).expect(csv::IN_MEMORY);
+        writer.serialize(row).expect(csv::IN_MEMORY);
     }
     writer.into_inner().expect(csv::IN_MEMORY)
 }

@@ -1,4 +1,4 @@
-//! Cases → bytes, in the forms that continuous integration reads.
+//! Renders cases in the formats that continuous integration reads.
 
 mod cases;
 mod github;
@@ -11,10 +11,10 @@ use super::escape;
 
 pub use cases::cases;
 
-/// The reports that cases can be shown as, by their names.
-pub const SHOWN_AS: [&str; 3] = ["sarif", "junit", "github"];
+/// The reports that can show cases.
+pub const REPORT_NAMES: [&str; 3] = ["sarif", "junit", "github"];
 
-/// Renders cases as the report with this name.
+/// Renders cases in the report with this name.
 pub fn render(report: &str, cases: &[Case]) -> Vec<u8> {
     match report {
         "sarif" => sarif::render(cases),
@@ -23,7 +23,7 @@ pub fn render(report: &str, cases: &[Case]) -> Vec<u8> {
     }
 }
 
-/// Where a finding is and what it says, in one line: `a.jsonl:3, call 2: what`.
+/// Returns the location and message of a finding in one line: `a.jsonl:3, call 2: message`.
 fn line(finding: &Finding) -> String {
     let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
     let call = finding.call.map_or(String::new(), |call| format!(", call {call}"));

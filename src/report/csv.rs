@@ -1,8 +1,9 @@
-//! Comma-separated values: a header, then one line a row of the results: transcript, conversation, policy, every column.
+//! The csv report: a header, then one line per row of the results: transcript, conversation, policy, then every column.
 //!
-//! Numbers are written in full, missing ones as nothing. A text that a spreadsheet would run as a formula, for it begins
-//! with `=`, `+`, `-` or `@` (or their full-width forms), gets an apostrophe in front (also text that begins with an apostrophe, so that one taken away
-//! gives the name back). Characters that are not seen are escaped as in the table, so that a row is always one line.
+//! Numbers are written in full, missing values as empty fields. A text that starts with `=`, `+`, `-` or `@` (or their
+//! full-width forms) gets a leading apostrophe, because a spreadsheet would run it as a formula. A text that starts
+//! with an apostrophe gets one too, so that removing one apostrophe always restores the name. Invisible characters are
+//! escaped as in the table, so a row is always one line.
 
 use crate::results::saved::{Results, Row};
 
@@ -19,6 +20,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
     writer.into_inner().expect(IN_MEMORY)
 }
 
+/// The panic message for a write to memory, which cannot fail.
 pub const IN_MEMORY: &str = "rows of one length are written to memory";
 
 fn cells(row: &Row, results: &Results) -> impl Iterator<Item = String> {
@@ -29,7 +31,7 @@ fn cells(row: &Row, results: &Results) -> impl Iterator<Item = String> {
     }))
 }
 
-/// A text that is safe in a terminal and a spreadsheet.
+/// Makes a text safe for terminals and spreadsheets.
 pub fn text(text: &str) -> String {
     let text = escape::terminal(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\'']) { format!("'{text}") } else { text.into_owned() }

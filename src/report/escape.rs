@@ -1,26 +1,27 @@
-//! Hostile text made harmless: transcripts name files, tools and conversations as they please.
+//! Escapes hostile text: transcripts choose the names of files, tools and conversations.
 
 use std::borrow::Cow;
 
 use crate::util::text::lone_surrogate;
 
-/// Text for a terminal: what is not seen, moves the cursor or turns the direction of writing is shown as `\u{202e}`.
+/// Escapes text for a terminal: characters that are invisible, move the cursor or change the writing direction are
+/// shown as `\u{202e}`.
 pub fn terminal(text: &str) -> Cow<'_, str> {
     escape(text, &[])
 }
 
-/// Several lines for a terminal, each made harmless.
+/// Escapes several lines for a terminal, each by itself.
 pub fn terminal_lines(text: &str) -> String {
     text.lines().map(terminal).collect::<Vec<_>>().join("\n")
 }
 
-/// Text for a Markdown table cell: a code span, in which GitHub finds no links, mentions, tags or emphasis. Pipes and
-/// backticks, which could end it, are shown as escapes like all that is unseen.
+/// Escapes text for a Markdown table cell: a code span, in which GitHub finds no links, mentions, tags or emphasis.
+/// Pipes and backticks could end the span, so they are shown as escapes, as invisible characters are.
 pub fn markdown(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{}`", escape(text, &['|', '`'])) }
 }
 
-/// Text for HTML, in an element or in a quoted attribute: no tag or entity begins and no attribute ends in it.
+/// Escapes text for an HTML element or a quoted attribute: the text can start no tag or entity and end no attribute.
 pub fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in terminal(text).chars() {
@@ -36,12 +37,12 @@ pub fn html(text: &str) -> String {
     out
 }
 
-/// Several lines for HTML, each made harmless.
+/// Escapes several lines for HTML, each by itself.
 pub fn html_lines(text: &str) -> String {
     text.lines().map(html).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a character is a control, is invisible, or changes how the text around it is shown.
+/// Whether a character is a control character, is invisible, or changes how the text around it is shown.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || lone_surrogate(c).is_some()
@@ -54,10 +55,11 @@ pub fn is_unseen(c: char) -> bool {
             | '\u{2060}'..='\u{206f}'     // word joiner, invisible operators, isolates
             | '\u{feff}'                  // byte-order mark
             | '\u{fff9}'..='\u{fffb}'     // interlinear annotation
-            | '\u{fffe}' | '\u{ffff}'     // no characters, and forbidden in XML
+            | '\u{fffe}' | '\u{ffff}'     // noncharacters, forbidden in XML
             | '\u{e0000}'..='\u{e007f}') // tags
 }
 
+/// Replaces invisible characters and those of `also` with `\u{…}` escapes.
 fn escape<'a>(text: &'a str, also: &[char]) -> Cow<'a, str> {
     let unwanted = |c: char| is_unseen(c) || also.contains(&c);
     if !text.contains(unwanted) {

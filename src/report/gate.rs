@@ -1,4 +1,4 @@
-//! Verdicts of the gate → bytes, by the names of the reports.
+//! Renders the verdicts of the gate, by report name.
 
 mod sentence;
 
@@ -15,39 +15,39 @@ use crate::util::text::plural;
 
 pub use sentence::sentence;
 
-/// The reports that verdicts can be shown as, by their names.
-pub fn shown_as() -> Vec<&'static str> {
-    ["table", "json", "markdown"].into_iter().chain(ci::SHOWN_AS).collect()
+/// The reports that can show verdicts.
+pub fn report_names() -> Vec<&'static str> {
+    ["table", "json", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
 }
 
-/// Renders verdicts as the report with this name.
-pub fn render(report: &str, checked: &GateReport, style: &Style) -> Vec<u8> {
+/// Renders verdicts in the report with this name.
+pub fn render(report: &str, gate: &GateReport, style: &Style) -> Vec<u8> {
     match report {
-        "json" => json::write(&Saved::of(checked)),
-        "markdown" => markdown::draw_all(&sheets(checked)),
-        "table" => table::draw_all(&sheets(checked), style),
-        report => ci::render(report, &cases(checked)),
+        "json" => json::write(&GateJson::new(gate)),
+        "markdown" => markdown::draw_all(&tables(gate)),
+        "table" => table::draw_all(&tables(gate), style),
+        report => ci::render(report, &cases(gate)),
     }
 }
 
-/// The baseline's file, a line a value.
+/// Renders the baseline file, one line per value.
 pub fn render_baseline(baseline: &Baseline) -> Vec<u8> {
     json::write(baseline)
 }
 
-/// A rule for a policy is a case; so is a suite of which something could not be analysed.
-pub fn cases(checked: &GateReport) -> Vec<Case> {
+/// Returns one case for each rule and policy, and one for each suite in which something could not be analysed.
+pub fn cases(gate: &GateReport) -> Vec<Case> {
     let of_verdict = |verdict: &Verdict| Case {
         group: verdict.suite.clone(),
         name: format!("{}: {}", verdict.policy, verdict.rule.written()),
-        findings: finding(checked, verdict).into_iter().collect(),
+        findings: finding(gate, verdict).into_iter().collect(),
     };
-    let mut cases: Vec<Case> = checked.verdicts.iter().map(of_verdict).collect();
-    for problem in &checked.problems {
+    let mut cases: Vec<Case> = gate.verdicts.iter().map(of_verdict).collect();
+    for problem in &gate.problems {
         let finding = Finding {
             id: "suite".to_owned(),
             level: Level::Error,
-            path: checked.file.clone(),
+            path: gate.file.clone(),
             line: line(problem.line),
             call: None,
             message: problem.what.clone(),
@@ -63,27 +63,27 @@ pub fn cases(checked: &GateReport) -> Vec<Case> {
     cases
 }
 
-/// The case of a suite that could not be analysed as a whole.
+/// Name of the case for a suite in which something could not be analysed.
 const ANALYSED: &str = "everything was analysed";
 
 fn line(line: Option<usize>) -> Option<u32> {
     line.and_then(|line| u32::try_from(line).ok())
 }
 
-fn finding(checked: &GateReport, verdict: &Verdict) -> Option<Finding> {
+fn finding(gate: &GateReport, verdict: &Verdict) -> Option<Finding> {
     let id = match (&verdict.outcome, &verdict.rule.demand) {
         (Outcome::Holds, _) => return None,
         (_, RuleKind::Limit(_)) => "limit",
         (_, RuleKind::Tolerance(_)) => "tolerance",
     };
-    let data = match serde_json::to_value(Row::of(verdict)) {
+    let data = match serde_json::to_value(VerdictRow::new(verdict)) {
         Ok(Value::Object(data)) => data,
         _ => Map::new(),
     };
     Some(Finding {
         id: id.to_owned(),
         level: Level::Error,
-        path: checked.file.clone(),
+        path: gate.file.clone(),
         line: line(verdict.rule.line),
         call: None,
         message: sentence(verdict),
@@ -93,37 +93,37 @@ fn finding(checked: &GateReport, verdict: &Verdict) -> Option<Finding> {
     })
 }
 
-/// The form of `-o json`.
+/// The JSON that `-o json` writes.
 #[derive(Serialize)]
-struct Saved<'a> {
+struct GateJson<'a> {
     file: &'a str,
     holds: bool,
     rules: usize,
     breaches: usize,
     unjudged: usize,
-    verdicts: Vec<Row<'a>>,
+    verdicts: Vec<VerdictRow<'a>>,
     problems: &'a [Problem],
     notes: &'a [String],
 }
 
-impl<'a> Saved<'a> {
-    fn of(checked: &'a GateReport) -> Self {
-        let (breaches, unjudged) = (checked.breaches(), checked.undecided());
+impl<'a> GateJson<'a> {
+    fn new(gate: &'a GateReport) -> Self {
+        let (breaches, unjudged) = (gate.breaches(), gate.undecided());
         Self {
-            file: &checked.file,
-            holds: breaches + unjudged + checked.problems.len() == 0,
-            rules: checked.verdicts.len(),
+            file: &gate.file,
+            holds: breaches + unjudged + gate.problems.len() == 0,
+            rules: gate.verdicts.len(),
             breaches,
             unjudged,
-            verdicts: checked.verdicts.iter().map(Row::of).collect(),
-            problems: &checked.problems,
-            notes: &checked.notes,
+            verdicts: gate.verdicts.iter().map(VerdictRow::new).collect(),
+            problems: &gate.problems,
+            notes: &gate.notes,
         }
     }
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct VerdictRow<'a> {
     suite: &'a str,
     policy: &'a str,
     column: &'a str,
@@ -139,8 +139,8 @@ struct Row<'a> {
     message: Option<String>,
 }
 
-impl<'a> Row<'a> {
-    fn of(verdict: &'a Verdict) -> Self {
+impl<'a> VerdictRow<'a> {
+    fn new(verdict: &'a Verdict) -> Self {
         Self {
             suite: &verdict.suite,
             policy: &verdict.policy,
@@ -148,7 +148,7 @@ impl<'a> Row<'a> {
             unit: verdict.rule.column.unit,
             rule: verdict.rule.written(),
             line: verdict.rule.line,
-            outcome: word(&verdict.outcome),
+            outcome: outcome_name(&verdict.outcome),
             before: verdict.before.map(Number),
             after: verdict.after.map(Number),
             allowed: verdict.allowed.map(Number),
@@ -159,7 +159,8 @@ impl<'a> Row<'a> {
     }
 }
 
-fn word(outcome: &Outcome) -> &'static str {
+/// The name of an outcome in JSON and in tables.
+fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Holds => "holds",
         Outcome::Breach => "breach",
@@ -167,55 +168,55 @@ fn word(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn sheets(checked: &GateReport) -> Vec<TableModel> {
-    let all = [rules(checked), wrong(checked), notes(checked)];
-    all.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+fn tables(gate: &GateReport) -> Vec<TableModel> {
+    let all = [rules(gate), failures(gate), notes(gate)];
+    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// Every rule with its value and what is left of it.
-fn rules(checked: &GateReport) -> TableModel {
+/// Lists every rule with its value and its headroom.
+fn rules(gate: &GateReport) -> TableModel {
     let row = |verdict: &Verdict| {
         let unit = verdict.rule.column.unit;
-        // Parts of tokens and bytes tell a person nothing.
+        // Fractions of tokens and bytes do not help a reader.
         let rounded = |value: f64| if unit.is_whole() && value.abs() >= 10.0 { value.round() } else { value };
-        let word = if verdict.outcome == Outcome::Breach { "BREACH" } else { word(&verdict.outcome) };
-        let mut cells = vec![word.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
+        let outcome = if verdict.outcome == Outcome::Breach { "BREACH" } else { outcome_name(&verdict.outcome) };
+        let mut cells = vec![outcome.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
         cells
             .extend([verdict.before, verdict.after, verdict.allowed].map(|value| number_format::value(unit, value.map(rounded))));
         let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, rounded(headroom)));
         cells.push(headroom.unwrap_or_else(|| number_format::MISSING.to_owned()));
         cells
     };
-    let held = checked.count(|outcome| *outcome == Outcome::Holds);
-    let title = match checked.verdicts.len() {
+    let held = gate.count(|outcome| *outcome == Outcome::Holds);
+    let title = match gate.verdicts.len() {
         all if all == held => format!("Gate: {} {}", plural(all, "rule"), if all == 1 { "holds" } else { "hold" }),
         all => format!("Gate: {held} of {} hold", plural(all, "rule")),
     };
-    let mut heads = Vec::from(["verdict", "suite", "policy", "must hold"].map(ColumnHeader::names));
-    heads.extend(["baseline", "now", "allowed", "headroom"].map(ColumnHeader::numbers));
-    let below = "headroom: how far the value may still move; shares in percentage points";
-    let rows = checked.verdicts.iter().map(row).collect();
-    TableModel { title, measure: checked.file.clone(), heads, rows, below: vec![below.to_owned()] }
+    let mut headers = Vec::from(["verdict", "suite", "policy", "must hold"].map(ColumnHeader::names));
+    headers.extend(["baseline", "now", "allowed", "headroom"].map(ColumnHeader::numbers));
+    let footnotes = "headroom: how far the value may still move; shares in percentage points";
+    let rows = gate.verdicts.iter().map(row).collect();
+    TableModel { title, subject: gate.file.clone(), headers, rows, footnotes: vec![footnotes.to_owned()] }
 }
 
-/// What does not hold and what could not be judged, with the lines of the suite file.
-fn wrong(checked: &GateReport) -> TableModel {
-    let place = |line: Option<usize>| line.map_or(checked.file.clone(), |line| format!("{}:{line}", checked.file));
-    let failing = checked.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);
-    let problem = |problem: &Problem| vec![place(problem.line), format!("suite {}: {}", problem.suite, problem.what)];
-    let rows = failing.map(|verdict| vec![place(verdict.rule.line), sentence(verdict)]);
-    let rows = rows.chain(checked.problems.iter().map(problem)).collect();
-    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("what")];
-    TableModel { title: "What does not hold".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+/// Lists the rules that do not hold or could not be judged, with their lines in the suite file.
+fn failures(gate: &GateReport) -> TableModel {
+    let location = |line: Option<usize>| line.map_or(gate.file.clone(), |line| format!("{}:{line}", gate.file));
+    let failing = gate.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Holds);
+    let problem = |problem: &Problem| vec![location(problem.line), format!("suite {}: {}", problem.suite, problem.what)];
+    let rows = failing.map(|verdict| vec![location(verdict.rule.line), sentence(verdict)]);
+    let rows = rows.chain(gate.problems.iter().map(problem)).collect();
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("message")];
+    TableModel { title: "What does not hold".to_owned(), subject: String::new(), headers, rows, footnotes: Vec::new() }
 }
 
-fn notes(checked: &GateReport) -> TableModel {
-    let rows = checked.notes.iter().map(|note| vec![note.clone()]).collect();
+fn notes(gate: &GateReport) -> TableModel {
+    let rows = gate.notes.iter().map(|note| vec![note.clone()]).collect();
     TableModel {
         title: "Notes".to_owned(),
-        measure: String::new(),
-        heads: vec![ColumnHeader::prose("note")],
+        subject: String::new(),
+        headers: vec![ColumnHeader::prose("note")],
         rows,
-        below: Vec::new(),
+        footnotes: Vec::new(),
     }
 }

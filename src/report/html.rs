@@ -1,8 +1,8 @@
-//! One page that needs nothing else: style, script, drawings and all of the results are in it, and its policy
-//! (Content-Security-Policy) forbids it to load anything or to run any other script.
+//! The html report: one self-contained page with style, script, drawings and all results.
 //!
-//! Everything is drawn here; the script only shows what is pointed at, pins, sorts, chooses a conversation and saves. Texts of
-//! transcripts go through [`escape::html`] into the page, and the script puts texts in as texts.
+//! Its Content-Security-Policy forbids it to load anything or to run any other script. All plots and tables are drawn
+//! here; the script only shows tooltips, pins, sorts, switches conversations and saves. Texts of transcripts go through
+//! [`escape::html`] into the page, and the script inserts texts only as text nodes.
 
 mod calls;
 mod conversations;
@@ -28,7 +28,7 @@ use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
 use super::table_model::compare::{self, conversations_of};
-use super::table_model::{retention, sheets, sweep};
+use super::table_model::{retention, sweep, tables};
 use super::{Style, csv, escape, json, number_format};
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -37,21 +37,22 @@ use series::PolicySeries;
 const CSS: &str = include_str!("html/page.css");
 const JS: &str = include_str!("html/page.js");
 
-/// A part of the page: its place, what it is called there and in the list of parts, its markup. Empty parts are left out.
-struct Part {
+/// A section of the page: its anchor, its title, its short title in the navigation, a description and its markup.
+/// Sections without markup are left out.
+struct Section {
     id: &'static str,
     title: String,
-    short: &'static str,
+    nav_title: &'static str,
     about: &'static str,
-    inside: String,
+    markup: String,
 }
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    let cast = PolicySeries::new(results);
-    let parts = parts(results, &cast);
-    let links: String = parts.iter().map(|part| format!("<a href=\"#{}\">{}</a>", part.id, part.short)).collect();
-    let sections: String = parts.iter().map(section).collect();
-    let title = escape::html(&format!("recompact: {}", counted(results)));
+    let series = PolicySeries::new(results);
+    let sections = sections(results, &series);
+    let links: String = sections.iter().map(|section| format!("<a href=\"#{}\">{}</a>", section.id, section.nav_title)).collect();
+    let sections: String = sections.iter().map(section).collect();
+    let title = escape::html(&format!("recompact: {}", headline(results)));
     let page = format!(
         r##"<!doctype html>
 <html lang="en">
@@ -67,15 +68,15 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
 <body>
 <a class="skip" href="#main">Skip to the results</a>
 {}{}
-<header><div class="bar"><p class="brand">recompact</p><nav aria-label="Parts of the page">{links}</nav><button type="button" id="theme" class="live" aria-pressed="false">Dark</button></div></header>
+<header><div class="bar"><p class="brand">recompact</p><nav aria-label="Sections of the page">{links}</nav><button type="button" id="theme" class="live" aria-pressed="false">Dark</button></div></header>
 <main id="main">
 <h1>{}</h1>
-<p class="lead">Recorded conversations, replayed through policies that compact them. Numbers marked ~ are estimates.</p>
+<p class="lead">Recorded conversations, replayed through compaction policies. Numbers marked ~ are estimates.</p>
 {}
 {}
 {sections}
 </main>
-<footer><p>This page loads nothing and sends nothing.<noscript> Pinning, sorting, choosing a conversation and saving need its script.</noscript></p></footer>
+<footer><p>This page loads nothing and sends nothing.<noscript> Pinning, sorting, choosing a conversation and saving need JavaScript.</noscript></p></footer>
 <div id="pins" class="live" role="group" aria-label="Pinned policies" hidden></div>
 <div id="tip" role="tooltip" hidden></div>
 <p id="live" class="heard" role="status" aria-live="polite"></p>
@@ -88,113 +89,113 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
         hash(JS),
         plot::marks(),
         scatter::shapes(),
-        escape::html(&counted(results)),
+        escape::html(&headline(results)),
         tiles(results),
-        recommended::recommendation(results, &cast),
+        recommended::recommendation(results, &series),
         pack(&json::write(results)),
     );
     page.into_bytes()
 }
 
-fn parts(results: &Results, cast: &PolicySeries) -> Vec<Part> {
-    let part = |id, title: &str, short, about, inside| Part { id, title: title.to_owned(), short, about, inside };
-    let figure = |figure: Option<figure::Figure>, class| figure.map_or(String::new(), |figure| figure.draw(cast, class));
-    let halves = [shares::GAP, shares::GENERATION].map(|side| {
-        let drawn = figure(shares::draw(&side, results, cast), "");
-        if drawn.is_empty() { drawn } else { format!("<div><h3>{}</h3>{drawn}</div>", side.name) }
+fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
+    let section = |id, title: &str, nav_title, about, markup| Section { id, title: title.to_owned(), nav_title, about, markup };
+    let figure = |figure: Option<figure::Figure>, class| figure.map_or(String::new(), |figure| figure.draw(series, class));
+    let halves = [shares::GAP, shares::GENERATION].map(|grouping| {
+        let drawn = figure(shares::draw(&grouping, results, series), "");
+        if drawn.is_empty() { drawn } else { format!("<div><h3>{}</h3>{drawn}</div>", grouping.name) }
     });
-    let kept = halves.concat();
-    let parts = vec![
-        part(
+    let retention = halves.concat();
+    let sections = vec![
+        section(
             "front",
             scatter::heading(results),
             "Front",
-            "Point at a policy to see its parameters and values. Click it, or press Enter on it, to pin it: it then stands out on the whole page.",
-            figure(scatter::draw(results, cast), "wide"),
+            "Point at a policy to see its parameters and values. Click it, or press Enter, to pin it: pinned policies are highlighted on the whole page.",
+            figure(scatter::draw(results, series), "wide"),
         ),
-        part(
+        section(
             "parameters",
-            "What the parameters do",
+            "Effect of each parameter",
             "Parameters",
-            "The mean of an objective at each value of a parameter, whatever the others are; and what part of the objective's variance goes with the parameter alone.",
-            sensitivity::draw(results, cast).unwrap_or_default(),
+            "The mean of an objective at each value of a parameter, over all values of the other parameters; and the share of the objective's variance that the parameter explains alone.",
+            sensitivity::draw(results, series).unwrap_or_default(),
         ),
-        part(
+        section(
             "policies",
-            "Policies by columns",
+            "Policies by column",
             "Comparison",
-            compared(results),
-            if results.summary.is_empty() { String::new() } else { table::comparison(results, cast) },
+            comparison_scope(results),
+            if results.summary.is_empty() { String::new() } else { table::comparison(results, series) },
         ),
-        part(
+        section(
             "differences",
             "Differences from the baseline",
             "Differences",
             "",
-            stacked_bars::differences(results, cast).unwrap_or_default(),
+            stacked_bars::differences(results, series).unwrap_or_default(),
         ),
-        part(
+        section(
             "conversations",
             "One conversation, call by call",
             "Calls",
-            "What each request held, policy by policy. Edits that took out a fifth of the context or more are marked on the line.",
-            conversations::draw(results, cast),
+            "The size of each request, for each policy. Marks on a line are edits that removed at least a fifth of the context.",
+            conversations::draw(results, series),
         ),
-        part(
+        section(
             "kept",
-            "What was still in sight",
-            "Kept",
+            "Facts still in context",
+            "Facts",
             "",
-            if kept.is_empty() { kept } else { format!(r#"<div class="halves">{kept}</div>"#) },
+            if retention.is_empty() { retention } else { format!(r#"<div class="halves">{retention}</div>"#) },
         ),
-        part("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, cast).unwrap_or_default()),
-        part(
+        section("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, series).unwrap_or_default()),
+        section(
             "misses",
-            "Worst hard misses",
-            "Misses",
-            "Facts the recorded agent went on to use when this policy no longer had them, nor a handle to fetch them by.",
-            misses::all(results, cast),
+            "Facts lost for good and used again",
+            "Lost facts",
+            "Facts that the recorded agent used again after this policy had lost both the fact and any handle to fetch it.",
+            misses::by_policy(results, series),
         ),
-        part("tables", "All tables", "Tables", "", tables(results, cast)),
-        part("definitions", "The policies as they were replayed", "Policies", "", policies::definitions(results, cast)),
-        part("saved", "The numbers", "Save", "All of the results are in this page.", SAVE.to_owned()),
+        section("tables", "All tables", "Tables", "", collapsed_tables(results, series)),
+        section("definitions", "Policies as replayed", "Policies", "", policies::definitions(results, series)),
+        section("saved", "The data", "Save", "This page contains all results.", SAVE.to_owned()),
     ];
-    parts.into_iter().filter(|part| !part.inside.is_empty()).collect()
+    sections.into_iter().filter(|section| !section.markup.is_empty()).collect()
 }
 
-const SAVE: &str = r#"<p class="saves live"><button type="button" id="save-json">Save as JSON</button><button type="button" id="save-csv">Save all rows as CSV</button></p><p class="below">The JSON is what <code>-o json</code> writes, and <code>recompact report</code> reads it again. Every table has a button of its own.</p>"#;
+const SAVE: &str = r#"<p class="saves live"><button type="button" id="save-json">Save as JSON</button><button type="button" id="save-csv">Save all rows as CSV</button></p><p class="below">The JSON is the same as that of <code>-o json</code>; <code>recompact report</code> reads it. Each table also has a CSV button.</p>"#;
 
-fn section(part: &Part) -> String {
-    let Part { id, title, about, inside, .. } = part;
+fn section(section: &Section) -> String {
+    let Section { id, title, about, markup, .. } = section;
     let about = if about.is_empty() { String::new() } else { format!(r#"<p class="about">{about}</p>"#) };
-    format!(r#"<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>{about}{inside}</section>"#)
+    format!(r#"<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>{about}{markup}</section>"#)
 }
 
-/// The sheets of the other reports, folded; those that are drawn above in full are left out.
-fn tables(results: &Results, cast: &PolicySeries) -> String {
-    let found = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
-    let drawn = found.into_iter().filter_map(|sheet| Some(sheet(results)?.title));
+/// The tables of the other reports, collapsed. Tables that are already drawn in full above are left out.
+fn collapsed_tables(results: &Results, series: &PolicySeries) -> String {
+    let of_sweep = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
+    let drawn = of_sweep.into_iter().filter_map(|table| Some(table(results)?.title));
     let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
-    let others = sheets(results).into_iter().filter(|sheet| !drawn.contains(&sheet.title));
-    let folded = others.map(|sheet| {
-        format!("<details><summary>{}</summary>{}</details>", escape::html(&sheet.title), table::sheet(&sheet, cast, false))
+    let others = tables(results).into_iter().filter(|table| !drawn.contains(&table.title));
+    let collapsed = others.map(|table| {
+        format!("<details><summary>{}</summary>{}</details>", escape::html(&table.title), table::draw(&table, series, false))
     });
-    folded.collect()
+    collapsed.collect()
 }
 
-/// What the comparison is of, where a sweep tells two things apart.
-fn compared(results: &Results) -> &'static str {
+/// Says which policies and sessions the comparison covers.
+fn comparison_scope(results: &Results) -> &'static str {
     match &results.sweep {
         Some(sweep) if sweep.held_out > 0 => {
-            "The front, the policies as they are and the bounds, on the sessions held out. A head sorts by its column."
+            "The Pareto front, the current policies and the bounds, on the held-out sessions. Click a header to sort."
         }
-        Some(_) => "The front, the policies as they are and the bounds. A head sorts by its column.",
-        None => "A head sorts by its column.",
+        Some(_) => "The Pareto front, the current policies and the bounds. Click a header to sort.",
+        None => "Click a header to sort.",
     }
 }
 
-/// How much there is of everything.
-fn numbers(results: &Results) -> Vec<(usize, &'static str)> {
+/// Counts for the title and the tiles.
+fn counts(results: &Results) -> Vec<(usize, &'static str)> {
     let transcripts: BTreeSet<&str> = results.rows.iter().map(|row| row.transcript.as_str()).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).fold(transcripts.len(), usize::max);
     let sessions: BTreeSet<_> = results.rows.iter().map(|row| row.session()).collect();
@@ -218,38 +219,39 @@ fn numbers(results: &Results) -> Vec<(usize, &'static str)> {
     ]
 }
 
-fn counted(results: &Results) -> String {
-    let numbers = numbers(results);
-    let of = |what: &str| numbers.iter().find(|(_, name)| name.starts_with(what)).map_or(0, |(count, _)| *count);
+fn headline(results: &Results) -> String {
+    let counts = counts(results);
+    let count_of = |prefix: &str| counts.iter().find(|(_, name)| name.starts_with(prefix)).map_or(0, |(count, _)| *count);
     match &results.sweep {
         Some(sweep) => {
             let sessions = plural(sweep.sessions + sweep.held_out, "session");
-            format!("{} on {sessions}", plural(of("configuration"), "configuration"))
+            format!("{} on {sessions}", plural(count_of("configuration"), "configuration"))
         }
         None => {
-            let policies = if of("polic") == 1 { "policy" } else { "policies" };
-            format!("{} {policies} on {}", of("polic"), plural(of("transcript"), "transcript"))
+            let policies = if count_of("polic") == 1 { "policy" } else { "policies" };
+            format!("{} {policies} on {}", count_of("polic"), plural(count_of("transcript"), "transcript"))
         }
     }
 }
 
 fn tiles(results: &Results) -> String {
-    let tile = |(count, what): (usize, &str)| {
-        let (first, rest) = what.split_once(' ').map_or((what, String::new()), |(first, rest)| (first, format!(" {rest}")));
+    let tile = |(count, name): (usize, &str)| {
+        let (first, rest) = name.split_once(' ').map_or((name, String::new()), |(first, rest)| (first, format!(" {rest}")));
         let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
         format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", number_format::grouped(count as f64, 0))
     };
-    let tiles: String = numbers(results).into_iter().map(tile).collect();
+    let tiles: String = counts(results).into_iter().map(tile).collect();
     format!(r#"<dl class="tiles">{tiles}</dl>"#)
 }
 
-/// Compressed, in letters that are no markup.
+/// Compresses bytes and encodes them in Base64, which contains no markup.
 fn pack(bytes: &[u8]) -> String {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(bytes).expect(csv::IN_MEMORY);
     STANDARD.encode(packer.finish().expect(csv::IN_MEMORY))
 }
 
+/// Returns the SHA-256 of a text in Base64, as the Content-Security-Policy needs it.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
@@ -258,25 +260,25 @@ fn hash(text: &str) -> String {
 mod tests {
     use super::CSS;
 
-    /// The two colours of a variable of the style, light and dark: their luminance as WCAG defines it.
+    /// Returns the WCAG luminance of a CSS variable's light and dark colour.
     fn luminances(variable: &str) -> [f64; 2] {
         let begin = format!("  --{variable}: light-dark(");
         let value = CSS.split(&begin).nth(1).and_then(|rest| rest.split(')').next()).expect("a colour of the style");
-        let [light, dark] = [0, 1].map(|at| value.split(", #").nth(at).expect("two colours").trim_start_matches('#'));
+        let [light, dark] = [0, 1].map(|index| value.split(", #").nth(index).expect("two colours").trim_start_matches('#'));
         [light, dark].map(|colour| {
-            let part = |at: usize| {
-                let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).expect("hexadecimal")) / 255.0;
-                if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            let channel = |start: usize| {
+                let value = f64::from(u8::from_str_radix(&colour[start..start + 2], 16).expect("hexadecimal")) / 255.0;
+                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
             };
-            0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+            0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4)
         })
     }
 
     #[test]
     fn texts_and_lines_stand_out_from_what_is_behind_them() {
         let assert_contrast = |front: &str, back: &str, least: f64| {
-            for (one, other) in luminances(front).into_iter().zip(luminances(back)) {
-                let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+            for (a, b) in luminances(front).into_iter().zip(luminances(back)) {
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
                 assert!(contrast >= least, "{front} on {back}: {contrast:.2}");
             }
         };
@@ -289,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A script that puts texts in as markup would undo what is escaped here.
+    /// A script that inserts texts as markup would undo the escaping done here.
     #[test]
     fn the_script_writes_no_markup() {
         for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "http:", "</script"] {

@@ -1,4 +1,4 @@
-//! Inspections → bytes, by the names of the reports.
+//! Renders inspections, by report name.
 
 mod losses;
 mod meters;
@@ -12,26 +12,26 @@ use crate::analysis::inspect::{Inspection, TokensByKind};
 use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
-/// Rows of a sheet before the rest is only counted.
+/// Maximum rows of a table; the rest is only counted.
 const SHOWN: usize = 20;
-/// Bars of a line of growth.
+/// Bars of the sparkline in the growth column.
 const GROWTH: usize = 20;
 
-/// The reports that inspections can be shown as, by their names.
-pub const SHOWN_AS: [&str; 4] = ["table", "json", "csv", "markdown"];
+/// The reports that can show inspections.
+pub const REPORT_NAMES: [&str; 4] = ["table", "json", "csv", "markdown"];
 
-/// Renders inspections as the report with this name does results.
+/// Renders inspections in the report with this name.
 pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&inspections),
-        "csv" => separated(inspections),
-        "markdown" => markdown::draw_all(&sheets(inspections)),
-        _ => table::draw_all(&sheets(inspections), style),
+        "csv" => csv_lines(inspections),
+        "markdown" => markdown::draw_all(&tables(inspections)),
+        _ => table::draw_all(&tables(inspections), style),
     }
 }
 
-fn sheets(inspections: &[Inspection]) -> Vec<TableModel> {
-    let sheets = [
+fn tables(inspections: &[Inspection]) -> Vec<TableModel> {
+    let tables = [
         overview(inspections),
         kinds(inspections),
         usage::usage(inspections),
@@ -42,7 +42,7 @@ fn sheets(inspections: &[Inspection]) -> Vec<TableModel> {
         losses::nowhere(inspections),
         notes(inspections),
     ];
-    sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()).collect()
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn tokens(tokens: u64) -> String {
@@ -57,11 +57,11 @@ fn folder(inspections: &[Inspection]) -> &str {
     common_folder(inspections.iter().map(|inspection| inspection.transcript.as_str()))
 }
 
-/// The rows that are shown, and a line about those that are not.
-fn cut(mut rows: Vec<Vec<String>>, what: &str) -> (Vec<Vec<String>>, Vec<String>) {
-    let left = rows.len().saturating_sub(SHOWN);
+/// Returns the rows to show, and a footnote that counts the others.
+fn cut(mut rows: Vec<Vec<String>>, item: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    let omitted = rows.len().saturating_sub(SHOWN);
     rows.truncate(SHOWN);
-    (rows, if left > 0 { vec![format!("{} in -o json", plural(left, &format!("more {what}")))] } else { Vec::new() })
+    (rows, if omitted > 0 { vec![format!("{} in -o json", plural(omitted, &format!("more {item}")))] } else { Vec::new() })
 }
 
 fn overview(inspections: &[Inspection]) -> TableModel {
@@ -82,26 +82,27 @@ fn overview(inspections: &[Inspection]) -> TableModel {
             spark::line(&inspection.growth, GROWTH),
         ]
     };
-    let (rows, mut below) = cut(by_size.iter().map(row).collect(), "conversation");
-    below.extend(left_out(folder));
-    below.push(
-        "~ estimated: the text of all messages, as if nothing had been compacted; growth is the request of each call".to_owned(),
+    let (rows, mut footnotes) = cut(by_size.iter().map(row).collect(), "conversation");
+    footnotes.extend(left_out(folder));
+    footnotes.push(
+        "~ estimated: the text of all messages, as if nothing had been compacted; growth: the size of each call's request"
+            .to_owned(),
     );
     let transcripts: std::collections::BTreeSet<_> = inspections.iter().map(|inspection| &inspection.transcript).collect();
-    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
-    heads.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(ColumnHeader::numbers));
-    heads.push(ColumnHeader::prose("growth"));
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::names("format")];
+    headers.extend(["calls", "messages", "tool uses", "tool results", "~tokens", "compactions"].map(ColumnHeader::numbers));
+    headers.push(ColumnHeader::prose("growth"));
     let title = format!("{}, {}", plural(transcripts.len(), "transcript"), plural(inspections.len(), "conversation"));
-    TableModel { title, measure: String::new(), heads, rows, below }
+    TableModel { title, subject: String::new(), headers, rows, footnotes }
 }
 
-/// One of the kinds of tokens.
-type Part = fn(&TokensByKind) -> u64;
+/// Returns the tokens of one kind.
+type KindTokens = fn(&TokensByKind) -> u64;
 
 fn kinds(inspections: &[Inspection]) -> TableModel {
-    let sum = |part: Part| inspections.iter().map(|inspection| part(&inspection.tokens)).sum::<u64>();
+    let sum = |kind: KindTokens| inspections.iter().map(|inspection| kind(&inspection.tokens)).sum::<u64>();
     let total = sum(|tokens| tokens.total);
-    let parts: [(&str, Part); 8] = [
+    let kinds: [(&str, KindTokens); 8] = [
         ("tool results", |t| t.tool_result),
         ("tool uses", |t| t.tool_use),
         ("assistant text", |t| t.assistant_text),
@@ -111,33 +112,33 @@ fn kinds(inspections: &[Inspection]) -> TableModel {
         ("images, documents", |t| t.media),
         ("other", |t| t.other),
     ];
-    let row = |(name, part): (&str, Part)| {
-        let share = (total > 0).then(|| sum(part) as f64 / total as f64);
-        vec![name.to_owned(), tokens(sum(part)), number_format::value(Unit::Share, share)]
+    let row = |(name, kind): (&str, KindTokens)| {
+        let share = (total > 0).then(|| sum(kind) as f64 / total as f64);
+        vec![name.to_owned(), tokens(sum(kind)), number_format::value(Unit::Share, share)]
     };
-    let rows = parts.into_iter().filter(|(_, part)| sum(*part) > 0).map(row).collect();
-    let heads = vec![ColumnHeader::names("kind"), ColumnHeader::numbers("~tokens"), ColumnHeader::numbers("share")];
-    TableModel { title: "Tokens by kind".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+    let rows = kinds.into_iter().filter(|(_, kind)| sum(*kind) > 0).map(row).collect();
+    let headers = vec![ColumnHeader::names("kind"), ColumnHeader::numbers("~tokens"), ColumnHeader::numbers("share")];
+    TableModel { title: "Tokens by kind".to_owned(), subject: String::new(), headers, rows, footnotes: Vec::new() }
 }
 
 fn results(inspections: &[Inspection]) -> TableModel {
-    let of = |inspection: &Inspection| {
+    let results_of = |inspection: &Inspection| {
         let transcript = inspection.transcript[folder(inspections).len()..].to_owned();
         inspection.largest_results.iter().map(move |result| (transcript.clone(), result.clone())).collect::<Vec<_>>()
     };
-    let mut largest: Vec<_> = inspections.iter().flat_map(of).collect();
+    let mut largest: Vec<_> = inspections.iter().flat_map(results_of).collect();
     largest.sort_by_key(|(_, result)| std::cmp::Reverse(result.tokens));
     largest.truncate(10);
     let row = |(transcript, result): &(String, crate::analysis::inspect::LargeResult)| {
         vec![format!("{transcript}:{}", result.line), result.tool.clone(), tokens(result.tokens)]
     };
-    let heads = vec![ColumnHeader::names("place"), ColumnHeader::names("tool"), ColumnHeader::numbers("~tokens")];
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::names("tool"), ColumnHeader::numbers("~tokens")];
     let rows = largest.iter().map(row).collect();
-    TableModel { title: "Largest tool results".to_owned(), measure: String::new(), heads, rows, below: Vec::new() }
+    TableModel { title: "Largest tool results".to_owned(), subject: String::new(), headers, rows, footnotes: Vec::new() }
 }
 
 fn compactions(inspections: &[Inspection]) -> TableModel {
-    let of = |inspection: &Inspection| {
+    let rows_of = |inspection: &Inspection| {
         let row = |compaction: &crate::analysis::inspect::RecordedCompaction| {
             let recorded = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
             let trigger = compaction.trigger.clone().unwrap_or_else(|| number_format::MISSING.to_owned());
@@ -154,36 +155,38 @@ fn compactions(inspections: &[Inspection]) -> TableModel {
         };
         inspection.recorded_compactions.iter().map(row).collect::<Vec<_>>()
     };
-    let (rows, below) = cut(inspections.iter().flat_map(of).collect(), "compaction");
-    let mut heads = vec![ColumnHeader::names("place"), ColumnHeader::names("kind"), ColumnHeader::names("trigger")];
-    heads.extend(["before call", "tokens before", "tokens after", "~tokens put", "results cleared"].map(ColumnHeader::numbers));
-    TableModel { title: "Recorded compactions".to_owned(), measure: String::new(), heads, rows, below }
+    let (rows, footnotes) = cut(inspections.iter().flat_map(rows_of).collect(), "compaction");
+    let mut headers = vec![ColumnHeader::names("location"), ColumnHeader::names("kind"), ColumnHeader::names("trigger")];
+    headers.extend(
+        ["before call", "tokens before", "tokens after", "~tokens inserted", "results cleared"].map(ColumnHeader::numbers),
+    );
+    TableModel { title: "Recorded compactions".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 fn notes(inspections: &[Inspection]) -> TableModel {
     let mut known = std::collections::HashSet::new();
-    let of = |inspection: &Inspection| {
-        let place =
+    let rows_of = |inspection: &Inspection| {
+        let location =
             |line: Option<u32>| line.map_or(inspection.transcript.clone(), |line| format!("{}:{line}", inspection.transcript));
-        inspection.notes.iter().map(|note| vec![place(note.line), note.what.clone()]).collect::<Vec<_>>()
+        inspection.notes.iter().map(|note| vec![location(note.line), note.what.clone()]).collect::<Vec<_>>()
     };
-    // Notes are those of a transcript, and each of its conversations carries them.
-    let rows: Vec<_> = inspections.iter().flat_map(of).filter(|row| known.insert(row.clone())).collect();
+    // Each conversation of a transcript carries all notes of the transcript, so repeated notes are dropped.
+    let rows: Vec<_> = inspections.iter().flat_map(rows_of).filter(|row| known.insert(row.clone())).collect();
     let title = format!("Notes: {}", rows.len());
-    let (rows, below) = cut(rows, "note");
+    let (rows, footnotes) = cut(rows, "note");
     TableModel {
         title,
-        measure: String::new(),
-        heads: vec![ColumnHeader::names("place"), ColumnHeader::prose("note")],
+        subject: String::new(),
+        headers: vec![ColumnHeader::names("location"), ColumnHeader::prose("note")],
         rows,
-        below,
+        footnotes,
     }
 }
 
-/// One line a conversation: what has one value.
-fn separated(inspections: &[Inspection]) -> Vec<u8> {
+/// Renders one CSV line per conversation, with every property that has a single value.
+fn csv_lines(inspections: &[Inspection]) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct CsvRow<'a> {
         transcript: String,
         conversation: String,
         format: &'a str,
@@ -216,7 +219,7 @@ fn separated(inspections: &[Inspection]) -> Vec<u8> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for inspection in inspections {
         let (tokens, usage) = (&inspection.tokens, &inspection.recorded_usage);
-        let line = Line {
+        let row = CsvRow {
             transcript: csv::text(&inspection.transcript),
             conversation: csv::text(&inspection.conversation),
             format: inspection.format,
@@ -246,7 +249,7 @@ fn separated(inspections: &[Inspection]) -> Vec<u8> {
             recorded_compactions: inspection.recorded_compactions.len(),
             persisted_outputs: inspection.persisted_outputs,
         };
-        writer.serialize(line).expect(csv::IN_MEMORY);
+        writer.serialize(row).expect(csv::IN_MEMORY);
     }
     writer.into_inner().expect(csv::IN_MEMORY)
 }

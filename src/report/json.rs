@@ -1,6 +1,8 @@
-//! The saved form of results ([`crate::results::saved`]): all of it, one row a line, so that it can be read, compared and searched
-//! line by line. Characters that are not seen are written as JSON escapes: the same text to a program, harmless to a terminal; half a
-//! surrogate pair is written as the escape it came from.
+//! The json report: the complete saved form of results ([`crate::results::saved`]).
+//!
+//! Each row is one line, so that files can be read, compared and searched line by line. Invisible characters are
+//! written as JSON escapes: the same text for a program, harmless for a terminal. A lone surrogate is written as the
+//! escape it came from.
 
 use std::io::{self, Write};
 
@@ -17,12 +19,13 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
     write(results)
 }
 
-/// Any plain data in this layout.
+/// Writes any plain data in this layout.
 pub fn write(data: &impl Serialize) -> Vec<u8> {
     write_rows(data, 2)
 }
 
-/// Any plain data, with line breaks between the members of lists and objects that are nested less deeply than this, or just so deeply.
+/// Writes any plain data with a line break before each member of the lists and objects down to nesting depth `broken`;
+/// deeper members stay on one line.
 pub fn write_rows(data: &impl Serialize, broken: usize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut out, RowPerLine { broken, depth: 0, filled: false });
@@ -31,12 +34,12 @@ pub fn write_rows(data: &impl Serialize, broken: usize) -> Vec<u8> {
     out
 }
 
-/// Breaks lines down to a depth, and nowhere deeper.
+/// A JSON formatter that breaks lines down to a nesting depth.
 struct RowPerLine {
-    /// 2: between the members of the outermost object and of the lists in it.
+    /// The deepest level with line breaks. 2: between the members of the outermost object and of the lists in it.
     broken: usize,
     depth: usize,
-    /// Whether the list or object that ends next has a member.
+    /// Whether the list or object that ends next has at least one member.
     filled: bool,
 }
 
@@ -52,7 +55,7 @@ impl RowPerLine {
             out.write_all(b",")?;
         }
         if self.depth <= self.broken {
-            self.line(out)
+            self.line_break(out)
         } else if first {
             Ok(())
         } else {
@@ -65,12 +68,12 @@ impl RowPerLine {
         self.depth -= 1;
         self.filled = true;
         if broken {
-            self.line(out)?;
+            self.line_break(out)?;
         }
         out.write_all(bracket)
     }
 
-    fn line(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    fn line_break(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         out.write_all(b"\n")?;
         (0..self.depth).try_for_each(|_| out.write_all(b" "))
     }
@@ -117,14 +120,14 @@ impl Formatter for RowPerLine {
 
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some(at) = rest.find(escape::is_unseen) {
-            let (seen, tail) = rest.split_at(at);
-            out.write_all(seen.as_bytes())?;
+        while let Some(index) = rest.find(escape::is_unseen) {
+            let (visible, tail) = rest.split_at(index);
+            out.write_all(visible.as_bytes())?;
             let mut chars = tail.chars();
-            let unseen = chars.next().unwrap_or_default();
-            match lone_surrogate(unseen) {
+            let invisible = chars.next().unwrap_or_default();
+            match lone_surrogate(invisible) {
                 Some(unit) => write!(out, "\\u{unit:04x}")?,
-                None => unseen.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?,
+                None => invisible.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?,
             }
             rest = chars.as_str();
         }

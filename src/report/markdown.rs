@@ -1,49 +1,51 @@
-//! GitHub tables: the same sheets as the terminal's table, uncut. Every text that is not ours stands in a code span, where it
-//! is neither link nor mention nor tag.
+//! The markdown report: the tables of the terminal report as GitHub tables, without cuts. Every text that is not ours
+//! is in a code span, where GitHub sees no link, mention or tag.
 
 use crate::results::saved::Results;
 
-use super::table_model::{CellKind, ColumnHeader, TableModel, sheets};
+use super::table_model::{CellKind, ColumnHeader, TableModel, tables};
 use super::{Style, escape};
 
 pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    draw_all(&sheets(results))
+    draw_all(&tables(results))
 }
 
-/// Sheets below each other.
-pub fn draw_all(sheets: &[TableModel]) -> Vec<u8> {
-    let sheets: Vec<String> = sheets.iter().map(sheet).collect();
-    sheets.join("\n").into_bytes()
+/// Draws tables below each other.
+pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {
+    let tables: Vec<String> = tables.iter().map(table).collect();
+    tables.join("\n").into_bytes()
 }
 
-fn sheet(sheet: &TableModel) -> String {
-    let rule = |head: &ColumnHeader| if head.holds == CellKind::Numbers { "---:" } else { "---" }.to_owned();
-    let mut out = match sheet.measure.as_str() {
-        "" => format!("### {}\n\n", sheet.title),
-        measure => format!("### {}: {}\n\n", sheet.title, escape::markdown(measure)),
+fn table(table: &TableModel) -> String {
+    let rule = |header: &ColumnHeader| if header.kind == CellKind::Numbers { "---:" } else { "---" }.to_owned();
+    let mut out = match table.subject.as_str() {
+        "" => format!("### {}\n\n", table.title),
+        subject => format!("### {}: {}\n\n", table.title, escape::markdown(subject)),
     };
-    if sheet.is_verbatim() {
-        return out + &fenced(sheet.rows.iter().flatten()) + &below(sheet);
+    if table.is_verbatim() {
+        return out + &fenced(table.rows.iter().flatten()) + &footnotes(table);
     }
-    // Heads over numbers are ids and names of policies; the others are ours.
-    let heads = sheet.heads.iter();
-    out += &row(heads.map(|head| if head.holds == CellKind::Numbers { escape::markdown(&head.text) } else { head.text.clone() }));
-    out += &row(sheet.heads.iter().map(rule));
-    for cells in &sheet.rows {
-        // A row may lack its last cells.
-        let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-        out += &row(
-            cells.map(|(head, text)| if head.holds == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) })
-        );
+    // Headers over numbers are column ids and policy names, so they are escaped; the other headers are ours.
+    let headers = table.headers.iter();
+    out +=
+        &row(headers
+            .map(|header| if header.kind == CellKind::Numbers { escape::markdown(&header.text) } else { header.text.clone() }));
+    out += &row(table.headers.iter().map(rule));
+    for cells in &table.rows {
+        // A row may have fewer cells than there are columns.
+        let cells = table.headers.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
+        out +=
+            &row(cells
+                .map(|(header, text)| if header.kind == CellKind::Numbers { text.to_owned() } else { escape::markdown(text) }));
     }
-    out + &below(sheet)
+    out + &footnotes(table)
 }
 
-fn below(sheet: &TableModel) -> String {
-    sheet.below.iter().map(|line| format!("\n{line}\n")).collect()
+fn footnotes(table: &TableModel) -> String {
+    table.footnotes.iter().map(|line| format!("\n{line}\n")).collect()
 }
 
-/// Lines as they are, in a fence that is longer than any run of backticks in them.
+/// Draws lines unchanged, in a fence longer than any run of backticks in them.
 fn fenced<'a>(lines: impl Iterator<Item = &'a String>) -> String {
     let lines: String = lines.map(|line| format!("{}\n", escape::terminal(line))).collect();
     let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,7 +1,8 @@
-//! [`Results`] → bytes. One file a report; a row of [`REPORTS`] a member.
+//! Reports: render [`Results`] as bytes.
 //!
-//! Reports print by unit and know no measure by name. Names and notes come from transcripts and are hostile: every text goes
-//! through [`escape`] on its way out.
+//! Each report is one file and one row of [`REPORTS`]. Reports format values by unit; only `html/series.rs`,
+//! `table_model/sweep.rs` and `table_model/compare.rs` know columns or policies by name. Names and notes come from
+//! transcripts and may be hostile: every such text goes through [`escape`] before it is written.
 
 pub mod audit;
 pub mod ci;
@@ -20,76 +21,76 @@ mod table_model;
 
 use crate::results::saved::Results;
 
-/// How a report may look.
+/// Terminal properties that a report adapts to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal. Only the table minds it.
+    /// Terminal width in columns. Only the table report uses it.
     pub width: usize,
-    /// Whether terminal attributes (bold) are understood.
+    /// Whether the terminal supports attributes such as bold.
     pub color: bool,
 }
 
 impl Default for Style {
-    /// What a pipe gets: 100 columns, plain.
+    /// The style for pipes and files: 100 columns, no attributes.
     fn default() -> Self {
         Self { width: 100, color: false }
     }
 }
 
-/// A way to print results.
+/// A format in which results can be printed.
 pub struct Report {
-    /// The id used by `--output`.
+    /// The id that `--output` takes.
     pub name: &'static str,
-    /// One line for the catalog.
+    /// One line for `recompact catalog reports`.
     pub about: &'static str,
     pub render: fn(&Results, &Style) -> Vec<u8>,
 }
 
-/// Every report.
+/// All reports.
 pub const REPORTS: &[Report] = &[
     Report {
         name: "table",
-        about: "for people: policies side by side, then transcripts, what was kept and missed, layers, kept quirks and notes, within the terminal's width",
+        about: "for people: policies side by side, then conversations, retention, layers, reproduced bugs and notes, fitted to the terminal's width",
         render: table::render,
     },
     Report {
         name: "json",
-        about: "everything, in the saved form (version 1) that `recompact report` reads; one row a line, so that it can be compared",
+        about: "all results, in the saved form (version 1) that `recompact report` reads; one row per line, so that two files can be compared",
         render: json::render,
     },
     Report {
         name: "csv",
-        about: "one line a conversation and policy with all values, for spreadsheets and data frames",
+        about: "one line per conversation and policy with all values, for spreadsheets and data frames",
         render: csv::render,
     },
     Report {
         name: "markdown",
-        about: "the table's content as GitHub tables, for pull requests and notes",
+        about: "the tables of the table report as GitHub tables, uncut, for pull requests and notes",
         render: markdown::render,
     },
     Report {
         name: "html",
-        about: "one page with plots and everything in it, for a browser: loads nothing, and holds the saved form too",
+        about: "one page with plots, tables and the saved form, for a browser; it loads nothing from elsewhere",
         render: html::render,
     },
     Report {
         name: "sarif",
-        about: "what `--findings` found as SARIF 2.1.0, for code scanning: rules with their pages, places, stable fingerprints",
+        about: "findings (with `--findings`) as SARIF 2.1.0, for code scanning: rules with their pages, locations, stable fingerprints",
         render: |results, _| ci::render("sarif", &ci::cases(results)),
     },
     Report {
         name: "junit",
-        about: "what `--findings` looked for as JUnit XML, a test for each transcript, policy and kind of finding",
+        about: "findings (with `--findings`) as JUnit XML: one test for each transcript, policy and kind of finding",
         render: |results, _| ci::render("junit", &ci::cases(results)),
     },
     Report {
         name: "github",
-        about: "what `--findings` found as GitHub's workflow commands, which show it beside the lines of a change",
+        about: "findings (with `--findings`) as GitHub workflow commands, which GitHub shows beside the changed lines",
         render: |results, _| ci::render("github", &ci::cases(results)),
     },
 ];
 
-/// The report with this id.
+/// Returns the report with this id.
 pub fn by_name(name: &str) -> Option<&'static Report> {
     REPORTS.iter().find(|report| report.name == name)
 }

@@ -1,11 +1,11 @@
-//! Numbers as people read them, by unit.
+//! Formats numbers for people, by unit.
 
 use crate::results::saved::Unit;
 
-/// Stands where a measure does not apply.
+/// Shown where a column has no value.
 pub const MISSING: &str = "–";
 
-/// A value in its unit: `1,234,567`, `44.1%`, `66.8 KB`, `$1.23`, `0.886`.
+/// Formats a value in its unit: `1,234,567`, `44.1%`, `66.8 KB`, `$1.23`, `0.886`.
 pub fn value(unit: Unit, value: Option<f64>) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else { return MISSING.to_owned() };
     match unit {
@@ -13,19 +13,19 @@ pub fn value(unit: Unit, value: Option<f64>) -> String {
         Unit::Tokens | Unit::Count => grouped(value, 1),
         Unit::Share => format!("{}%", grouped(value * 100.0, 1)),
         Unit::Bytes => bytes(value),
-        // Below a dollar, cents are too coarse to compare by.
+        // Below one dollar, whole cents are too coarse for comparison.
         Unit::Usd if value != 0.0 && value.abs() < 1.0 => dollars(value, 4),
         Unit::Usd => dollars(value, 2),
         Unit::Ratio => grouped(value, 3),
     }
 }
 
-/// How many there are.
+/// Formats a count.
 pub fn count(count: u64) -> String {
     value(Unit::Count, Some(count as f64))
 }
 
-/// A value and its interval, where it has one: `40.2% (39.1 … 41.2%)`.
+/// Formats a value and its interval, if it has one: `40.2% (39.1 … 41.2%)`.
 pub fn estimate(unit: Unit, value: Option<f64>, ends: Option<[f64; 2]>) -> String {
     let value = self::value(unit, value);
     match ends.and_then(|ends| interval(unit, ends)) {
@@ -34,7 +34,8 @@ pub fn estimate(unit: Unit, value: Option<f64>, ends: Option<[f64; 2]>) -> Strin
     }
 }
 
-/// The two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`, `124k … 185k`; `None` where they are printed alike.
+/// Formats the two ends of an interval: `39.1 … 41.2%`, `0.886 … 0.912`, `124k … 185k`. `None` if both ends print
+/// alike.
 pub fn interval(unit: Unit, ends: [f64; 2]) -> Option<String> {
     let [low, high] = ends.map(|end| match unit {
         Unit::Tokens | Unit::Count => thousands(end),
@@ -43,7 +44,7 @@ pub fn interval(unit: Unit, ends: [f64; 2]) -> Option<String> {
     (low != high).then(|| format!("{} … {high}", if unit == Unit::Share { low.trim_end_matches('%') } else { &low }))
 }
 
-/// A whole number no longer than it is known: `9,500`, `124k`, `-1.2M`.
+/// Formats a whole number with the digits an interval can support: `9,500`, `124k`, `-1.2M`.
 fn thousands(value: f64) -> String {
     match value.abs() {
         size if size >= 999_500.0 => format!("{}M", grouped(value / 1e6, 1)),
@@ -52,21 +53,22 @@ fn thousands(value: f64) -> String {
     }
 }
 
-/// A difference, with its sign: `+1,234`, `-0.405`; of shares in percentage points, without a unit.
+/// Formats a difference with its sign: `+1,234`, `-0.405`. Shares are in percentage points, without a unit.
 pub fn difference(unit: Unit, value: f64) -> String {
     let text = match unit {
         Unit::Share => grouped(value * 100.0, 1),
         _ => self::value(unit, Some(value)),
     };
-    // What rounds to nothing has no sign.
+    // A difference that rounds to 0 gets no sign.
     let is_positive = value > 0.0 && text.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
     if is_positive { format!("+{text}") } else { text }
 }
 
-/// Bytes in powers of 1,000, as harnesses write their limits; exact below 10 KB.
+/// Formats bytes in powers of 1,000, as harnesses write their limits; exact below 10 KB.
 fn bytes(value: f64) -> String {
     for (size, unit) in [(1e9, "GB"), (1e6, "MB"), (1e3, "KB")] {
-        // From here on the rounded number has no more than three digits before the point, and 999.96 KB is 1.0 MB.
+        // From this size on, the rounded number has at most three digits before the point, and 999.96 KB becomes 1.0
+        // MB.
         if value.abs() >= size * 0.99995 && value.abs() >= 1e4 {
             return format!("{} {unit}", grouped(value / size, 1));
         }
@@ -79,7 +81,7 @@ fn dollars(value: f64, digits: usize) -> String {
     if value < 0.0 { format!("-${amount}") } else { format!("${amount}") }
 }
 
-/// A number with `digits` after the point and commas between the thousands; what rounds to nothing has no sign.
+/// Formats a number with `digits` decimals and commas between thousands. A number that rounds to 0 gets no sign.
 pub fn grouped(value: f64, digits: usize) -> String {
     let plain = format!("{:.digits$}", value.abs());
     let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
@@ -87,8 +89,8 @@ pub fn grouped(value: f64, digits: usize) -> String {
     if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
         out.push('-');
     }
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

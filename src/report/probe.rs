@@ -1,4 +1,5 @@
-//! What a model found of what the kept measure says is there → bytes, by the names of the reports.
+//! Renders the findings of a probe, by report name: which facts a model found in requests, compared with what
+//! `kept.hit` says.
 
 use super::table_model::{ColumnHeader, TableModel, cut};
 use super::{Style, escape, json, markdown, number_format, table};
@@ -6,10 +7,10 @@ use crate::analysis::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings,
 use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
-/// The reports that findings can be shown as, by their names.
-pub const SHOWN_AS: [&str; 3] = ["table", "json", "markdown"];
+/// The reports that can show findings.
+pub const REPORT_NAMES: [&str; 3] = ["table", "json", "markdown"];
 
-/// Renders findings as the report with this name does results.
+/// Renders findings in the report with this name.
 pub fn render(report: &str, findings: &Findings, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(findings),
@@ -17,7 +18,7 @@ pub fn render(report: &str, findings: &Findings, style: &Style) -> Vec<u8> {
     }
 }
 
-/// Renders what would be asked.
+/// Renders what would be asked, for a dry run.
 pub fn render_forecast(report: &str, forecasts: &[Forecast], style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&forecasts),
@@ -25,10 +26,10 @@ pub fn render_forecast(report: &str, forecasts: &[Forecast], style: &Style) -> V
     }
 }
 
-fn draw(report: &str, sheets: &[TableModel], style: &Style) -> Vec<u8> {
+fn draw(report: &str, tables: &[TableModel], style: &Style) -> Vec<u8> {
     match report {
-        "markdown" => markdown::draw_all(sheets),
-        _ => table::draw_all(sheets, style),
+        "markdown" => markdown::draw_all(tables),
+        _ => table::draw_all(tables, style),
     }
 }
 
@@ -46,133 +47,141 @@ fn estimate(unit: Unit, Estimate { value, interval }: Estimate) -> String {
     number_format::estimate(unit, value, interval)
 }
 
-/// The columns of right answers, the controls last.
-const SIDES: [&str; 6] = ["hits", "hits, line in sight", "soft misses", "hard misses", NOTHING, EVERYTHING];
+/// Columns with shares of right answers; the controls come last.
+const GROUPS: [&str; 6] = ["in context", "in context, with line", "recoverable", "lost for good", NOTHING, EVERYTHING];
 
-fn sides(answers: &Answers) -> [String; 6] {
+fn group_shares(answers: &Answers) -> [String; 6] {
     let Answers { hits, hits_with_line, soft, hard, nothing, everything, .. } = *answers;
     [hits, hits_with_line, soft, hard, nothing, everything].map(share)
 }
 
 fn answers(findings: &Findings) -> TableModel {
-    let row = |of: &PolicyAnswers| {
-        let mut cells = vec![of.policy.clone(), number(of.answers.nothing.asked), number(of.contexts), number(of.sessions)];
-        cells.extend(sides(&of.answers));
+    let row = |policy: &PolicyAnswers| {
+        let mut cells =
+            vec![policy.policy.clone(), number(policy.answers.nothing.asked), number(policy.contexts), number(policy.sessions)];
+        cells.extend(group_shares(&policy.answers));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(["questions", "contexts", "sessions"].into_iter().chain(SIDES).map(ColumnHeader::numbers));
-    let mut below =
-        vec!["the share of the questions that were answered right, by what the kept measure says of the fact; line in sight: the request \
-         holds the very line of the question, and not only its fact"
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(["questions", "contexts", "sessions"].into_iter().chain(GROUPS).map(ColumnHeader::numbers));
+    let mut footnotes =
+        vec!["share of questions answered right, grouped by where kept.hit says the fact is; with line: the request holds the exact line \
+         of the question, not only its fact"
             .to_owned()];
-    below.extend(findings.policies.iter().map(meaning));
+    footnotes.extend(findings.policies.iter().map(meaning));
     if findings.too_long > 0 {
-        let (requests, most) =
+        let (requests, limit) =
             (plural(findings.too_long, "request"), number_format::grouped(findings.plan.max_context as f64, 0));
-        below.push(format!("{requests} with something to ask about left out: over {most} tokens"));
+        footnotes.push(format!("left out: {requests} with a fact to ask about, over {limit} tokens"));
     }
     let asked = plural(findings.asked.len(), "question");
-    let title = format!("What a model finds ({asked})");
-    TableModel { title, measure: findings.model.clone(), heads, rows: findings.policies.iter().map(row).collect(), below }
+    let title = format!("Facts a model finds ({asked})");
+    TableModel { title, subject: findings.model.clone(), headers, rows: findings.policies.iter().map(row).collect(), footnotes }
 }
 
-/// What the figures of one policy say of the measure.
-fn meaning(of: &PolicyAnswers) -> String {
-    let said = |share: Share| number_format::value(Unit::Share, share.value());
-    let Answers { hits, nothing, everything, .. } = of.answers;
+/// Says how far the answers for one policy support the metric.
+fn meaning(policy: &PolicyAnswers) -> String {
+    let percent = |share: Share| number_format::value(Unit::Share, share.value());
+    let Answers { hits, nothing, everything, .. } = policy.answers;
     format!(
-        "{}: of what the measure says is there the model found {}, of what it says is gone {}; it guessed {} with no context, and found {} \
-         with everything in sight. The nearer the first is to the last, and the second to what was guessed, the truer the measure",
-        escape::terminal(&of.policy),
-        said(hits),
-        said(of.answers.misses()),
-        said(nothing),
-        said(everything)
+        "{}: the model found {} of the facts that kept.hit counts as in context and {} of those it counts as gone; without context it \
+         guessed {}, and with the whole history in context it found {}. The metric is right if the first share is close to the last, and \
+         the second close to the guesses",
+        escape::terminal(&policy.policy),
+        percent(hits),
+        percent(policy.answers.misses()),
+        percent(nothing),
+        percent(everything)
     )
 }
 
 fn agreement(findings: &Findings) -> TableModel {
-    let row = |of: &PolicyAnswers| {
-        let (table, Agreement { share, phi, kappa }) = (of.answers.table, of.agreement);
-        let mut cells = vec![of.policy.clone()];
+    let row = |policy: &PolicyAnswers| {
+        let (table, Agreement { share, phi, kappa }) = (policy.answers.table, policy.agreement);
+        let mut cells = vec![policy.policy.clone()];
         let counts = [table.hit_right, table.hit_wrong, table.miss_right, table.miss_wrong];
         cells.extend(counts.map(|count| number_format::value(Unit::Count, Some(count))));
-        cells.extend([(Unit::Share, share), (Unit::Ratio, phi), (Unit::Ratio, kappa)].map(|(unit, of)| estimate(unit, of)));
+        cells.extend([(Unit::Share, share), (Unit::Ratio, phi), (Unit::Ratio, kappa)].map(|(unit, value)| estimate(unit, value)));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
-    let columns = ["hit, found", "hit, not found", "miss, found", "miss, not found", "agree", "phi", "kappa"];
-    heads.extend(columns.map(ColumnHeader::numbers));
-    let below = vec![
-        "agree: hits that were found and misses that were not; phi: the correlation of the two; kappa: agreement beyond chance. 95 % \
-         intervals by drawing sessions, where there are six or more"
+    let mut headers = vec![ColumnHeader::names("policy")];
+    let columns = ["in context, found", "in context, not found", "gone, found", "gone, not found", "agree", "phi", "kappa"];
+    headers.extend(columns.map(ColumnHeader::numbers));
+    let footnotes = vec![
+        "agree: the share of facts in context that were found and of gone facts that were not; phi: the correlation of the two; kappa: \
+         agreement beyond chance. 95 % bootstrap intervals over sessions, if there are six or more"
             .to_owned(),
-        "hits and misses are drawn half and half as far as there are both, so the share that agrees is of these questions, and not of \
-         all uses"
+        "questions are half about facts in context and half about gone facts as far as there are both, so these shares are of the \
+         questions, not of all uses"
             .to_owned(),
     ];
     let rows = findings.policies.iter().map(row).collect();
-    TableModel { title: "Agreement with kept.hit".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Agreement with kept.hit".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 fn kinds(findings: &Findings) -> TableModel {
-    let rows = findings.kinds.iter().map(|of| {
-        let mut cells = vec![of.policy.clone(), of.kind.to_owned(), number(of.answers.nothing.asked)];
-        cells.extend(sides(&of.answers));
-        cells.push(number_format::value(Unit::Share, of.answers.table.share()));
+    let rows = findings.kinds.iter().map(|kind| {
+        let mut cells = vec![kind.policy.clone(), kind.kind.to_owned(), number(kind.answers.nothing.asked)];
+        cells.extend(group_shares(&kind.answers));
+        cells.push(number_format::value(Unit::Share, kind.answers.table.share()));
         cells
     });
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("kind")];
-    heads.extend(["questions"].into_iter().chain(SIDES).chain(["agree"]).map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("kind")];
+    headers.extend(["questions"].into_iter().chain(GROUPS).chain(["agree"]).map(ColumnHeader::numbers));
     TableModel {
         title: "By kind of fact".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: rows.collect(),
-        below: wrong(findings),
+        footnotes: disagreements(findings),
     }
 }
 
-/// Answers shown of those on which measure and model do not agree.
+/// Maximum answers shown on which metric and model disagree.
 const EXAMPLES: usize = 5;
 
-/// Some of the questions on which the two do not agree: the place to look.
-fn wrong(findings: &Findings) -> Vec<String> {
-    let differ = findings.asked.iter().filter(|asked| asked.is_hit() != asked.context.right);
+/// Lists some of the questions on which metric and model disagree.
+fn disagreements(findings: &Findings) -> Vec<String> {
+    let disagreeing = findings.asked.iter().filter(|asked| asked.is_hit() != asked.context.right);
     let line = |asked: &crate::analysis::probe::AnsweredQuestion| {
         let [fact, answer] = [&asked.fact, &asked.context.answer].map(|text| cut(text.lines().next().unwrap_or_default()));
-        let text = format!("{}:{}: a {}, `{fact}`; the model: `{answer}`", asked.transcript, asked.line, said(asked.outcome));
+        let text =
+            format!("{}:{}: {}: `{fact}`; the model: `{answer}`", asked.transcript, asked.line, outcome_label(asked.outcome));
         escape::terminal(&text).into_owned()
     };
-    let mut lines: Vec<String> = differ.clone().take(EXAMPLES).map(line).collect();
+    let mut lines: Vec<String> = disagreeing.clone().take(EXAMPLES).map(line).collect();
     if !lines.is_empty() {
-        lines.insert(0, format!("they do not agree on {}, such as", plural(differ.count(), "question")));
+        lines.insert(0, format!("metric and model disagree on {}, such as", plural(disagreeing.count(), "question")));
     }
     lines
 }
 
-fn said(outcome: &str) -> &str {
+fn outcome_label(outcome: &str) -> &str {
     match outcome {
-        "soft" => "soft miss",
-        "hard" => "hard miss",
+        "hit" => "in context",
+        "soft" => "recoverable",
+        "hard" => "lost for good",
         other => other,
     }
 }
 
 fn forecast(forecasts: &[Forecast]) -> TableModel {
-    let cells =
-        |of: &str, counts: [u64; 4]| std::iter::once(of.to_owned()).chain(counts.map(number_format::count)).collect::<Vec<_>>();
-    let counts = |of: &Forecast| [of.questions as u64, of.contexts as u64, of.tokens, of.new_tokens];
-    let mut rows: Vec<_> = forecasts.iter().map(|of| cells(&of.of, counts(of))).collect();
-    let sum = forecasts.iter().map(counts).fold([0; 4], |sum, of| [0, 1, 2, 3].map(|at| sum[at] + of[at]));
+    let cells = |name: &str, counts: [u64; 4]| {
+        std::iter::once(name.to_owned()).chain(counts.map(number_format::count)).collect::<Vec<_>>()
+    };
+    let counts = |forecast: &Forecast| {
+        let Forecast { questions, contexts, tokens, new_tokens, .. } = *forecast;
+        [questions as u64, contexts as u64, tokens, new_tokens]
+    };
+    let mut rows: Vec<_> = forecasts.iter().map(|forecast| cells(&forecast.of, counts(forecast))).collect();
+    let sum = forecasts.iter().map(counts).fold([0; 4], |sum, counts| [0, 1, 2, 3].map(|index| sum[index] + counts[index]));
     rows.push(cells("all", sum));
-    let mut heads = vec![ColumnHeader::names("asked of")];
-    heads.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(ColumnHeader::numbers));
-    let below = vec![
-        "questions are counted once however often they come up; tokens by o200k; new: where the server still has what it read for the \
-         question before"
+    let mut headers = vec![ColumnHeader::names("context from")];
+    headers.extend(["questions", "contexts", "prompt tokens", "new tokens"].map(ColumnHeader::numbers));
+    let footnotes = vec![
+        "each question counts once, however often it comes up; tokens as counted by o200k; new tokens: if the server still caches the \
+         prefix it read for the question before"
             .to_owned(),
     ];
-    TableModel { title: "What would be asked".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "What would be asked".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

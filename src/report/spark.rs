@@ -1,19 +1,20 @@
-//! A row of numbers as a row of little bars.
+//! Sparklines: numbers as a row of small bars.
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// At most `width` bars, each the largest of its share of the values, the tallest the largest of all.
+/// Draws at most `width` bars. Each bar shows the largest value of its part of `values`; the tallest bar is the largest
+/// value.
 pub fn line(values: &[u64], width: usize) -> String {
     line_to(values, width, values.iter().copied().max().unwrap_or(0))
 }
 
-/// The same to a scale whose tallest bar is `most`, at least as large as any value.
-pub fn line_to(values: &[u64], width: usize, most: u64) -> String {
-    let most = most.max(1);
+/// Like [`line`], but on a scale where the tallest bar is `max`. `max` must be at least the largest value.
+pub fn line_to(values: &[u64], width: usize, max: u64) -> String {
+    let max = max.max(1);
     let bars = values.len().min(width);
-    let share = |bar: usize| &values[bar * values.len() / bars..(bar + 1) * values.len() / bars];
-    let bar = |bar: usize| share(bar).iter().copied().max().unwrap_or(0);
-    (0..bars).map(|at| BARS[(u128::from(bar(at)) * 7 / u128::from(most)) as usize]).collect()
+    let chunk = |bar: usize| &values[bar * values.len() / bars..(bar + 1) * values.len() / bars];
+    let height = |bar: usize| chunk(bar).iter().copied().max().unwrap_or(0);
+    (0..bars).map(|bar| BARS[(u128::from(height(bar)) * 7 / u128::from(max)) as usize]).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
-//! Tables for a terminal: policies below each other, as many measures beside each other as the width allows; what does not
-//! fit follows in another table with the names repeated, groups of measures (`tokens.…`) kept together.
+//! The table report: tables for a terminal.
+//!
+//! A row is a policy; a table has as many columns as the width allows. Columns that do not fit continue in another
+//! table that repeats the names. Columns of one group (`tokens.…`) stay together.
 
 use std::ops::Range;
 
@@ -8,160 +10,172 @@ use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, T
 use crate::results::saved::Results;
 use crate::util::text::wrap;
 
-use super::table_model::{CellKind, ColumnHeader, TableModel, sheets};
+use super::table_model::{CellKind, ColumnHeader, TableModel, tables};
 use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
-/// Narrower than this nothing is readable; lines are then longer than the terminal.
-const NARROWEST: usize = 60;
-/// Heads over numbers are broken into lines of about this many characters …
-const HEAD: usize = 10;
-/// … and a column of numbers or single words is never wider than this: no number is, and hostile names are broken to it.
-const NUMBER: usize = 24;
+/// Minimum width. On narrower terminals, lines are longer than the terminal.
+const MIN_WIDTH: usize = 60;
+/// Headers over numbers are broken into lines of about this many characters …
+const HEADER_WIDTH: usize = 10;
+/// … and a column of numbers or single words is at most this wide: no number is wider, and hostile names are broken to
+/// fit.
+const NUMBER_WIDTH: usize = 24;
 
 pub fn render(results: &Results, style: &Style) -> Vec<u8> {
-    draw_all(&sheets(results), style)
+    draw_all(&tables(results), style)
 }
 
-/// Sheets below each other.
-pub fn draw_all(sheets: &[TableModel], style: &Style) -> Vec<u8> {
-    let style = Style { width: style.width.clamp(NARROWEST, usize::from(u16::MAX) / 2), ..*style };
-    let sheets: Vec<String> = sheets.iter().map(|sheet| lay_out(sheet, &style)).collect();
-    sheets.join("\n").into_bytes()
+/// Draws tables below each other.
+pub fn draw_all(tables: &[TableModel], style: &Style) -> Vec<u8> {
+    let style = Style { width: style.width.clamp(MIN_WIDTH, usize::from(u16::MAX) / 2), ..*style };
+    let tables: Vec<String> = tables.iter().map(|table| draw(table, &style)).collect();
+    tables.join("\n").into_bytes()
 }
 
-/// One sheet: its title, its tables, the lines below.
-fn lay_out(sheet: &TableModel, style: &Style) -> String {
-    let title = match sheet.measure.as_str() {
-        "" => sheet.title.clone(),
-        measure => format!("{}: {}", sheet.title, escape::terminal(measure)),
+/// Draws one table: its title, its stacked parts, its footnotes.
+fn draw(table: &TableModel, style: &Style) -> String {
+    let title = match table.subject.as_str() {
+        "" => table.title.clone(),
+        subject => format!("{}: {}", table.title, escape::terminal(subject)),
     };
-    let tables: Vec<String> = if sheet.is_verbatim() {
-        vec![sheet.rows.iter().flatten().map(|line| format!("{}\n", escape::terminal(line))).collect()]
+    let tables: Vec<String> = if table.is_verbatim() {
+        vec![table.rows.iter().flatten().map(|line| format!("{}\n", escape::terminal(line))).collect()]
     } else {
-        let widths = widths(sheet, style);
-        stack(&sheet.heads, &widths, style.width).into_iter().map(|columns| draw(sheet, &columns, &widths, style)).collect()
+        let widths = widths(table, style);
+        stack(&table.headers, &widths, style.width)
+            .into_iter()
+            .map(|columns| draw_part(table, &columns, &widths, style))
+            .collect()
     };
     let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
-    for line in &sheet.below {
+    for line in &table.footnotes {
         out += &wrap("", line, style.width);
     }
     out
 }
 
-/// How wide each column is: as its content asks, within limits; prose gets what is left.
-fn widths(sheet: &TableModel, style: &Style) -> Vec<usize> {
-    let mut table = Table::new();
-    table.set_header(sheet.heads.iter().map(head_text));
-    table.add_rows(sheet.rows.iter().map(|cells| sheet.heads.iter().zip(cells).map(|(head, text)| cell_text(head, text))));
-    let content: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
-    let mut names = shares(
+/// Returns the width of each column: its content's width within limits; prose gets the width that is left.
+fn widths(table: &TableModel, style: &Style) -> Vec<usize> {
+    let mut grid = Table::new();
+    grid.set_header(table.headers.iter().map(header_text));
+    grid.add_rows(table.rows.iter().map(|cells| table.headers.iter().zip(cells).map(|(header, text)| cell_text(header, text))));
+    let content: Vec<usize> = grid.column_max_content_widths().into_iter().map(usize::from).collect();
+    let mut name_widths = shares(
         style.width / 2,
-        sheet.heads.iter().zip(&content).filter(|(head, _)| head.holds == CellKind::Names).map(|(_, width)| *width),
+        table.headers.iter().zip(&content).filter(|(header, _)| header.kind == CellKind::Names).map(|(_, width)| *width),
     )
     .into_iter();
-    let mut left = style.width;
-    let limited = sheet.heads.iter().zip(content).map(|(head, width)| {
-        let width = match head.holds {
-            CellKind::Names => names.next().unwrap_or(width),
-            CellKind::Numbers | CellKind::Words => width.min(NUMBER),
-            CellKind::Prose | CellKind::Verbatim => width.min(left.max(NUMBER)),
+    let mut remaining = style.width;
+    let widths = table.headers.iter().zip(content).map(|(header, width)| {
+        let width = match header.kind {
+            CellKind::Names => name_widths.next().unwrap_or(width),
+            CellKind::Numbers | CellKind::Words => width.min(NUMBER_WIDTH),
+            CellKind::Prose | CellKind::Verbatim => width.min(remaining.max(NUMBER_WIDTH)),
         };
-        left = left.saturating_sub(width + GAP);
+        remaining = remaining.saturating_sub(width + GAP);
         width
     });
-    limited.collect()
+    widths.collect()
 }
 
-/// What columns that want these widths get of a room: narrow ones what they want, wide ones equal parts of the rest.
+/// Divides `room` among columns that want these widths: narrow ones get what they want, wide ones equal parts of the
+/// rest.
 fn shares(room: usize, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
     let wanted: Vec<usize> = wanted.collect();
     let mut by_width: Vec<usize> = (0..wanted.len()).collect();
-    by_width.sort_by_key(|at| wanted[*at]);
+    by_width.sort_by_key(|index| wanted[*index]);
     let (mut given, mut room) = (vec![0; wanted.len()], room);
-    for (done, at) in by_width.into_iter().enumerate() {
-        given[at] = wanted[at].min(room / (wanted.len() - done)).max(1);
-        room = room.saturating_sub(given[at]);
+    for (done, index) in by_width.into_iter().enumerate() {
+        given[index] = wanted[index].min(room / (wanted.len() - done)).max(1);
+        room = room.saturating_sub(given[index]);
     }
     given
 }
 
-/// Which columns each of the stacked tables shows.
-fn stack(heads: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
-    let names: Vec<usize> = (0..heads.len()).take_while(|at| heads[*at].holds == CellKind::Names).collect();
-    let room = limit.saturating_sub(names.iter().map(|at| widths[*at]).sum::<usize>() + GAP * names.len().saturating_sub(1));
-    let needs = |columns: Range<usize>| columns.map(|at| widths[at] + GAP).sum::<usize>();
-    let is_same = |one: usize, other: usize| group(&heads[one]) == group(&heads[other]);
+/// Returns the column indices of each stacked table.
+fn stack(headers: &[ColumnHeader], widths: &[usize], limit: usize) -> Vec<Vec<usize>> {
+    let names: Vec<usize> = (0..headers.len()).take_while(|index| headers[*index].kind == CellKind::Names).collect();
+    let room =
+        limit.saturating_sub(names.iter().map(|index| widths[*index]).sum::<usize>() + GAP * names.len().saturating_sub(1));
+    let needs = |columns: Range<usize>| columns.map(|index| widths[index] + GAP).sum::<usize>();
+    let is_same_group = |a: usize, b: usize| group(&headers[a]) == group(&headers[b]);
 
     let mut tables: Vec<Range<usize>> = Vec::new();
-    let mut at = names.len();
-    while at < heads.len() {
-        let group = (at..heads.len()).take_while(|next| is_same(at, *next)).count();
+    let mut index = names.len();
+    while index < headers.len() {
+        let group = (index..headers.len()).take_while(|next| is_same_group(index, *next)).count();
         match tables.last_mut() {
-            Some(table) if needs(table.start..at + group) <= room => table.end = at + group,
-            // A group that is too wide for one table goes on, column by column, where it began.
-            Some(table) if is_same(table.end - 1, at) && needs(table.start..at + 1) <= room => table.end = at + 1,
-            _ if needs(at..at + group) <= room => tables.push(at..at + group),
-            _ => tables.push(at..at + 1),
+            Some(table) if needs(table.start..index + group) <= room => table.end = index + group,
+            // A group that is too wide for one table continues column by column after its first columns.
+            Some(table) if is_same_group(table.end - 1, index) && needs(table.start..index + 1) <= room => table.end = index + 1,
+            _ if needs(index..index + group) <= room => tables.push(index..index + group),
+            _ => tables.push(index..index + 1),
         }
-        at = tables.last().map_or(heads.len(), |table| table.end);
+        index = tables.last().map_or(headers.len(), |table| table.end);
     }
     tables.into_iter().map(|columns| names.iter().copied().chain(columns).collect()).collect()
 }
 
-/// What a measure's id has before its dot. Ids without one are a group together.
-fn group(head: &ColumnHeader) -> &str {
-    head.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
+/// Returns the part of a column id before its dot. Ids without a dot form one group.
+fn group(header: &ColumnHeader) -> &str {
+    header.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
 }
 
-fn draw(sheet: &TableModel, columns: &[usize], widths: &[usize], style: &Style) -> String {
-    let mut table = Table::new();
-    let rule = LineStyle { fill: Some('─'), ..LineStyle::none() };
-    table.load_style(TableStyle::new().header_separator(rule));
+fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], style: &Style) -> String {
+    let mut grid = Table::new();
+    let separator = LineStyle { fill: Some('─'), ..LineStyle::none() };
+    grid.load_style(TableStyle::new().header_separator(separator));
     if style.color {
-        table.enforce_styling();
+        grid.enforce_styling();
     } else {
-        table.force_no_tty();
+        grid.force_no_tty();
     }
-    table.set_header(columns.iter().map(|at| Cell::new(head_text(&sheet.heads[*at])).add_attribute(Attribute::Bold)));
-    for cells in rows_of(sheet, columns) {
-        let cell = |at: &usize| {
-            let (head, text) = (&sheet.heads[*at], cells.get(*at).map_or("", String::as_str));
-            let text = cell_text(head, text);
-            if head.holds == CellKind::Names { broken(&text, &['/'], widths[*at]) } else { text }
+    grid.set_header(columns.iter().map(|index| Cell::new(header_text(&table.headers[*index])).add_attribute(Attribute::Bold)));
+    for cells in rows_of(table, columns) {
+        let cell = |index: &usize| {
+            let (header, text) = (&table.headers[*index], cells.get(*index).map_or("", String::as_str));
+            let text = cell_text(header, text);
+            if header.kind == CellKind::Names { break_after(&text, &['/'], widths[*index]) } else { text }
         };
-        table.add_row(columns.iter().map(cell));
+        grid.add_row(columns.iter().map(cell));
     }
-    for (column, at) in table.column_iter_mut().zip(columns) {
-        let gap = if *at == columns[0] { 0 } else { GAP };
-        column.set_padding((narrow(gap), 0));
-        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(widths[*at] + gap))));
-        let numbers = sheet.heads[*at].holds == CellKind::Numbers;
+    for (column, index) in grid.column_iter_mut().zip(columns) {
+        let gap = if *index == columns[0] { 0 } else { GAP };
+        column.set_padding((to_u16(gap), 0));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(to_u16(widths[*index] + gap))));
+        let numbers = table.headers[*index].kind == CellKind::Numbers;
         column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
     }
-    table.trim_fmt() + "\n"
+    grid.trim_fmt() + "\n"
 }
 
-/// The rows of one of the stacked tables: a row that only says elsewhere what it has to say, like a bound, is left out.
-fn rows_of<'a>(sheet: &'a TableModel, columns: &[usize]) -> Vec<&'a Vec<String>> {
-    let says = |cells: &[String], at: usize| {
-        sheet.heads[at].holds != CellKind::Names && cells.get(at).is_some_and(|text| text != number_format::MISSING)
+/// Returns the rows of one stacked table. It leaves out a row whose values, like those of a bound, are all in other
+/// stacked tables.
+fn rows_of<'a>(table: &'a TableModel, columns: &[usize]) -> Vec<&'a Vec<String>> {
+    let has_value = |cells: &[String], column: usize| {
+        table.headers[column].kind != CellKind::Names && cells.get(column).is_some_and(|text| text != number_format::MISSING)
     };
-    let says_here = |cells: &&Vec<String>| columns.iter().any(|at| says(cells, *at));
-    let only_elsewhere = |cells: &&Vec<String>| !says_here(cells) && (0..sheet.heads.len()).any(|at| says(cells, at));
-    let anyone_here = sheet.rows.iter().any(|cells| says_here(&cells));
-    sheet.rows.iter().filter(|cells| !(anyone_here && only_elsewhere(cells))).collect()
+    let has_value_here = |cells: &&Vec<String>| columns.iter().any(|column| has_value(cells, *column));
+    let only_elsewhere =
+        |cells: &&Vec<String>| !has_value_here(cells) && (0..table.headers.len()).any(|column| has_value(cells, column));
+    let any_here = table.rows.iter().any(|cells| has_value_here(&cells));
+    table.rows.iter().filter(|cells| !(any_here && only_elsewhere(cells))).collect()
 }
 
-/// A head over numbers is broken after dots and dashes, so that it is not much wider than they are.
-fn head_text(head: &ColumnHeader) -> String {
-    let text = escape::terminal(&head.text);
-    if head.holds == CellKind::Numbers { broken(&text, &['.', '-', '_', '/', ' '], HEAD) } else { text.into_owned() }
+/// Breaks a header over numbers after dots and dashes, so that it is not much wider than the numbers.
+fn header_text(header: &ColumnHeader) -> String {
+    let text = escape::terminal(&header.text);
+    if header.kind == CellKind::Numbers {
+        break_after(&text, &['.', '-', '_', '/', ' '], HEADER_WIDTH)
+    } else {
+        text.into_owned()
+    }
 }
 
-/// A text in lines of at most so many characters, as far as it can be broken after these characters.
-fn broken(text: &str, after: &[char], limit: usize) -> String {
+/// Breaks a text into lines of at most `limit` characters, as far as it can be broken after the characters in `after`.
+fn break_after(text: &str, after: &[char], limit: usize) -> String {
     let mut lines = vec![String::new()];
     for piece in text.split_inclusive(after) {
         match lines.last_mut() {
@@ -172,13 +186,13 @@ fn broken(text: &str, after: &[char], limit: usize) -> String {
     lines.join("\n")
 }
 
-/// A number's interval stands below it, and its p-value below that.
-fn cell_text(head: &ColumnHeader, text: &str) -> String {
+/// Puts a number's interval on the line below it, and the p-value on the next line.
+fn cell_text(header: &ColumnHeader, text: &str) -> String {
     let text = escape::terminal(text);
-    if head.holds == CellKind::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
+    if header.kind == CellKind::Numbers { text.replacen(" (", "\n(", 1).replacen(") ", ")\n", 1) } else { text.into_owned() }
 }
 
-/// Widths are bounded by the style's, which is far below this type's end.
-fn narrow(width: usize) -> u16 {
+/// Converts a width. [`draw_all`] limits widths far below `u16::MAX`.
+fn to_u16(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }

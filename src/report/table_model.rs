@@ -1,4 +1,5 @@
-//! What the reports for people show, before it is drawn: sheets of cells. The table and Markdown draw the same sheets.
+//! The content of reports for people, before it is drawn: tables of cells. The table, markdown and html reports draw
+//! the same tables.
 
 mod calibration;
 mod certainty;
@@ -19,58 +20,60 @@ use crate::util::text::plural;
 
 use super::number_format;
 
-/// A titled table. The title and the lines below are ours; all other texts are raw, and whoever draws them escapes them.
+/// A titled table. The title and the footnotes are ours; all other texts are raw, and the code that draws them must
+/// escape them.
 pub struct TableModel {
     pub title: String,
-    /// The measure the numbers are of, where they are all of one; else empty.
-    pub measure: String,
-    pub heads: Vec<ColumnHeader>,
+    /// What all numbers are about, such as a column or a policy; follows the title. Empty if there is no single
+    /// subject.
+    pub subject: String,
+    pub headers: Vec<ColumnHeader>,
     pub rows: Vec<Vec<String>>,
-    /// Lines below: legends, and what was left out.
-    pub below: Vec<String>,
+    /// Lines below the table: legends, and what is left out.
+    pub footnotes: Vec<String>,
 }
 
 pub struct ColumnHeader {
     pub text: String,
-    pub holds: CellKind,
+    pub kind: CellKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
-    /// What a row is about. A sheet that is cut into several repeats these columns, its first ones.
+    /// What a row is about. These are the first columns; a table that is split into several repeats them.
     Names,
     Numbers,
-    /// A word or two of someone's own: never wider than a number.
+    /// One or two words; never wider than a number.
     Words,
-    /// Text of any length, wrapped where the width is limited.
+    /// Text of any length; wrapped if the width is limited.
     Prose,
-    /// Lines that stay as they are, one a row. No other column stands beside it.
+    /// Unchanged lines, one per row. The table has no other column.
     Verbatim,
 }
 
-/// Transcripts and notes shown before the rest is only counted.
+/// Maximum rows of conversations and notes; the rest is only counted.
 const SHOWN: usize = 10;
-/// Characters of a fact that are shown, before they are escaped.
+/// Maximum characters shown of a fact, counted before escaping.
 const LONGEST: usize = 60;
 
-/// Every sheet that has something to show.
-pub fn sheets(results: &Results) -> Vec<TableModel> {
-    let found = [
+/// Returns all tables that have rows.
+pub fn tables(results: &Results) -> Vec<TableModel> {
+    let of_sweep = [
         sweep::recommended(results),
         sweep::front(results),
         sweep::plot(results),
         sweep::sensitivity(results),
         sweep::chosen(results),
     ];
-    let sheets = [
+    let tables = [
         compare::summary(results),
-        comparison::against(results),
+        comparison::with_baseline(results),
         compare::conversations(results),
         growth::growth(results),
         cost::breaks(results),
         cost::costliest(results),
         cost::checks(results),
-        retention::by_side(results),
+        retention::by_grouping(results),
         retention::by_generation(results),
         summarizers::summarizers(results),
         retention::misses(results),
@@ -82,16 +85,16 @@ pub fn sheets(results: &Results) -> Vec<TableModel> {
         quirks(results),
         notes(results),
     ];
-    let all = found.into_iter().flatten().chain(sheets).chain(sweep::toml(results));
-    all.filter(|sheet| !sheet.rows.is_empty()).collect()
+    let all = of_sweep.into_iter().flatten().chain(tables).chain(sweep::toml(results));
+    all.filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// What every layer did.
+/// What each layer did.
 fn layers(results: &Results) -> TableModel {
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
-    heads.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    headers.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
     if results.layers.iter().any(|layer| layer.note.is_some()) {
-        heads.push(ColumnHeader::prose("note"));
+        headers.push(ColumnHeader::prose("note"));
     }
     let rows = results.layers.iter().map(|layer| {
         let LayerRow { policy, layer, fired, skipped, failed, edits, tokens_freed, note } = layer;
@@ -102,31 +105,37 @@ fn layers(results: &Results) -> TableModel {
         cells
     });
     let rows: Vec<_> = rows.collect();
-    TableModel { title: "Layers".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Layers".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] }
 }
 
-/// Behaviour of the originals that was replayed as it is.
+/// Bugs of the original systems that the replay reproduces.
 fn quirks(results: &Results) -> TableModel {
     let rows = results.policies.iter().flat_map(|p| p.quirks.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
-    let heads = vec![ColumnHeader::names("policy"), ColumnHeader::prose("quirk")];
-    TableModel { title: "Quirks kept".to_owned(), measure: String::new(), heads, rows: rows.collect(), below: vec![] }
+    let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("bug")];
+    TableModel {
+        title: "Known bugs of the original, reproduced".to_owned(),
+        subject: String::new(),
+        headers,
+        rows: rows.collect(),
+        footnotes: vec![],
+    }
 }
 
 fn notes(results: &Results) -> TableModel {
-    let place = |note: &ResultNote| match note.line {
+    let location = |note: &ResultNote| match note.line {
         Some(line) => format!("{}:{line}", note.path),
         None => note.path.clone(),
     };
-    let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![place(note), note.what.clone()]).collect();
+    let rows: Vec<_> = results.notes.iter().take(SHOWN).map(|note| vec![location(note), note.what.clone()]).collect();
     let left = results.notes.len() - rows.len();
-    let below = (left > 0).then(|| format!("{} in -o json", plural(left, "more note")));
+    let footnotes = (left > 0).then(|| format!("{} in -o json", plural(left, "more note")));
     let files: HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
     let title = format!("Notes: {} on {}", results.notes.len(), plural(files.len(), "file"));
-    let heads = vec![ColumnHeader::names("place"), ColumnHeader::prose("note")];
-    TableModel { title, measure: String::new(), heads, rows, below: below.into_iter().collect() }
+    let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
+    TableModel { title, subject: String::new(), headers, rows, footnotes: footnotes.into_iter().collect() }
 }
 
-/// The folder that all paths have in common, with its last slash: tables leave it out.
+/// Returns the folder that all paths have in common, with its final slash. Tables leave it out of paths.
 pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
     let Some(first) = paths.next() else { return "" };
     let folder = |end: usize| first[..end].rfind('/').map_or("", |slash| &first[..=slash]);
@@ -136,12 +145,12 @@ pub fn common_folder<'a>(mut paths: impl Iterator<Item = &'a str>) -> &'a str {
     })
 }
 
-/// Says which folder the paths of a table are in.
+/// Returns a footnote that names the folder left out of the paths of a table.
 pub fn left_out(folder: &str) -> Vec<String> {
     if folder.is_empty() { Vec::new() } else { vec![format!("all in {}", super::escape::terminal(folder))] }
 }
 
-/// The characters of a text that a cell has room for.
+/// Cuts a text to the characters that a cell shows.
 pub fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),
@@ -150,31 +159,31 @@ pub fn cut(text: &str) -> String {
 }
 
 impl TableModel {
-    /// Lines as they are.
-    pub fn verbatim(title: String, measure: String, lines: impl IntoIterator<Item = String>, below: Vec<String>) -> Self {
-        let heads = vec![ColumnHeader { text: String::new(), holds: CellKind::Verbatim }];
-        Self { title, measure, heads, rows: lines.into_iter().map(|line| vec![line]).collect(), below }
+    /// A table of unchanged lines.
+    pub fn verbatim(title: String, subject: String, lines: impl IntoIterator<Item = String>, footnotes: Vec<String>) -> Self {
+        let headers = vec![ColumnHeader { text: String::new(), kind: CellKind::Verbatim }];
+        Self { title, subject, headers, rows: lines.into_iter().map(|line| vec![line]).collect(), footnotes }
     }
 
     pub fn is_verbatim(&self) -> bool {
-        self.heads.iter().any(|head| head.holds == CellKind::Verbatim)
+        self.headers.iter().any(|header| header.kind == CellKind::Verbatim)
     }
 }
 
 impl ColumnHeader {
     pub fn names(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Names }
+        Self { text: text.to_owned(), kind: CellKind::Names }
     }
 
     pub fn numbers(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Numbers }
+        Self { text: text.to_owned(), kind: CellKind::Numbers }
     }
 
     pub fn words(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Words }
+        Self { text: text.to_owned(), kind: CellKind::Words }
     }
 
     pub fn prose(text: &str) -> Self {
-        Self { text: text.to_owned(), holds: CellKind::Prose }
+        Self { text: text.to_owned(), kind: CellKind::Prose }
     }
 }

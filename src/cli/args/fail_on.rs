@@ -1,4 +1,4 @@
-//! From which level on findings are a failure.
+//! `--fail-on`: the level of findings that makes a command fail.
 
 use clap::Args;
 use recompact::findings::{Finding, Level};
@@ -8,31 +8,28 @@ use crate::cli::error::Failure;
 
 #[derive(Args)]
 pub struct FailOn {
-    /// Exit with 1 where something of this level or a worse one was found: error, warning or note
+    /// Exit with 1 if there is a finding of this level or worse: error, warning or note
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     fail_on: Option<Level>,
 }
 
 fn level(name: &str) -> Result<Level, String> {
     let known = || Level::ALL.map(Level::name).join(", ");
-    Level::ALL
-        .into_iter()
-        .find(|level| level.name() == name)
-        .ok_or_else(|| format!("there is no such level (known: {})", known()))
+    Level::ALL.into_iter().find(|level| level.name() == name).ok_or_else(|| format!("unknown level (known: {})", known()))
 }
 
 impl FailOn {
-    /// Whether anybody asked.
+    /// Whether `--fail-on` was given.
     pub fn is_given(&self) -> bool {
         self.fail_on.is_some()
     }
 
-    /// Fails where one of the findings is as bad as that.
+    /// Fails if a finding has the given level or a worse one.
     pub fn check<'a>(&self, findings: impl IntoIterator<Item = &'a Finding>) -> Result<(), Failure> {
-        let Some(least) = self.fail_on else { return Ok(()) };
-        let bad: Vec<_> = findings.into_iter().filter(|finding| finding.level <= least).collect();
-        let of = |level: Level| (bad.iter().filter(|finding| finding.level == level).count(), level.name());
-        let counts = Level::ALL.map(of).into_iter().filter(|(count, _)| *count > 0);
+        let Some(level) = self.fail_on else { return Ok(()) };
+        let failing: Vec<_> = findings.into_iter().filter(|finding| finding.level <= level).collect();
+        let count = |level: Level| (failing.iter().filter(|finding| finding.level == level).count(), level.name());
+        let counts = Level::ALL.map(count).into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, name)| plural(count, name)).collect();
         if counts.is_empty() { Ok(()) } else { Err(Failure::Found(format!("{} found", counts.join(", ")))) }
     }

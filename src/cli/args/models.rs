@@ -1,4 +1,4 @@
-//! Models that are asked over the network, or a program: how, how much of it, and where their answers are kept.
+//! Options for calling models over the network or as a program: how, how much, and where answers are saved.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -16,34 +16,34 @@ use crate::cli::interrupt;
 #[derive(Args)]
 #[command(next_help_heading = "Models")]
 pub struct ModelArgs {
-    /// Where the model is asked, for all that do not say it themselves (openai:MODEL@URL) [default: its maker's own]
+    /// Base URL for models that do not name one (openai:MODEL@URL) [default: the provider's]
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// The variable of the environment that holds the key [default: OPENAI_API_KEY, ANTHROPIC_API_KEY]
+    /// Environment variable that holds the API key [default: OPENAI_API_KEY, ANTHROPIC_API_KEY]
     #[arg(long, value_name = "VARIABLE")]
     key_env: Option<String>,
-    /// A field of every request beside the question, as JSON or as text: --param temperature=0
+    /// Extra field of every request, as JSON or text: --param temperature=0
     #[arg(long = "param", value_name = "FIELD=VALUE", value_parser = param)]
     params: Vec<(String, Value)>,
-    /// How many seconds one attempt may take
+    /// Timeout of one attempt in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
-    /// How often a failed attempt is tried again
+    /// Retries after a failed attempt
     #[arg(long, value_name = "N", default_value_t = 5)]
     retries: usize,
-    /// How many calls are made at a time
+    /// Maximum number of calls at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     concurrency: usize,
-    /// Keep the answers of models in this folder, and take from it those it has
+    /// Save the answers of models in this folder, and reuse the answers it already holds
     #[arg(long, value_name = "DIR")]
     cassette: Option<PathBuf>,
-    /// What the cassette is used for
+    /// How to use the cassette
     #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "cassette")]
     cassette_mode: Mode,
-    /// Make no more calls than this; what needs one is left out
+    /// Maximum number of calls; summaries and answers that need more are left out
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
-    /// Make no call that could bring the cost over this
+    /// Maximum cost in USD; calls that could exceed it are not made
     #[arg(long, value_name = "USD")]
     max_cost: Option<f64>,
     #[arg(skip)]
@@ -55,8 +55,8 @@ fn param(written: &str) -> Result<(String, Value), String> {
     Ok((field.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))))
 }
 
-/// What all models of one run share.
-pub struct Shared<'a> {
+/// Creates models that share the cassette, the limits and the prices of one run.
+pub struct ModelFactory<'a> {
     models: &'a ModelArgs,
     prices: &'a Prices,
     cassette: Arc<Cassette>,
@@ -64,8 +64,8 @@ pub struct Shared<'a> {
 }
 
 impl ModelArgs {
-    pub fn shared<'a>(&'a self, prices: &'a Prices) -> Shared<'a> {
-        Shared {
+    pub fn factory<'a>(&'a self, prices: &'a Prices) -> ModelFactory<'a> {
+        ModelFactory {
             models: self,
             prices,
             cassette: Arc::new(Cassette::new(self.cassette.clone(), self.cassette_mode)),
@@ -73,13 +73,13 @@ impl ModelArgs {
         }
     }
 
-    /// Of all models of this run together.
+    /// Returns the limits of all models of this run together.
     pub fn limits(&self) -> Arc<Limits> {
         let limits = || Arc::new(Limits::new(self.max_calls, self.max_cost, self.concurrency));
         Arc::clone(self.limits.get_or_init(limits))
     }
 
-    /// In one order, for they are a part of what a question is known by.
+    /// Returns the extra request fields, sorted by name, because they are part of a request's cache key.
     pub fn params(&self) -> Map<String, Value> {
         let mut params = self.params.clone();
         params.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -87,25 +87,25 @@ impl ModelArgs {
     }
 }
 
-impl Shared<'_> {
-    /// The model at an address.
+impl ModelFactory<'_> {
+    /// Returns the model at an address.
     pub fn model(&self, address: &Address, replicate: u32) -> Result<Model, Failure> {
         let ModelArgs { timeout, retries, cassette_mode, max_cost, .. } = self.models;
         let price = self.prices.of_answers(&address.name());
         if price.is_none() && max_cost.is_some() {
-            let what = format!(
-                "--max-cost: the price of {} is not known; --prices FILE tells it, --max-calls limits calls",
+            let message = format!(
+                "--max-cost: the price of {} is not known; --prices FILE sets it, --max-calls limits calls",
                 address.name()
             );
-            return Err(Failure::Usage(what));
+            return Err(Failure::Usage(message));
         }
         let connect = || address.connect(&self.connection(address, Duration::from_secs(*timeout))?).map_err(Failure::Usage);
         let provider = (*cassette_mode != Mode::Replay).then(connect).transpose()?;
         Ok(Model::new(Setup { provider, price, retries: *retries, ..self.setup(address, replicate) }))
     }
 
-    /// One of which only the cassette is asked.
-    pub fn unasked(&self, address: &Address, replicate: u32) -> Model {
+    /// Returns a model that never makes a call and only reads the cassette.
+    pub fn offline_model(&self, address: &Address, replicate: u32) -> Model {
         Model::new(self.setup(address, replicate))
     }
 
@@ -130,7 +130,7 @@ impl Shared<'_> {
         let key = std::env::var(variable).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         if key.is_none() && base_url.is_none() && !variable.is_empty() {
             return Err(Failure::Usage(format!(
-                "{}: no key: {variable} is not set; --base-url asks another server",
+                "{}: no API key: {variable} is not set; --base-url uses another server",
                 address.name()
             )));
         }

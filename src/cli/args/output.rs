@@ -1,4 +1,4 @@
-//! How results are shown, and where they go.
+//! `--output` and `--out`: the output format and the output file.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct OutputArgs {
-    /// How the results are shown: table, json, csv, markdown, html; what was found: sarif, junit, github
+    /// Output format: table, json, csv, markdown, html; findings only: sarif, junit, github
     #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
     output: &'static Report,
-    /// Write there instead of standard output; the file is either the old one or the whole new one
+    /// Write to this file instead of standard output; written atomically
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -23,7 +23,7 @@ pub struct OutputArgs {
 fn report_by_name(name: &str) -> Result<&'static Report, String> {
     report::by_name(name).ok_or_else(|| {
         let known = REPORTS.iter().map(|report| report.name).collect::<Vec<_>>().join(", ");
-        format!("there is no such report (known: {known})")
+        format!("unknown report (known: {known})")
     })
 }
 
@@ -32,27 +32,28 @@ impl OutputArgs {
         self.write(&(self.output.render)(results, &self.style()))
     }
 
-    /// Refuses a report of findings where nobody looked for any: that would look as if there were none.
-    pub fn needs_findings(&self, looked_for: bool) -> Result<(), Failure> {
+    /// Rejects a report of findings if findings were not checked: its output would look like a pass.
+    pub fn needs_findings(&self, findings_checked: bool) -> Result<(), Failure> {
         let name = self.output.name;
-        match ci::SHOWN_AS.contains(&name) && !looked_for {
-            true => Err(Failure::Usage(format!("-o {name} shows findings, and none were looked for: `replay --findings` does"))),
-            false => Ok(()),
+        if ci::REPORT_NAMES.contains(&name) && !findings_checked {
+            let message = format!("-o {name} shows findings, but none were checked; `replay --findings` checks them");
+            return Err(Failure::Usage(message));
         }
+        Ok(())
     }
 
-    /// The name of the report, where a command can show it.
-    pub fn report_of(&self, command: &str, shown_as: &[&str]) -> Result<&'static str, Failure> {
-        known(command, self.output.name, shown_as).map_err(Failure::Usage)?;
+    /// Returns the name of the report; fails if the command does not support it.
+    pub fn supported_report(&self, command: &str, supported: &[&str]) -> Result<&'static str, Failure> {
+        check_supported(command, self.output.name, supported).map_err(Failure::Usage)?;
         Ok(self.output.name)
     }
 
-    /// Whether what is written can be read again: with all that results hold.
-    pub fn saves(&self) -> bool {
+    /// Whether the output can be loaded again, because it holds the complete results.
+    pub fn is_loadable(&self) -> bool {
         self.output.name == "json"
     }
 
-    /// The file that will be written.
+    /// The output file, if it is not standard output.
     pub fn out(&self) -> Option<&Path> {
         self.out.as_deref()
     }
@@ -61,7 +62,7 @@ impl OutputArgs {
         Ok(output::write(self.out.as_deref(), bytes)?)
     }
 
-    /// The terminal's width and colours; plain and 100 columns wide where the output is no terminal.
+    /// The terminal's width and colours; the default style if the output is not a terminal.
     pub fn style(&self) -> Style {
         let plain = Style::default();
         if self.out.is_some() || !std::io::stdout().is_terminal() {
@@ -72,10 +73,11 @@ impl OutputArgs {
     }
 }
 
-/// That a command can show the report with this name.
-pub fn known(command: &str, name: &str, shown_as: &[&str]) -> Result<(), String> {
-    match shown_as.contains(&name) {
-        true => Ok(()),
-        false => Err(format!("{command} has no {name} report (it has: {})", shown_as.join(", "))),
+/// Fails if a command does not support the report with this name.
+pub fn check_supported(command: &str, name: &str, supported: &[&str]) -> Result<(), String> {
+    if supported.contains(&name) {
+        Ok(())
+    } else {
+        Err(format!("{command} has no {name} report (it has: {})", supported.join(", ")))
     }
 }

@@ -1,4 +1,4 @@
-//! `--prices`: what tokens cost, for the commands that speak of money.
+//! `--prices`: token prices, for the commands that report costs.
 
 use clap::Args;
 use recompact::metrics::prices::Prices;
@@ -9,14 +9,14 @@ use crate::cli::source::hash_of;
 
 #[derive(Args)]
 pub struct PricingArgs {
-    /// What tokens cost: a model, to price every conversation as that one (see `recompact catalog prices`), or a TOML file in
-    /// place of the built-in list [default: each call by its model and date]
+    /// Prices: a model to price every conversation as (see `recompact catalog prices`), or a TOML file in place of the
+    /// built-in list [default: each call by its model and date]
     #[arg(long = "prices", value_name = "MODEL|FILE")]
     prices: Option<String>,
 }
 
 impl PricingArgs {
-    /// The list, and the model that everything is priced as.
+    /// Returns the price list, and the model that everything is priced as, if one was given.
     pub fn load(&self) -> Result<(Prices, Option<String>), Failure> {
         let built_in = Prices::built_in();
         let Some(given) = &self.prices else { return Ok((built_in, None)) };
@@ -25,16 +25,16 @@ impl PricingArgs {
         }
         let text = std::fs::read_to_string(given).map_err(|error| {
             let known = did_you_mean(given, &built_in.names());
-            let what = format!("neither a model whose price is known nor a TOML file that can be read ({error}){known}");
-            Failure::Usage(format!("--prices {given}: {what}"))
+            let message = format!("neither a model with a known price nor a readable TOML file ({error}){known}");
+            Failure::Usage(format!("--prices {given}: {message}"))
         })?;
         Ok((Prices::parse(&text, given)?, None))
     }
 
-    /// What decides prices, for a study that is gone on with: a file may have been changed since.
-    pub fn question(&self) -> (String, String) {
+    /// The prices' part of a study's fingerprint. It includes a hash of the price file, which may have changed since.
+    pub fn fingerprint(&self) -> (String, String) {
         let given = self.prices.as_deref().unwrap_or_default();
-        let written = std::fs::read(given).map_or(String::new(), |bytes| format!(" ({})", hash_of(&bytes)));
-        ("--prices".to_owned(), format!("{given:?}{written}"))
+        let hash = std::fs::read(given).map_or(String::new(), |bytes| format!(" ({})", hash_of(&bytes)));
+        ("--prices".to_owned(), format!("{given:?}{hash}"))
     }
 }

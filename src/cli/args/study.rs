@@ -1,4 +1,4 @@
-//! What every study of policies takes: which policies, against which one, counted and priced how.
+//! Options of every study: which policies, which baseline, how tokens are counted and priced.
 
 use std::path::Path;
 
@@ -11,53 +11,52 @@ use recompact::transcript::conversation::Thinking;
 use recompact::util::text::did_you_mean;
 
 use crate::cli::args::pricing::PricingArgs;
-use crate::cli::args::summarizers::{Plan, SummarizerArgs};
+use crate::cli::args::summarizers::{DryRunPlan, SummarizerArgs};
 use crate::cli::error::Failure;
 use crate::cli::resume::Fingerprint;
 
 #[derive(Args)]
 pub struct StudyArgs {
-    /// A preset's name (see `recompact catalog policies`) or a TOML file; may be given several times
+    /// Policy to replay: a preset (see `recompact catalog policies`) or a TOML file; repeatable
     #[arg(short, long = "policy", value_name = "POLICY", required = true)]
     policies: Vec<String>,
-    /// The policy that tokens.saved and cost.ratio compare with
+    /// Policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
     #[command(flatten)]
-    writers: SummarizerArgs,
-    /// The context window [default: the transcript's, else the policy's, else 200000]
+    summarizers: SummarizerArgs,
+    /// Context window in tokens [default: the transcript's, else the policy's, else 200000]
     #[arg(long, value_name = "TOKENS")]
     window: Option<u64>,
-    /// System prompt and tools, in every request [default: from the first recorded usage]
+    /// Tokens of the system prompt and tools in every request [default: from the first recorded usage]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     overhead: Option<u64>,
-    /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
-    /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
-    /// meters`)
+    /// Token counter: own (each model's; if its tokenizer is not public, as Claude's, calibrated on recorded usage,
+    /// else o200k), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4 (see
+    /// `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,
-    /// For how long thinking is sent again [default: as the format's provider does it]
+    /// How long thinking is sent again [default: as the format's provider does]
     #[arg(long, value_enum)]
     thinking: Option<ThinkingFor>,
-    /// Do not price a conversation whose replayed record costs more or less than was billed by more than this share
+    /// Do not price a conversation whose simulated cost differs from the bill by more than this share
     #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
     max_residual: f64,
-    /// Of everything that is drawn: the sessions of intervals, a sweep's sample, the sessions it holds out. The same number, the
-    /// same results
+    /// Random seed for bootstrap intervals, sweep samples and the hold-out split
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
     #[command(flatten)]
-    priced: PricingArgs,
+    pricing: PricingArgs,
 }
 
 fn share(written: &str) -> Result<f64, String> {
     let share = written.parse().ok().filter(|share: &f64| *share >= 0.0);
-    share.ok_or_else(|| "a share is needed, such as 0.15 for 15 %".to_owned())
+    share.ok_or_else(|| "write a share, such as 0.15 for 15 %".to_owned())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ThinkingFor {
-    /// Until the next typed message
+    /// Until the user's next message
     Turn,
     /// Always
     All,
@@ -66,17 +65,17 @@ enum ThinkingFor {
 }
 
 impl StudyArgs {
-    /// The policies that were asked for, not read yet.
+    /// The sources of the given policies, not parsed yet.
     pub fn sources(&self) -> Result<Vec<Source>, Failure> {
-        self.policies.iter().map(|name| source(name)).collect()
+        self.policies.iter().map(|name| load_source(name)).collect()
     }
 
-    /// The policies that were asked for. A setting must fit at least one of them, and is applied to those it fits.
-    pub fn asked(&self, settings: &[Setting]) -> Result<Vec<Policy>, Failure> {
+    /// Parses the given policies. A setting must fit at least one policy, and is applied to those it fits.
+    pub fn policies(&self, settings: &[Setting]) -> Result<Vec<Policy>, Failure> {
         let mut policies = Vec::new();
         for source in self.sources()? {
-            let plain = source.policy(&[])?;
-            let fits = |setting: &&Setting| plain.has_layer(setting.layer.as_deref());
+            let unchanged = source.policy(&[])?;
+            let fits = |setting: &&Setting| unchanged.has_layer(setting.layer.as_deref());
             let fitting: Vec<_> = settings.iter().filter(fits).cloned().collect();
             let policy = source.policy(&fitting)?;
             if policies.iter().any(|known: &Policy| known.name == policy.name) {
@@ -85,49 +84,49 @@ impl StudyArgs {
             policies.push(policy);
         }
         let all: Vec<&Policy> = policies.iter().collect();
-        let untaken = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
-        match settings.iter().find_map(untaken) {
-            Some(what) => Err(Failure::Usage(what)),
+        let unused = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
+        match settings.iter().find_map(unused) {
+            Some(message) => Err(Failure::Usage(message)),
             None => Ok(policies),
         }
     }
 
-    /// Who writes the summaries.
-    pub fn writers(&self) -> &SummarizerArgs {
-        &self.writers
+    /// The summarizer options.
+    pub fn summarizers(&self) -> &SummarizerArgs {
+        &self.summarizers
     }
 
-    /// The same, with one writer that is held against nothing: policies keep their names.
-    pub fn with_one_writer(mut self) -> Self {
-        self.writers.is_alone = true;
+    /// Disables the comparison of summarizers, so that policy names get no suffix.
+    pub fn without_comparison(mut self) -> Self {
+        self.summarizers.no_comparison = true;
         self
     }
 
-    /// A study of these policies, each once for every summarizer. The one they are compared with is put behind them where it is not among them.
-    pub fn study(&self, policies: Vec<Policy>, plan: Option<&mut Plan>) -> Result<Study, Failure> {
-        let (prices, priced_as) = self.priced.load()?;
-        let writers = self.writers.all(&prices, plan)?;
+    /// Returns a study of these policies, each once per summarizer. The baseline is appended if it is not among them.
+    pub fn study(&self, policies: Vec<Policy>, plan: Option<&mut DryRunPlan>) -> Result<Study, Failure> {
+        let (prices, priced_as) = self.pricing.load()?;
+        let writers = self.summarizers.all(&prices, plan)?;
         let mut policies = expand_variants(policies, &writers);
         let named = |name: &str| policies.iter().position(|policy| policy.name == name);
         let baseline = match named(&self.baseline) {
             Some(index) => index,
             None => {
-                let baseline = source(&self.baseline)?.policy(&[])?;
-                if self.writers.compares() && baseline.summarizes() {
+                let baseline = load_source(&self.baseline)?.policy(&[])?;
+                if self.summarizers.compares() && baseline.summarizes() {
                     let variants = expand_variants(vec![baseline], &writers);
                     let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
-                    let what = format!(
-                        "--baseline {}: several write its summaries; name one of them: {}",
+                    let message = format!(
+                        "--baseline {}: several summarizers are compared; name one of its variants: {}",
                         self.baseline,
                         names.join(", ")
                     );
-                    return Err(Failure::Usage(what));
+                    return Err(Failure::Usage(message));
                 }
                 match named(&baseline.name) {
                     Some(index) if policies[index].to_toml() == baseline.to_toml() => index,
                     Some(_) => {
-                        let what = format!("--baseline {}: another policy is named `{}` too", self.baseline, baseline.name);
-                        return Err(Failure::Usage(what));
+                        let message = format!("--baseline {}: another policy is named `{}` too", self.baseline, baseline.name);
+                        return Err(Failure::Usage(message));
                     }
                     None => {
                         policies.push(baseline);
@@ -159,34 +158,35 @@ impl StudyArgs {
         })
     }
 
-    /// Whatever decides the results, but for the policies, so that a stopped study goes on with nothing else.
-    pub fn question(&self) -> Fingerprint {
+    /// The part of the fingerprint that these options decide; policies are not included.
+    pub fn fingerprint(&self) -> Fingerprint {
         let options = [
             ("--baseline", self.baseline.clone()),
-            ("--window", or_as_it_is(self.window)),
-            ("--overhead", or_as_it_is(self.overhead)),
+            ("--window", or_default(self.window)),
+            ("--overhead", or_default(self.overhead)),
             ("--tokenizer", format!("{:?}", self.tokenizer)),
             ("--thinking", self.thinking().map_or("as it is".to_owned(), |thinking| format!("{thinking:?}"))),
             ("--max-residual", self.max_residual.to_string()),
             ("--seed", self.seed.to_string()),
         ];
         let options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        options.chain([self.priced.question()]).chain(self.writers.question()).collect()
+        options.chain([self.pricing.fingerprint()]).chain(self.summarizers.fingerprint()).collect()
     }
 }
 
-fn or_as_it_is(tokens: Option<u64>) -> String {
+/// The value in a fingerprint; saved results hold these words.
+fn or_default(tokens: Option<u64>) -> String {
     tokens.map_or("as it is".to_owned(), |tokens| tokens.to_string())
 }
 
-/// A preset by its name, or the policy in a file.
-fn source(name: &str) -> Result<Source, Failure> {
+/// Loads a preset by its name, or the policy in a file.
+fn load_source(name: &str) -> Result<Source, Failure> {
     if let Some(preset) = preset(name) {
         return Ok(Source { origin: name.to_owned(), text: preset.toml.to_owned() });
     }
     let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
         let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
-        let what = format!("neither a TOML file that can be read ({error}) nor a preset{}", did_you_mean(name, &known));
+        let what = format!("neither a readable TOML file ({error}) nor a preset{}", did_you_mean(name, &known));
         PolicyError { origin: name.to_owned(), line: None, what }
     })?;
     Ok(Source { origin: name.to_owned(), text })

@@ -1,4 +1,4 @@
-//! `--summarizer`: who writes the summaries.
+//! `--summarizer`: what writes the summaries.
 
 use std::sync::Arc;
 
@@ -15,84 +15,86 @@ use crate::cli::resume::Fingerprint;
 
 #[derive(Args)]
 pub struct SummarizerArgs {
-    /// Who writes the summaries: extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM (see
-    /// `recompact catalog summarizers`); several are compared [default: extract]
+    /// Summarizer: extract, stub:TOKENS, fixed:TEXT, failing, anthropic:MODEL, openai:MODEL, command:PROGRAM (see
+    /// `recompact catalog summarizers`); repeat to compare several [default: extract]
     #[arg(long = "summarizer", value_name = "NAME[:ARGUMENT]")]
     summarizers: Vec<String>,
-    /// Ask each model so many times for every summary, to see how far its summaries differ
+    /// Samples per summary: ask each model this often, to see how much its summaries vary
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     replicates: u32,
     #[command(flatten)]
     models: ModelArgs,
-    /// Whether a model stands for itself, without the bounds of what it may be worth.
+    /// Disables comparison: a model gets no reference summarizers beside it.
     #[arg(skip)]
-    pub is_alone: bool,
+    pub no_comparison: bool,
 }
 
-/// The default, which is also what models are held against; and a summary of a usual size that says nothing.
-const BOUNDS: [&str; 2] = ["extract", "stub:500"];
+/// Reference summarizers that models are compared with: the default, and one whose summaries have a usual size but say
+/// nothing.
+const REFERENCES: [&str; 2] = ["extract", "stub:500"];
 
-/// What models would be asked in a dry run, by their names.
+/// The calls that each model would get in a dry run, by model name.
 #[derive(Default)]
-pub struct Plan(Vec<(String, Arc<PlannedCalls>)>);
+pub struct DryRunPlan(Vec<(String, Arc<PlannedCalls>)>);
 
 impl SummarizerArgs {
-    /// Those who write. Beside a model stand what needs none and what keeps nothing: the bounds of what it may be worth. With a plan,
-    /// no model is asked, and what it would be asked is noted there.
-    pub fn all(&self, prices: &Prices, mut plan: Option<&mut Plan>) -> Result<Vec<NamedSummarizer>, Failure> {
-        let shared = self.models.shared(prices);
+    /// Returns the summarizers. If models are compared, the reference summarizers are added: one that needs no model
+    /// and one that keeps nothing. With a plan, no model is called; its calls are recorded in the plan.
+    pub fn all(&self, prices: &Prices, mut plan: Option<&mut DryRunPlan>) -> Result<Vec<NamedSummarizer>, Failure> {
+        let factory = self.models.factory(prices);
         let mut writers: Vec<NamedSummarizer> = Vec::new();
         for written in &self.summarizers {
             let Some(address) = Address::parse(written) else {
-                writers.push(plain(written)?);
+                writers.push(without_model(written)?);
                 continue;
             };
             let address = address.map_err(Failure::Usage)?;
             for replicate in 1..=self.replicates {
                 let writer = match &mut plan {
-                    None => NamedSummarizer::new(&address.name(), ModelSummarizer { model: shared.model(&address, replicate)? }),
+                    None => NamedSummarizer::new(&address.name(), ModelSummarizer { model: factory.model(&address, replicate)? }),
                     Some(plan) => {
-                        let model = shared.unasked(&address, replicate);
-                        NamedSummarizer::new(&address.name(), DryRun { model, planned: plan.of(&address.name()) })
+                        let model = factory.offline_model(&address, replicate);
+                        NamedSummarizer::new(&address.name(), DryRun { model, planned: plan.calls_of(&address.name()) })
                     }
                 };
                 writers.push(NamedSummarizer { replicate: (self.replicates > 1).then_some(replicate), ..writer });
             }
         }
-        let is_twice = |(at, writer): (usize, &NamedSummarizer)| writers[..at].iter().any(|other| other.is_called_as(writer));
-        if let Some((_, twice)) = writers.iter().enumerate().find(|one| is_twice(*one)) {
+        let is_twice =
+            |(index, writer): (usize, &NamedSummarizer)| writers[..index].iter().any(|other| other.is_called_as(writer));
+        if let Some((_, twice)) = writers.iter().enumerate().find(|pair| is_twice(*pair)) {
             return Err(Failure::Usage(format!("the summarizer `{}` is named twice", twice.name)));
         }
-        let bounds = if self.compares() { &BOUNDS[..] } else { &BOUNDS[..usize::from(writers.is_empty())] };
-        for bound in bounds {
-            if !writers.iter().any(|writer| writer.name == *bound) {
-                writers.push(plain(bound)?);
+        let references = if self.compares() { &REFERENCES[..] } else { &REFERENCES[..usize::from(writers.is_empty())] };
+        for reference in references {
+            if !writers.iter().any(|writer| writer.name == *reference) {
+                writers.push(without_model(reference)?);
             }
         }
         Ok(writers)
     }
 
-    /// Whether summarizers are compared: there are several, or models.
+    /// Whether summarizers are compared: there are several, or there are models.
     pub fn compares(&self) -> bool {
-        !self.is_alone && (self.summarizers.len() > 1 || self.asks_models())
+        !self.no_comparison && (self.summarizers.len() > 1 || self.uses_models())
     }
 
-    pub fn asks_models(&self) -> bool {
+    pub fn uses_models(&self) -> bool {
         self.summarizers.iter().any(|written| Address::parse(written).is_some())
     }
 
-    /// The limits of the models that are asked, if any are.
+    /// The limits of model calls, if models are called.
     pub fn limits(&self) -> Option<Arc<Limits>> {
-        self.asks_models().then(|| self.models.limits())
+        self.uses_models().then(|| self.models.limits())
     }
 
-    /// How models are asked, for those who ask them something else.
+    /// The options for calling models; `probe` uses them for its own model.
     pub fn models(&self) -> &ModelArgs {
         &self.models
     }
 
-    /// What decides the results. Where a model is asked is not among it.
-    pub fn question(&self) -> Fingerprint {
+    /// The part of the fingerprint that these options decide. The URL of a model is not included.
+    pub fn fingerprint(&self) -> Fingerprint {
         let options = [
             ("--summarizer", self.names().join(", ")),
             ("--replicates", self.replicates.to_string()),
@@ -110,14 +112,14 @@ impl SummarizerArgs {
     }
 }
 
-/// A summarizer that asks no model.
-fn plain(written: &str) -> Result<NamedSummarizer, Failure> {
+/// Returns a summarizer that calls no model.
+fn without_model(written: &str) -> Result<NamedSummarizer, Failure> {
     let summarizer = summarizer::by_name(written).map_err(Failure::Usage)?;
     Ok(NamedSummarizer { name: written.to_owned(), replicate: None, summarizer })
 }
 
-impl Plan {
-    fn of(&mut self, name: &str) -> Arc<PlannedCalls> {
+impl DryRunPlan {
+    fn calls_of(&mut self, name: &str) -> Arc<PlannedCalls> {
         if let Some((_, planned)) = self.0.iter().find(|(known, _)| known == name) {
             return Arc::clone(planned);
         }
@@ -126,15 +128,15 @@ impl Plan {
         planned
     }
 
-    /// A line a model: what would be asked, and what that would cost at most.
+    /// Returns one line per model: the calls that would be made, and their maximum cost.
     pub fn page(&self, prices: &Prices) -> String {
-        let mut page = "Nothing was asked. What the models would be asked, and would cost at most:\n".to_owned();
+        let mut page = "No model was called. Calls that would be made, and their maximum cost:\n".to_owned();
         for (name, planned) in &self.0 {
             let calls = planned.calls();
             let (known, new): (Vec<&PlannedCall>, Vec<&PlannedCall>) = calls.iter().partition(|call| call.is_known);
-            let sum = |of: fn(&Usage) -> u64| new.iter().map(|call| of(&call.at_most)).sum::<u64>();
+            let sum = |tokens: fn(&Usage) -> u64| new.iter().map(|call| tokens(&call.at_most)).sum::<u64>();
             let price = prices.of_answers(name);
-            let cost = price.map_or("the price is not known".to_owned(), |price| {
+            let cost = price.map_or("unknown price".to_owned(), |price| {
                 format!("${:.2}", new.iter().map(|call| price(&call.at_most)).sum::<f64>())
             });
             page += &format!(
@@ -145,8 +147,8 @@ impl Plan {
                 sum(|usage| usage.output),
             );
         }
-        page += "A question that comes later holds earlier answers; those that are not known yet were taken as `extract` writes them,\n\
-                 so the number of calls is an estimate. Attempts that fail and are tried again come on top.\n";
+        page += "Later prompts contain earlier answers. Unknown answers were replaced by what `extract` writes,\n\
+                 so the number of calls is an estimate. Retries of failed attempts come on top.\n";
         page
     }
 }

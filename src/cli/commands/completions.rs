@@ -1,4 +1,4 @@
-//! `recompact completions`: what a shell completes, from the same definition as `--help`.
+//! `recompact completions`: prints shell completions, generated from the same definitions as `--help`.
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
@@ -9,7 +9,7 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Completions {
-    /// Whose completions to print; the README says where each shell looks for them
+    /// Shell to print completions for; the README says where each shell looks for them
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! `recompact guide`: the pages of the guide, and the text of each.
+//! `recompact guide`: lists the pages of the guide, and prints one.
 
 use clap::Args;
 use recompact::guide::{PAGES, page};
@@ -9,7 +9,7 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Guide {
-    /// The page to print; without it, the list of pages
+    /// Page to print; without it, the list of pages
     page: Option<String>,
 }
 
@@ -40,13 +40,13 @@ mod tests {
 
     use crate::cli::Cli;
 
-    /// The commands of a page's shell blocks: one a line, continued lines joined.
+    /// Returns the commands of a page's shell blocks, one per line, with continued lines joined.
     fn commands(source: &str) -> Vec<String> {
         let blocks = source.split("\n```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
         blocks.flat_map(|block| block.replace("\\\n", " ").lines().map(str::to_owned).collect::<Vec<_>>()).collect()
     }
 
-    /// The words of a command as a shell reads them, up to a comment, a pipe or a redirection.
+    /// Splits a command into words as a shell does, up to a comment, a pipe or a redirection.
     fn words(command: &str) -> Vec<String> {
         let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
         for c in command.chars() {
@@ -60,13 +60,13 @@ mod tests {
         words.into_iter().chain(word).collect()
     }
 
-    /// The arguments of `recompact`, if the command runs it.
+    /// Returns the arguments of `recompact` if the command runs it.
     fn arguments(command: &str) -> Option<Vec<String>> {
         let words = words(command);
-        let at = words.iter().position(|word| !word.contains('='))?;
-        match words[at..].iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["recompact", ..] => Some(words[at..].to_vec()),
-            ["cargo", "run", "--release", "--", ..] => Some(words[at + 3..].to_vec()),
+        let start = words.iter().position(|word| !word.contains('='))?;
+        match words[start..].iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["recompact", ..] => Some(words[start..].to_vec()),
+            ["cargo", "run", "--release", "--", ..] => Some(words[start + 3..].to_vec()),
             _ => None,
         }
     }

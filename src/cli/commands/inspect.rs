@@ -1,4 +1,4 @@
-//! `recompact inspect`: what is in the transcripts.
+//! `recompact inspect`: shows what transcripts hold.
 
 use clap::Args;
 use recompact::analysis::inspect::Inspection;
@@ -15,29 +15,30 @@ use crate::cli::input::{Source, Transcripts};
 pub struct Inspect {
     #[command(flatten)]
     transcripts: Transcripts,
-    /// What counts tokens: own (each model's: calibrated on recorded usage where its tokenizer is not public, as Claude's, else
-    /// o200k), recorded (calibrated whatever the model), o200k, cl100k, or an estimate such as chars/4 (see `recompact catalog
-    /// meters`)
+    /// Token counter: own (each model's; if its tokenizer is not public, as Claude's, calibrated on recorded usage,
+    /// else o200k), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4 (see
+    /// `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,
     #[command(flatten)]
-    priced: PricingArgs,
+    pricing: PricingArgs,
     #[command(flatten)]
-    present: OutputArgs,
+    output: OutputArgs,
 }
 
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
-        let others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
-        let report = self.present.report_of("inspect", &inspection::SHOWN_AS).map_err(others)?;
-        let (prices, priced_as) = self.priced.load()?;
-        let look = |source: Source, reading: &recompact::transcript::format::Reading| {
+        let name_others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
+        let report = self.output.supported_report("inspect", &inspection::REPORT_NAMES).map_err(name_others)?;
+        let (prices, priced_as) = self.pricing.load()?;
+        let inspect = |source: Source, reading: &recompact::transcript::format::Reading| {
             let ledger = Ledger::new(&prices, priced_as.as_deref());
             Inspection::all(source.name, reading, self.tokenizer, ledger)
         };
-        let (parts, end) = self.transcripts.for_each(&[self.present.out()], false, look, look, |_| None)?.analysed()?;
-        let inspections: Vec<Inspection> = parts.into_iter().flatten().collect();
-        self.present.write(&inspection::render(report, &inspections, &self.present.style()))?;
+        let (per_transcript, end) =
+            self.transcripts.for_each(&[self.output.out()], false, inspect, inspect, |_| None)?.analysed()?;
+        let inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
+        self.output.write(&inspection::render(report, &inspections, &self.output.style()))?;
         end
     }
 }

@@ -1,4 +1,4 @@
-//! `recompact man`: man pages, from the same definition as `--help`.
+//! `recompact man`: prints man pages, generated from the same definitions as `--help`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::cli::output::{self, OutputError};
 
 #[derive(Args)]
 pub struct Man {
-    /// Write recompact.1 and one page a subcommand into this folder, which is made if it is not there
+    /// Write recompact.1 and one page per subcommand to this folder, which is created if missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -19,7 +19,7 @@ pub struct Man {
 impl Man {
     pub fn run(self) -> Result<(), Failure> {
         let mut command = Cli::command().disable_help_subcommand(true);
-        // Names the subcommands as their pages are named: recompact-inspect.
+        // Gives subcommands the names of their pages: recompact-inspect.
         command.build();
         let all = page(command.clone());
         let Some(folder) = self.out else {
@@ -33,11 +33,11 @@ impl Man {
     }
 }
 
-/// The name of one page, and the page. It holds no date: the same program gives the same bytes.
+/// Returns a page's file name and text. It contains no date, so the same program gives the same bytes.
 fn page(command: Command) -> (String, Vec<u8>) {
     let page = Page::new(command).source(concat!("recompact ", env!("CARGO_PKG_VERSION"))).manual("recompact");
     let mut written = Vec::new();
-    // A page is written into memory: there is no error to tell.
+    // Writing to memory cannot fail.
     _ = page.render(&mut written);
     (page.get_filename(), written)
 }

@@ -1,4 +1,4 @@
-//! `recompact replay`: transcripts × policies → one comparison.
+//! `recompact replay`: replays transcripts through policies and compares them.
 
 mod contexts;
 mod materialize;
@@ -15,15 +15,15 @@ use recompact::transcript::conversation::Conversation;
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
-use crate::cli::args::summarizers::Plan;
+use crate::cli::args::summarizers::DryRunPlan;
 use crate::cli::error::Failure;
 use crate::cli::input::Transcripts;
 use crate::cli::progress::calls_of;
-use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, of_policies, unfinished};
-use contexts::Contexts;
+use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, policies_hash, unfinished};
+use contexts::ContextsFile;
 use materialize::Materialize;
 
-/// The policy whose summaries are the recorded ones: it stands beside those that models write.
+/// The policy whose summaries are the recorded ones; it is added when models write summaries, for comparison.
 const RECORDED: &str = "recorded";
 
 #[derive(Args)]
@@ -31,151 +31,154 @@ pub struct Replay {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: StudyArgs,
-    /// Change one value of the policies by its layer's id: --set micro.keep_recent=5
+    study_args: StudyArgs,
+    /// Change a value of the policies by layer id: --set micro.keep_recent=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
     settings: Vec<Setting>,
-    /// How many of the worst hard misses to name for each policy asked for: facts the agent used again that were gone for good
+    /// How many facts lost for good to list for each policy, worst first; the agent used them again
     #[arg(long, value_name = "N", default_value_t = 3)]
     misses: usize,
-    /// How many of the dearest breaks of the cached prefix to name for each policy
+    /// How many of the most expensive cache invalidations to list for each policy
     #[arg(long, value_name = "N", default_value_t = 3)]
     breaks: usize,
-    /// Also say what is wrong: broken pairs, thrash, broken prefixes and the like (see `recompact catalog findings`)
+    /// Also report what is wrong: broken tool pairs, thrashing, broken cache prefixes and more (see `recompact catalog
+    /// findings`)
     #[arg(long)]
     findings: bool,
     #[command(flatten)]
     fail_on: FailOn,
-    /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
+    /// Also compute the upper bound of facts that could have been kept, by linear programming: slow on long sessions
     #[arg(long)]
     exact: bool,
-    /// Write the exact request of every call there, one JSON object a line
+    /// Write the exact request of every call to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     contexts: Option<PathBuf>,
-    /// Really write what the policies would persist and archive: into this folder, which must be new or empty
+    /// Write the files that the policies would persist and archive into this folder, which must be new or empty
     #[arg(long, value_name = "DIR")]
     materialize: Option<PathBuf>,
-    /// Ask no model: say how many calls would be made, and what they would cost at most
+    /// Call no model; print how many calls would be made and what they would cost at most
     #[arg(long, conflicts_with_all = ["contexts", "materialize", "resume"])]
     dry_run: bool,
-    /// Go on with a study that was stopped by Ctrl-C: its results, saved with -o json
+    /// Continue a study that was stopped by Ctrl-C, from its results saved with -o json
     #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    present: OutputArgs,
+    output: OutputArgs,
 }
 
 impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
-        self.present.needs_findings(self.findings)?;
+        self.output.needs_findings(self.findings)?;
         if self.fail_on.is_given() && !self.findings {
-            return Err(Failure::Usage("--fail-on goes by what is found: add --findings".to_owned()));
+            return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
         }
-        if let Some(limits) = self.studied.writers().limits() {
+        if let Some(limits) = self.study_args.summarizers().limits() {
             self.transcripts.work_with_models(limits);
         }
-        let mut plan = self.dry_run.then(Plan::default);
+        let mut plan = self.dry_run.then(DryRunPlan::default);
         let study = self.study(plan.as_mut())?;
-        let question = self.question(&study);
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
-        let asked =
-            expand_variants(self.studied.asked(&self.settings)?, &study.writers).into_iter().map(|policy| policy.name).collect();
-        let contexts = self.contexts.as_deref().map(Contexts::create).transpose()?;
+        let fingerprint = self.fingerprint(&study);
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
+        let policies = expand_variants(self.study_args.policies(&self.settings)?, &study.writers)
+            .into_iter()
+            .map(|policy| policy.name)
+            .collect();
+        let contexts = self.contexts.as_deref().map(ContextsFile::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
         let in_order = contexts.is_some() || files.is_some();
-        let mut witnesses = Witnesses { asked, contexts, files };
+        let mut sinks = ReplaySinks { policies, contexts, files };
         let done = self.transcripts.for_each(
-            &[self.present.out(), self.contexts.as_deref()],
+            &[self.output.out(), self.contexts.as_deref()],
             in_order,
-            |source, reading| Checkpoint::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut witnesses))),
+            |source, reading| Checkpoint::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut sinks))),
             |source, reading| {
-                let part = study.transcript(source.name, reading, None);
+                let result = study.transcript(source.name, reading, None);
                 source.progress.replayed(calls_of(reading) * study.policies.len() as u64);
-                Checkpoint::new(source, ONE_ROUND, part)
+                Checkpoint::new(source, ONE_ROUND, result)
             },
-            |source| resumed.as_ref()?.part(source, ONE_ROUND),
+            |source| resumed.as_ref()?.checkpoint(source, ONE_ROUND),
         )?;
-        let done = done.without(|worked| worked.part.unanswered());
+        let done = done.without(|checkpoint| checkpoint.result.unanswered());
         if let Some(plan) = plan {
             done.analysed()?.1?;
-            return self.present.write(plan.page(&study.prices).as_bytes());
+            return self.output.write(plan.page(&study.prices).as_bytes());
         }
         let (left, transcripts) = (done.left, done.transcripts);
-        let (worked, end) = done.analysed()?;
-        let unfinished = (left > 0).then(|| unfinished(&worked, transcripts, question)).transpose()?;
-        let parts = worked.into_iter().map(|worked| worked.part).collect();
-        let results = self.transcripts.install(|| study.results(parts))?;
+        let (checkpoints, end) = done.analysed()?;
+        let unfinished = (left > 0).then(|| unfinished(&checkpoints, transcripts, fingerprint)).transpose()?;
+        let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
+        let results = self.transcripts.install(|| study.results(transcript_results))?;
         let results = Results { unfinished, ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
         if results.unfinished.is_none() {
-            witnesses.finish()?;
+            sinks.finish()?;
         }
-        self.present.results(&results)?;
-        end.map_err(|failure| failure.that_can_go_on(self.present.saves()))?;
+        self.output.results(&results)?;
+        end.map_err(|failure| failure.with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
     }
 
-    fn study(&self, plan: Option<&mut Plan>) -> Result<Study, Failure> {
-        let mut asked = self.studied.asked(&self.settings)?;
-        if self.studied.writers().compares() && !asked.iter().any(|policy| policy.name == RECORDED) {
-            asked.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
+    fn study(&self, plan: Option<&mut DryRunPlan>) -> Result<Study, Failure> {
+        let mut policies = self.study_args.policies(&self.settings)?;
+        if self.study_args.summarizers().compares() && !policies.iter().any(|policy| policy.name == RECORDED) {
+            policies.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
         }
-        let study = self.studied.study(with_bounds(asked), plan)?;
+        let study = self.study_args.study(with_bounds(policies), plan)?;
         Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, findings: self.findings, ..study })
     }
 
-    /// Whatever decides the results, so that a stopped study goes on with nothing else.
-    fn question(&self, study: &Study) -> Fingerprint {
+    /// The options that decide the results. `--resume` requires the same ones.
+    fn fingerprint(&self, study: &Study) -> Fingerprint {
         let options = [
-            (POLICIES, of_policies(&study.policies)),
+            (POLICIES, policies_hash(&study.policies)),
             ("--misses", self.misses.to_string()),
             ("--breaks", self.breaks.to_string()),
             ("--exact", self.exact.to_string()),
             ("--findings", self.findings.to_string()),
         ];
-        let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
+        let own_options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
+        own_options.chain(self.study_args.fingerprint()).chain(self.transcripts.fingerprint()).collect()
     }
 }
 
-/// Those who look on: at the policies that were asked for, not at the bounds.
-struct Witnesses {
-    asked: Vec<String>,
-    contexts: Option<Contexts>,
+/// Observers that write requests and files, for the given policies but not for the bounds.
+struct ReplaySinks {
+    policies: Vec<String>,
+    contexts: Option<ContextsFile>,
     files: Option<Materialize>,
 }
 
-impl Observers for Witnesses {
+impl Observers for ReplaySinks {
     fn observe<'a>(
         &'a mut self,
         transcript: &'a str,
         conversation: &'a Conversation,
         policy: &'a Policy,
     ) -> Box<dyn Observer + 'a> {
-        if !self.asked.contains(&policy.name) {
+        if !self.policies.contains(&policy.name) {
             return Box::new(recompact::engine::replay::NoObserver);
         }
-        let contexts = self.contexts.as_mut().map(|contexts| contexts.of(transcript, conversation, policy));
-        let files = self.files.as_mut().map(|files| files.of(transcript, conversation, policy));
-        Box::new(Both { contexts, files })
+        let contexts = self.contexts.as_mut().map(|contexts| contexts.writer(transcript, conversation, policy));
+        let files = self.files.as_mut().map(|files| files.writer(transcript, conversation, policy));
+        Box::new(ContextsAndFiles { contexts, files })
     }
 }
 
-impl Witnesses {
+impl ReplaySinks {
     fn finish(self) -> Result<(), Failure> {
-        self.contexts.map_or(Ok(()), Contexts::finish)?;
+        self.contexts.map_or(Ok(()), ContextsFile::finish)?;
         self.files.map_or(Ok(()), Materialize::finish)
     }
 }
 
-struct Both<A, B> {
+struct ContextsAndFiles<A, B> {
     contexts: Option<A>,
     files: Option<B>,
 }
 
-impl<A: Observer, B: Observer> Observer for Both<A, B> {
+impl<A: Observer, B: Observer> Observer for ContextsAndFiles<A, B> {
     fn request(&mut self, request: &recompact::engine::journal::Request, context: &recompact::engine::context::Context) {
         if let Some(contexts) = &mut self.contexts {
             contexts.request(request, context);

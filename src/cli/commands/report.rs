@@ -1,4 +1,4 @@
-//! `recompact report`: saved results → another report; a cassette → what its answers took.
+//! `recompact report`: renders saved results as another report; for a cassette, shows what its answers took.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,9 @@ pub struct Report {
     #[arg(value_name = "RESULTS.json|DIR")]
     file: PathBuf,
     #[command(flatten)]
-    priced: PricingArgs,
+    pricing: PricingArgs,
     #[command(flatten)]
-    present: OutputArgs,
+    output: OutputArgs,
 }
 
 impl Report {
@@ -33,28 +33,28 @@ impl Report {
             return Err(Failure::Usage(error.to_string()));
         }
         let [input] = &inputs[..] else { return Err(failed("name one file of saved results".to_owned())) };
-        not_written_over(input, &[self.present.out()])?;
+        not_written_over(input, &[self.output.out()])?;
         let bytes = crate::cli::source::read(input).map_err(|error| Failure::Usage(error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| failed("not UTF-8 text".to_owned()))?;
         let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
         if results.rows.is_empty() && results.unfinished.is_some() {
             return Err(failed(
-                "a sweep that was stopped has nothing to report yet; `recompact sweep … --resume` goes on".to_owned(),
+                "a stopped sweep has nothing to report yet; `recompact sweep … --resume` continues it".to_owned(),
             ));
         }
-        self.present.needs_findings(!results.looked_for.is_empty())?;
-        self.present.results(&results)
+        self.output.needs_findings(!results.looked_for.is_empty())?;
+        self.output.results(&results)
     }
 
-    /// Lists what was spent.
+    /// Reports the tokens and the cost of the answers in a cassette.
     fn cassette(&self) -> Result<(), Failure> {
-        let wrong = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        let failed = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
         let entries = Cassette::entries(&self.file).map_err(|error| Failure::Usage(error.to_string()))?;
         if entries.is_empty() {
-            return Err(wrong("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
+            return Err(failed("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
         }
-        self.present.needs_findings(false)?;
-        let (prices, _) = self.priced.load()?;
-        self.present.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
+        self.output.needs_findings(false)?;
+        let (prices, _) = self.pricing.load()?;
+        self.output.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
     }
 }

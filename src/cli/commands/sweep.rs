@@ -1,4 +1,4 @@
-//! `recompact sweep`: a policy's parameters → many configurations → a front, and which of it to take.
+//! `recompact sweep`: tries many configurations of a policy, finds the Pareto front, and recommends one.
 
 mod rounds;
 
@@ -18,10 +18,10 @@ use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts, at_least_one};
 use crate::cli::output;
-use crate::cli::resume::{Fingerprint, POLICIES, Resumed, of_policies, unfinished};
+use crate::cli::resume::{Fingerprint, POLICIES, Resumed, policies_hash, unfinished};
 use rounds::Rounds;
 
-/// How many of the worst misses and of the dearest breaks are listed for each policy, as `replay` does.
+/// How many lost facts and cache invalidations are listed for each policy; the defaults of `replay`.
 const LISTED: usize = 3;
 
 #[derive(Args)]
@@ -29,118 +29,126 @@ pub struct Sweep {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: StudyArgs,
-    /// Vary a value of the policies by its layer's id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k
-    /// --set budget.max_bytes=50KB,100KB; a single value is fixed; all together make a grid
+    study_args: StudyArgs,
+    /// Vary a value of the policies by layer id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k --set
+    /// budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", required = true)]
     settings: Vec<Parameter>,
-    /// Try only so many configurations, spread evenly (Sobol); after a quarter and after half of the sessions the worse half of
-    /// them is left behind
+    /// Try only this many configurations, spread evenly (Sobol); the worse half is dropped after a quarter and after
+    /// half of the sessions
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     sample: Option<usize>,
-    /// What must hold, on the totals of a column: --where 'kept.hard <= 2%'; may be given several times
+    /// Condition on the total of a column: --where 'kept.hard <= 2%'; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
-    /// A column to be kept small; may be given several times [default: --minimize cost.ratio --maximize kept.hit --maximize
-    /// kept.constraints]
+    /// Column to minimize; repeatable [default: --minimize cost.ratio --maximize kept.hit --maximize kept.constraints]
     #[arg(long, value_name = "COLUMN")]
     minimize: Vec<String>,
-    /// A column to be made large; may be given several times
+    /// Column to maximize; repeatable
     #[arg(long, value_name = "COLUMN")]
     maximize: Vec<String>,
-    /// Keep this share of the sessions apart: choose on the others, report on these
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = part)]
+    /// Share of the sessions to hold out: choose on the others, report on these
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = holdout_share)]
     holdout: f64,
-    /// Write the recommended policy there, ready for -p
+    /// Write the recommended policy to this file, ready for -p
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Go on with a sweep that was stopped by Ctrl-C: its results, saved with -o json
+    /// Continue a sweep that was stopped by Ctrl-C, from its results saved with -o json
     #[arg(long, value_name = "RESULTS.json")]
     resume: Option<PathBuf>,
     #[command(flatten)]
-    present: OutputArgs,
+    output: OutputArgs,
 }
 
-fn part(written: &str) -> Result<f64, String> {
+fn holdout_share(written: &str) -> Result<f64, String> {
     let share = written.parse().ok().filter(|share: &f64| (0.0..1.0).contains(share));
-    share.ok_or_else(|| "a share below 1 is needed, such as 0.3 for 30 %".to_owned())
+    share.ok_or_else(|| "write a share below 1, such as 0.3 for 30 %".to_owned())
 }
 
 impl Sweep {
     pub fn run(self) -> Result<(), Failure> {
-        // All that may be wrong with the arguments, before anything is read.
-        self.present.needs_findings(false)?;
-        let wishes = Criteria::new(&self.minimize, &self.maximize, self.conditions.clone())?;
-        let spaces = spaces(&self.studied.sources()?, &self.settings)?;
-        if self.studied.writers().compares() {
-            let what = "a sweep asks one summarizer, and no model: it would be asked for thousands of summaries; sweep with `extract`, then \
+        // Check all arguments before anything is read.
+        self.output.needs_findings(false)?;
+        let criteria = Criteria::new(&self.minimize, &self.maximize, self.conditions.clone())?;
+        let spaces = spaces(&self.study_args.sources()?, &self.settings)?;
+        if self.study_args.summarizers().compares() {
+            let message = "a sweep takes one summarizer and no model, which would have to write thousands of summaries; sweep with `extract`, then \
                         `recompact replay` the recommended policy with --summarizer";
-            return Err(Failure::Usage(what.to_owned()));
+            return Err(Failure::Usage(message.to_owned()));
         }
-        let study = self.studied.study(spaces.iter().map(|space| space.plain().clone()).collect(), None)?;
-        // What is swept is known round by round; until then there is the baseline.
+        let study = self.study_args.study(spaces.iter().map(|space| space.plain().clone()).collect(), None)?;
+        // The policies of each round are set later; until then the study has only the baseline.
         let baseline = study.policies[study.baseline].clone();
         let candidates = candidates(&spaces, &baseline.name, self.sample, study.seed)?;
         let study = Study { policies: vec![baseline], baseline: 0, misses: LISTED, breaks: LISTED, ..study };
         self.transcripts.must_be_files()?;
 
-        let question = self.question(&candidates.0, &wishes);
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &question)).transpose()?;
-        let (roster, end) = self.first_look()?;
-        let split = roster.split(self.holdout, study.seed)?;
-        let search = Search::new(spaces, candidates, wishes, split.clone(), self.sample.is_some(), study.seed);
-        let saves = self.present.saves();
-        let mut rounds = Rounds { transcripts: &self.transcripts, roster: &roster, resumed, saves, done: 0, worked: Vec::new() };
-        let Some(results) = rounds.run(study, search, &split)? else {
-            return Err(self.stopped(&rounds, question)?);
+        let fingerprint = self.fingerprint(&candidates.0, &criteria);
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
+        let (session_table, end) = self.list_sessions()?;
+        let split = session_table.split(self.holdout, study.seed)?;
+        let search = Search::new(spaces, candidates, criteria, split.clone(), self.sample.is_some(), study.seed);
+        let keep_checkpoints = self.output.is_loadable();
+        let mut rounds = Rounds {
+            transcripts: &self.transcripts,
+            session_table: &session_table,
+            resumed,
+            keep_checkpoints,
+            done: 0,
+            checkpoints: Vec::new(),
         };
-        self.present.results(&results)?;
+        let Some(results) = rounds.run(study, search, &split)? else {
+            return Err(self.save_unfinished(&rounds, fingerprint)?);
+        };
+        self.output.results(&results)?;
         self.save_recommended(&results)?;
         end
     }
 
-    /// Whatever decides what is found, so that a stopped sweep goes on with nothing else.
-    fn question(&self, candidates: &[Candidate], wishes: &Criteria) -> Fingerprint {
+    /// The options that decide the results. `--resume` requires the same ones.
+    fn fingerprint(&self, candidates: &[Candidate], criteria: &Criteria) -> Fingerprint {
         let policies: Vec<Policy> = candidates.iter().map(|candidate| candidate.policy.clone()).collect();
-        let conditions: Vec<String> = wishes.conditions.iter().map(ToString::to_string).collect();
-        let objectives: Vec<String> = wishes.objectives.iter().map(|of| format!("{:?} {}", of.better, of.column)).collect();
+        let conditions: Vec<String> = criteria.conditions.iter().map(ToString::to_string).collect();
+        let objectives: Vec<String> =
+            criteria.objectives.iter().map(|objective| format!("{:?} {}", objective.better, objective.column)).collect();
         let options = [
-            (POLICIES, of_policies(&policies)),
+            (POLICIES, policies_hash(&policies)),
             ("--sample", self.sample.map_or("none".to_owned(), |sample| sample.to_string())),
             ("--holdout", self.holdout.to_string()),
             ("--where", if conditions.is_empty() { "none".to_owned() } else { conditions.join(", ") }),
             ("--minimize and --maximize", objectives.join(", ")),
         ];
-        let own = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        own.chain(self.studied.question()).chain(self.transcripts.question()).collect()
+        let own_options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
+        own_options.chain(self.study_args.fingerprint()).chain(self.transcripts.fingerprint()).collect()
     }
 
-    /// A front over the transcripts that happened to come first would mislead, so all that is written is what it takes to go on.
-    fn stopped(&self, rounds: &Rounds, question: Fingerprint) -> Result<Failure, Failure> {
-        let transcripts = rounds.roster.transcripts();
-        if self.present.saves() {
-            let unfinished = Some(unfinished(&rounds.worked, transcripts, question)?);
-            self.present.results(&Results { version: VERSION, unfinished, ..Results::default() })?;
+    /// Saves what `--resume` needs. It reports no front: one over the transcripts that came first would mislead.
+    fn save_unfinished(&self, rounds: &Rounds, fingerprint: Fingerprint) -> Result<Failure, Failure> {
+        let transcripts = rounds.session_table.transcripts();
+        if self.output.is_loadable() {
+            let unfinished = Some(unfinished(&rounds.checkpoints, transcripts, fingerprint)?);
+            self.output.results(&Results { version: VERSION, unfinished, ..Results::default() })?;
         }
-        Ok(Failure::Stopped { done: rounds.done.min(transcripts), transcripts, can_go_on: self.present.saves() })
+        Ok(Failure::Stopped { done: rounds.done.min(transcripts), transcripts, can_resume: self.output.is_loadable() })
     }
 
-    /// Which sessions there are. What went wrong with some transcripts is given back for the end of the run.
-    fn first_look(&self) -> Result<(SessionTable, Result<(), Failure>), Failure> {
-        let look = |source: Source, reading: &Reading| {
-            let seen = |conversation: &recompact::transcript::conversation::Conversation| SessionSize {
+    /// Lists the sessions and their sizes. Problems with some transcripts are returned for the end of the run.
+    fn list_sessions(&self) -> Result<(SessionTable, Result<(), Failure>), Failure> {
+        let sessions_of = |source: Source, reading: &Reading| {
+            let size = |conversation: &recompact::transcript::conversation::Conversation| SessionSize {
                 conversation: conversation.name.clone(),
                 calls: conversation.requests() as u64,
             };
-            (source.name.to_owned(), reading.conversations.iter().map(seen).collect::<Vec<_>>())
+            (source.name.to_owned(), reading.conversations.iter().map(size).collect::<Vec<_>>())
         };
-        let done = self.transcripts.for_each(&[self.present.out(), self.save.as_deref()], false, look, look, |_| None)?;
-        let (seen, end) = done.analysed()?;
-        let roster = SessionTable::new(&seen);
-        if roster.sessions() == 0 {
+        let done =
+            self.transcripts.for_each(&[self.output.out(), self.save.as_deref()], false, sessions_of, sessions_of, |_| None)?;
+        let (sizes, end) = done.analysed()?;
+        let session_table = SessionTable::new(&sizes);
+        if session_table.sessions() == 0 {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
-        Ok((roster, end))
+        Ok((session_table, end))
     }
 
     fn save_recommended(&self, results: &Results) -> Result<(), Failure> {
@@ -148,8 +156,8 @@ impl Sweep {
         match results.sweep.as_ref().and_then(|sweep| sweep.recommended.as_ref()) {
             Some(recommended) => Ok(output::write(Some(file), recommended.toml.as_bytes())?),
             None => {
-                let what = format!("{}: nothing was saved, for no configuration meets the conditions", file.display());
-                Err(Failure::Usage(what))
+                let message = format!("{}: nothing was saved, because no configuration meets the conditions", file.display());
+                Err(Failure::Usage(message))
             }
         }
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A folder with these files; each holds its own name.
+/// Creates a folder with these files; each holds its own name.
 fn folder(files: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for file in files {
@@ -19,17 +19,17 @@ fn folder(files: &[&str]) -> TempDir {
     folder
 }
 
-/// What is found under a folder's paths, without the folder's own name.
-fn found(folder: &TempDir, paths: &[&str]) -> (Vec<(String, bool)>, Vec<String>) {
+/// Returns what is found below a folder, without the folder's own name.
+fn find_in(folder: &TempDir, paths: &[&str]) -> (Vec<(String, bool)>, Vec<String>) {
     let paths: Vec<PathBuf> = paths.iter().map(|path| folder.path().join(path)).collect();
-    let within = |text: String| text.replace(&format!("{}/", shown(folder.path())), "");
+    let within = |text: String| text.replace(&format!("{}/", display_path(folder.path())), "");
     let (inputs, errors) = find(Path::new(""), &paths);
     let inputs = inputs.into_iter().map(|input| (within(input.name), input.explicit));
     (inputs.collect(), errors.iter().map(|error| within(error.to_string())).collect())
 }
 
 fn names(folder: &TempDir, paths: &[&str]) -> Vec<String> {
-    let (inputs, errors) = found(folder, paths);
+    let (inputs, errors) = find_in(folder, paths);
     assert_eq!(errors, Vec::<String>::new());
     inputs.into_iter().map(|(name, _)| name).collect()
 }
@@ -60,7 +60,7 @@ fn a_folder_is_searched_in_order_of_names() {
 #[test]
 fn a_file_is_taken_whatever_its_name_and_each_once() {
     let folder = folder(&["log.txt", "a.jsonl"]);
-    let (inputs, _) = found(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
+    let (inputs, _) = find_in(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
     assert_eq!(inputs, [("log.txt".to_owned(), true), ("a.jsonl".to_owned(), true)]);
 }
 
@@ -75,19 +75,19 @@ fn a_pattern_is_what_a_shell_makes_of_it() {
 #[test]
 fn all_that_leads_nowhere_is_said() {
     let folder = folder(&["runs/Run7.jsonl", "empty/readme.md"]);
-    let (inputs, errors) = found(&folder, &["runs/run7", "runs/zzz", "no/such", "empty", "*.xyz", "a[", "runs"]);
+    let (inputs, errors) = find_in(&folder, &["runs/run7", "runs/zzz", "no/such", "empty", "*.xyz", "a[", "runs"]);
     assert_eq!(inputs, [("runs/Run7.jsonl".to_owned(), false)]);
     assert_eq!(
         errors,
         [
             "runs/run7: no such file or folder; did you mean runs/Run7.jsonl?",
-            "runs/zzz: no such file or folder; a file, a folder, a pattern in quotes ('runs/*.jsonl') or - can be given",
+            "runs/zzz: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
             "no/such: no such file or folder; its folder no cannot be opened either",
             "empty: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder",
-            "*.xyz: no file has a name like this (`*` stands for any part of a name, `**` for any folders)",
+            "*.xyz: no file matches (`*` matches any part of a name, `**` any folders)",
             "a[: not a valid pattern: Pattern syntax error near position 1: invalid range pattern",
         ]
-        .map(|error| error.replace("position 1", &format!("position {}", shown(folder.path()).len() + 2)))
+        .map(|error| error.replace("position 1", &format!("position {}", display_path(folder.path()).len() + 2)))
     );
 }
 
@@ -103,9 +103,9 @@ fn links_do_not_lead_out_of_a_folder() {
 
 #[test]
 fn names_are_the_same_however_a_path_is_written() {
-    assert_eq!(shown(Path::new("./runs//a.jsonl")), "runs/a.jsonl");
-    assert_eq!(shown(Path::new("../a.jsonl")), "../a.jsonl");
-    assert_eq!(shown(Path::new(".")), ".");
+    assert_eq!(display_path(Path::new("./runs//a.jsonl")), "runs/a.jsonl");
+    assert_eq!(display_path(Path::new("../a.jsonl")), "../a.jsonl");
+    assert_eq!(display_path(Path::new(".")), ".");
 }
 
 #[test]

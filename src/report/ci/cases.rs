@@ -1,4 +1,4 @@
-//! Results → cases: one for each transcript, policy and kind of finding that was looked for.
+//! Converts results to cases: one for each transcript, policy and kind of finding that was checked.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,22 +6,22 @@ use crate::analysis::study::BOUNDS;
 use crate::findings::{Case, Finding};
 use crate::results::saved::Results;
 
-/// Those of results in which findings were looked for; none where nobody asked, so that this is no pass.
+/// Returns no cases if `--findings` was not given, because a run without checks must not look like a pass.
 pub fn cases(results: &Results) -> Vec<Case> {
     let mut known = BTreeSet::new();
     let replayed = results.rows.iter().filter(|row| row.bound_of.is_none() && !BOUNDS.contains(&row.policy.as_str()));
-    let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|of| known.insert(*of));
-    let mut by_place: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
+    let replayed = replayed.map(|row| (row.transcript.as_str(), row.policy.as_str())).filter(|pair| known.insert(*pair));
+    let mut by_path_and_id: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
     for finding in &results.findings {
-        by_place.entry((&finding.path, &finding.id)).or_default().push(finding);
+        by_path_and_id.entry((&finding.path, &finding.id)).or_default().push(finding);
     }
-    let of = |(transcript, policy): (&str, &str), id: &String| {
-        let here = by_place.get(&(transcript, id.as_str())).into_iter().flatten().copied();
-        let findings = here.filter(|finding| finding.policy.as_deref() == Some(policy)).cloned().collect();
+    let case = |(transcript, policy): (&str, &str), id: &String| {
+        let of_transcript = by_path_and_id.get(&(transcript, id.as_str())).into_iter().flatten().copied();
+        let findings = of_transcript.filter(|finding| finding.policy.as_deref() == Some(policy)).cloned().collect();
         Case { group: transcript.to_owned(), name: format!("{policy}: {id}"), findings }
     };
     replayed
         .flat_map(|replayed| results.looked_for.iter().map(move |id| (replayed, id)))
-        .map(|(replayed, id)| of(replayed, id))
+        .map(|(replayed, id)| case(replayed, id))
         .collect()
 }

@@ -1,25 +1,25 @@
-//! Workflow commands, one a line, that GitHub shows beside the lines of a change.
+//! Renders findings as GitHub workflow commands, one per line; GitHub shows them beside the changed lines.
 
 use crate::findings::{Case, Finding, Level};
 use crate::util::text::plural;
 
 use super::escape;
 
-/// So many annotations of each level GitHub shows of one step.
+/// Maximum annotations of each level that GitHub shows for one step.
 const SHOWN: usize = 10;
 
-/// The worst first: what GitHub leaves out is then the least.
+/// Writes the most severe findings first, so that GitHub drops the least severe ones.
 pub fn render(cases: &[Case]) -> Vec<u8> {
     let mut findings: Vec<&Finding> = cases.iter().flat_map(|case| &case.findings).collect();
     findings.sort_by_key(|finding| finding.level);
     let mut lines: String = findings.iter().map(|finding| command(finding)).collect();
-    let of = |level: Level| findings.iter().filter(|finding| finding.level == level).count();
-    let left: usize = Level::ALL.into_iter().map(|level| of(level).saturating_sub(SHOWN)).sum();
+    let count = |level: Level| findings.iter().filter(|finding| finding.level == level).count();
+    let left: usize = Level::ALL.into_iter().map(|level| count(level).saturating_sub(SHOWN)).sum();
     if findings.is_empty() {
-        lines = format!("Nothing was found in {}.\n", plural(cases.len(), "case"));
+        lines = format!("No findings in {}.\n", plural(cases.len(), "case"));
     } else if left > 0 {
         let more = plural(left, "more finding");
-        lines += &format!("GitHub shows {SHOWN} of each level a step: {more} stand in this log alone.\n");
+        lines += &format!("GitHub shows {SHOWN} findings of each level per step: {more} are only in this log.\n");
     }
     lines.into_bytes()
 }
@@ -41,12 +41,12 @@ fn command(finding: &Finding) -> String {
     format!("::{command} {properties}::{}\n", message(&finding.message))
 }
 
-/// What a command says, on one line.
+/// Escapes the message of a command to one line.
 fn message(text: &str) -> String {
     escape::terminal(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A value that no other property and no message follows by itself.
+/// Escapes a property value, so that it cannot start another property or the message.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,7 +1,8 @@
-//! JUnit XML: a suite a group, a test a case. It keeps to what Ant's schema and Jenkins' both allow.
+//! Renders cases as JUnit XML: one test suite per group, one test per case. The output is valid for both Ant's schema
+//! and Jenkins'.
 //!
-//! Ant's schema asks for a time, a host and a date. No clock and no host is looked at: they are `0`, `localhost` and the first
-//! second of 1970, the same in every run. What XML cannot write is shown as what terminals cannot: `\u{b}`.
+//! Ant's schema requires a time, a host and a date. To give the same output in every run, they are fixed: `0`,
+//! `localhost` and the first second of 1970. Characters that XML cannot hold are escaped as for terminals: `\u{b}`.
 
 use std::io::{self, Write};
 
@@ -13,7 +14,7 @@ use crate::util::text::plural;
 
 use super::{escape, line};
 
-/// What a schema asks for and nobody knows.
+/// Placeholder for names that the schema requires and that are empty.
 const NAMELESS: &str = "unnamed";
 
 pub fn render(cases: &[Case]) -> Vec<u8> {
@@ -54,7 +55,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, id: usize, group: &str, cases: &[&Cas
     ];
     let suite = suite.iter().map(|(name, value)| (*name, value.as_str()));
     writer.create_element("testsuite").with_attributes(suite).write_inner_content(|writer| {
-        // Jenkins' older schema wants one at the least.
+        // Jenkins' older schema requires at least one property.
         writer.create_element("properties").write_inner_content(|writer| {
             writer.create_element("property").with_attributes([("name", "tool"), ("value", "recompact")]).write_empty().map(drop)
         })?;
@@ -69,7 +70,7 @@ fn suite<W: Write>(writer: &mut Writer<W>, id: usize, group: &str, cases: &[&Cas
     Ok(())
 }
 
-/// One `failure` for all that was found: schemas allow no second one, and most readers show but the first.
+/// Writes one `failure` for all findings of a case: the schemas allow only one, and most readers show only the first.
 fn test<W: Write>(writer: &mut Writer<W>, case: &Case) -> io::Result<()> {
     let (name, group) = (name(&case.name), name(&case.group));
     let test = writer.create_element("testcase");
@@ -97,7 +98,7 @@ fn text<W: Write>(writer: &mut Writer<W>, name: &str, text: &str) -> io::Result<
     if text.is_empty() { element.write_empty() } else { element.write_text_content(BytesText::new(text)) }.map(drop)
 }
 
-/// Notes are told, and nothing fails for them.
+/// Whether a finding fails its test. Notes do not: they are written as output.
 fn fails(finding: &Finding) -> bool {
     finding.level != Level::Note
 }

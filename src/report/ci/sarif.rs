@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, as code scanning reads it: one run, a rule a kind of finding, a result a finding.
+//! Renders cases as SARIF 2.1.0 for code scanning: one run, one rule per kind of finding, one result per finding.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::report::json::write_rows;
 
 use super::escape;
 
-/// The log, its runs, a run, its results: a line each.
+/// Nesting depth of line breaks: the log, its runs, a run and its results get one line per member.
 const BROKEN: usize = 4;
-/// What the fingerprints are made of; another number where that changes.
+/// Name and version of the fingerprint; the number must change if the hashed fields change.
 const FINGERPRINT: &str = "findingPlace/v1";
 
 pub fn render(cases: &[Case]) -> Vec<u8> {
@@ -22,15 +22,15 @@ pub fn render(cases: &[Case]) -> Vec<u8> {
     for finding in &findings {
         if !indices.contains_key(finding.id.as_str()) {
             indices.insert(&finding.id, rules.len());
-            rules.push(unknown(finding));
+            rules.push(rule_without_page(finding));
         }
     }
-    let mut seen = HashMap::new();
+    let mut counts = HashMap::new();
     let result = |finding: &&Finding| {
-        let place = place(finding);
-        let times: &mut usize = seen.entry(place).or_default();
-        *times += 1;
-        result(finding, indices[finding.id.as_str()], &format!("{place:016x}:{times}"))
+        let hash = location_hash(finding);
+        let count: &mut usize = counts.entry(hash).or_default();
+        *count += 1;
+        result(finding, indices[finding.id.as_str()], &format!("{hash:016x}:{count}"))
     };
     let results: Vec<Value> = findings.iter().map(result).collect();
     let log = json!({
@@ -63,8 +63,8 @@ fn rule(kind: &FindingKind) -> Value {
     })
 }
 
-/// Of a kind that is no finding in a replay or a file: it is named, and its messages say the rest.
-fn unknown(finding: &Finding) -> Value {
+/// The rule of a kind without a page, such as a gate's; its messages explain the rest.
+fn rule_without_page(finding: &Finding) -> Value {
     let id = escape::terminal(&finding.id);
     json!({ "id": id, "shortDescription": { "text": id }, "defaultConfiguration": { "level": finding.level.name() } })
 }
@@ -85,7 +85,7 @@ fn result(finding: &Finding, rule: usize, fingerprint: &str) -> Value {
     let mut properties = Map::new();
     properties.extend(finding.call.map(|call| ("call".to_owned(), call.into())));
     properties.extend(finding.policy.as_ref().map(|policy| ("policy".to_owned(), escape::terminal(policy).into())));
-    properties.insert("data".to_owned(), harmless(&Value::Object(finding.data.clone())));
+    properties.insert("data".to_owned(), escaped(&Value::Object(finding.data.clone())));
     json!({
         "ruleId": escape::terminal(&finding.id),
         "ruleIndex": rule,
@@ -97,30 +97,31 @@ fn result(finding: &Finding, rule: usize, fingerprint: &str) -> Value {
     })
 }
 
-/// Where it is, and not what it says: the same in the next run, though its numbers change.
-fn place(finding: &Finding) -> u64 {
+/// Hashes where a finding is, without its message, so that the next run gives the same fingerprint even if numbers
+/// change.
+fn location_hash(finding: &Finding) -> u64 {
     let Finding { id, path, line, call, policy, conversation, .. } = finding;
     xxh3_64(json!([id, path, line, call, policy, conversation]).to_string().as_bytes())
 }
 
-/// A plain text in which SARIF sees no link.
+/// Escapes a message, so that SARIF sees no link in it.
 fn message(text: &str) -> String {
     escape::terminal(text).replace("](", r"]\u{28}")
 }
 
-/// Data whose texts no viewer trips over.
-fn harmless(data: &Value) -> Value {
+/// Escapes all texts in the data, so that viewers can show them.
+fn escaped(data: &Value) -> Value {
     match data {
         Value::String(text) => escape::terminal(text).into(),
-        Value::Array(items) => items.iter().map(harmless).collect(),
+        Value::Array(items) => items.iter().map(escaped).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (escape::terminal(name).into_owned(), harmless(value))).collect()
+            fields.iter().map(|(name, value)| (escape::terminal(name).into_owned(), escaped(value))).collect()
         }
         other => other.clone(),
     }
 }
 
-/// A path as a URI: relative to where the program ran, unless it is absolute.
+/// Converts a path to a URI: relative to the working directory, unless the path is absolute.
 fn uri(path: &str) -> String {
     let keeps = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded = |text: &str| -> String {

@@ -1,26 +1,32 @@
-//! A verdict as a sentence that somebody understands who has never seen the suite.
+//! A verdict as a sentence that a reader who does not know the suite understands.
 
 use super::number_format;
 use crate::analysis::gate::{Moved, Outcome, RuleKind, Verdict};
 use crate::metrics::column::{Column, Direction};
 use crate::results::saved::Unit;
 
-/// What happened, before, after, what is allowed, where it comes from, and what the column counts.
+/// Returns what happened, the value before and after, what is allowed, which transcript caused it, and what the column
+/// counts.
 pub fn sentence(verdict: &Verdict) -> String {
     let column = &verdict.rule.column;
-    let said = match (&verdict.outcome, &verdict.rule.demand) {
+    let statement = match (&verdict.outcome, &verdict.rule.demand) {
         (Outcome::Undecided(why), _) => {
-            let what = "`recompact check --update` writes the baseline anew";
-            return format!("{}: `{}` could not be judged: {why}; {what}", whose(verdict), verdict.rule.written());
+            let advice = "`recompact check --update` writes a new baseline";
+            return format!("{}: `{}` could not be judged: {why}; {advice}", policy_and_suite(verdict), verdict.rule.written());
         }
         (_, RuleKind::Limit(condition)) => limit(verdict, condition.words()),
         (_, RuleKind::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
     };
-    let moved = verdict.moved.as_ref().map_or_else(String::new, |moved| from(moved, column));
-    format!("{}: {said}.{moved} What {} counts: {}.", whose(verdict), column.id, column.about.trim_end_matches('.'))
+    let cause = verdict.moved.as_ref().map_or_else(String::new, |moved| cause(moved, column));
+    format!(
+        "{}: {statement}.{cause} What {} counts: {}.",
+        policy_and_suite(verdict),
+        column.id,
+        column.about.trim_end_matches('.')
+    )
 }
 
-fn whose(verdict: &Verdict) -> String {
+fn policy_and_suite(verdict: &Verdict) -> String {
     format!("policy {} in suite {}", verdict.policy, verdict.suite)
 }
 
@@ -28,58 +34,58 @@ fn whose(verdict: &Verdict) -> String {
 fn limit(verdict: &Verdict, words: &str) -> String {
     let Verdict { before, after, allowed, .. } = *verdict;
     let column = &verdict.rule.column;
-    let told = |value: Option<f64>| told(column.unit, value, &[before, after, allowed]);
+    let shown = |value: Option<f64>| format_distinct(column.unit, value, &[before, after, allowed]);
     let was = match before {
         Some(_) if before == after => "; so it is in the baseline".to_owned(),
-        Some(_) => format!("; the baseline has {}", told(before)),
+        Some(_) => format!("; the baseline has {}", shown(before)),
         None => String::new(),
     };
     match after {
-        Some(_) => format!("{} is {} and must be {words} {}{was}", column.id, told(after), told(allowed)),
-        None => format!("{} has no value here and must be {words} {}{was}", column.id, told(allowed)),
+        Some(_) => format!("{} is {} and must be {words} {}{was}", column.id, shown(after), shown(allowed)),
+        None => format!("{} has no value here and must be {words} {}{was}", column.id, shown(allowed)),
     }
 }
 
 /// `kept.hit fell from 92.1% to 71.2%, by 20.9 points; it may fall by 1% of that, so it must be at least 91.2%`
-fn tolerance(verdict: &Verdict, tolerated: &str) -> String {
+fn tolerance(verdict: &Verdict, tolerance: &str) -> String {
     let Verdict { before, after, allowed, .. } = *verdict;
     let Column { id, unit, better, .. } = &verdict.rule.column;
-    let told = |value: Option<f64>| told(*unit, value, &[before, after, allowed]);
+    let shown = |value: Option<f64>| format_distinct(*unit, value, &[before, after, allowed]);
     let (went, may, bound) = match better {
         Direction::Higher => ("fell", "fall", "at least"),
         Direction::Lower | Direction::Neither => ("rose", "rise", "at most"),
     };
-    let tolerated = match (tolerated.ends_with('%'), unit) {
+    let allowance = match (tolerance.ends_with('%'), unit) {
         _ if allowed == before => "nothing".to_owned(),
-        (true, _) => format!("{tolerated} of that"),
+        (true, _) => format!("{tolerance} of that"),
         (false, _) => amount(*unit, before.zip(allowed).map_or(0.0, |(before, allowed)| (before - allowed).abs())),
     };
     match after {
         Some(_) => {
             let by = amount(*unit, before.zip(after).map_or(0.0, |(before, after)| (after - before).abs()));
             format!(
-                "{id} {went} from {} to {}, by {by}; it may {may} by {tolerated}, so it must be {bound} {}",
-                told(before),
-                told(after),
-                told(allowed)
+                "{id} {went} from {} to {}, by {by}; it may {may} by {allowance}, so it must be {bound} {}",
+                shown(before),
+                shown(after),
+                shown(allowed)
             )
         }
-        None => format!("{id} was {} and has no value any more", told(before)),
+        None => format!("{id} was {} and has no value any more", shown(before)),
     }
 }
 
-fn from(moved: &Moved, column: &Column) -> String {
+fn cause(moved: &Moved, column: &Column) -> String {
     let Moved { transcript, before, after } = moved;
     match before {
         Some(before) if before != after => {
-            let told = |value: f64| told(column.unit, Some(value), &[Some(*before), Some(*after)]);
-            format!(" {transcript} moved most: {} → {}.", told(*before), told(*after))
+            let shown = |value: f64| format_distinct(column.unit, Some(value), &[Some(*before), Some(*after)]);
+            format!(" {transcript} moved most: {} → {}.", shown(*before), shown(*after))
         }
         _ => format!(" {transcript} is farthest from it: {}.", number_format::value(column.unit, Some(*after))),
     }
 }
 
-/// A size of a difference: shares in points.
+/// Formats the size of a difference; shares are in percentage points.
 fn amount(unit: Unit, size: f64) -> String {
     match unit {
         Unit::Share => format!("{} points", difference(unit, size).trim_start_matches('+')),
@@ -87,20 +93,21 @@ fn amount(unit: Unit, size: f64) -> String {
     }
 }
 
-/// A difference with its sign; with all of its digits where it would be shown as none.
+/// Formats a difference with its sign; with all its digits if it would be shown as 0.
 pub fn difference(unit: Unit, value: f64) -> String {
     let text = number_format::difference(unit, value);
-    match text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) || value == 0.0 {
-        true => text,
-        false => format!("{}{}", if value > 0.0 { "+" } else { "" }, if unit == Unit::Share { value * 100.0 } else { value }),
+    if text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) || value == 0.0 {
+        text
+    } else {
+        format!("{}{}", if value > 0.0 { "+" } else { "" }, if unit == Unit::Share { value * 100.0 } else { value })
     }
 }
 
-/// A value as people read it, with more digits where another one beside it would be shown alike.
-fn told(unit: Unit, value: Option<f64>, beside: &[Option<f64>]) -> String {
+/// Formats a value, with more digits if another value in the same sentence would look the same.
+fn format_distinct(unit: Unit, value: Option<f64>, others: &[Option<f64>]) -> String {
     let text = number_format::value(unit, value);
     let is_alike = |other: &&Option<f64>| other.is_some() && **other != value && number_format::value(unit, **other) == text;
-    match (value, beside.iter().find(is_alike)) {
+    match (value, others.iter().find(is_alike)) {
         (Some(value), Some(_)) if unit == Unit::Share => format!("{}%", number_format::grouped(value * 100.0, 4)),
         (Some(value), Some(_)) => format!("{value}"),
         _ => text,

@@ -1,129 +1,137 @@
-//! Tokens per call over one conversation: a line a policy, what its layers took out, the window, the recorded compactions.
+//! Plot of tokens per call over one conversation: one line per policy, the edits of its layers, the context window, the
+//! recorded compactions.
 
 use std::collections::BTreeSet;
 
 use super::super::table_model::{ColumnHeader, TableModel};
 use super::super::{escape, number_format};
-use super::figure::{area, numbers};
+use super::figure::{area, data_details};
 use super::plot::{self, Scale};
-use super::series::{PolicySeries, SeriesStyle, is_end};
+use super::series::{PolicySeries, SeriesStyle, is_bound};
 use crate::results::saved::{EventMark, TraceLine, TraceRow, Unit};
 
-/// Steps of a line; a screen shows no more, and a page of a hundred conversations stays small.
-const STEPS: usize = 160;
-/// Pixels: of the plot, of one policy's lane of edits.
+/// Maximum steps of one line. A screen shows no more, and a page with a hundred conversations stays small.
+const MAX_STEPS: usize = 160;
+/// Heights in pixels: the plot; one policy's lane of edits.
 const HEIGHT: usize = 320;
-const LANE: usize = 11;
-/// A window this many times the largest request would press all lines to the floor: it is told, not drawn.
-const FAR: f64 = 2.5;
-/// An edit that took out this share of the context is marked on the line.
-const LARGE: f64 = 0.2;
-/// Marks on one line.
-const MARKS: usize = 30;
+const LANE_HEIGHT: usize = 11;
+/// The window is drawn only if it is at most this many times the largest request; a higher one would squeeze all lines,
+/// so it is only written.
+const MAX_WINDOW_RATIO: f64 = 2.5;
+/// An edit that removes at least this share of the context gets a mark on the line.
+const LARGE_EDIT: f64 = 0.2;
+/// Maximum marks on one line.
+const MAX_MARKS: usize = 30;
 
-/// Several calls that are drawn as one.
+/// Consecutive calls drawn as one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// From 1, both included.
+pub struct CallStep {
+    /// First and last call, counted from 1, both included.
     pub first: usize,
     pub last: usize,
-    /// The most tokens any of them sent.
+    /// Tokens of the largest request among these calls.
     pub tokens: u64,
 }
 
-/// At most `most` steps, each as high as the highest of its calls: no peak is lost.
-pub fn decimate(tokens: &[u64], most: usize) -> Vec<Step> {
-    let steps = tokens.len().min(most);
-    let step = |at: usize| {
-        let (from, to) = (at * tokens.len() / steps, (at + 1) * tokens.len() / steps);
-        Step { first: from + 1, last: to, tokens: tokens[from..to].iter().copied().max().unwrap_or(0) }
+/// Divides calls into at most `limit` steps. A step is as high as its largest call, so no peak is lost.
+pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
+    let steps = tokens.len().min(largest);
+    let step = |index: usize| {
+        let (from, to) = (index * tokens.len() / steps, (index + 1) * tokens.len() / steps);
+        CallStep { first: from + 1, last: to, tokens: tokens[from..to].iter().copied().max().unwrap_or(0) }
     };
     (0..steps).map(step).collect()
 }
 
-/// The plot and its numbers.
-pub fn draw(row: &TraceRow, cast: &PolicySeries) -> String {
-    let lines: Vec<(&SeriesStyle, &TraceLine)> =
-        cast.drawn.iter().filter_map(|look| Some((look, row.lines.iter().find(|line| line.policy == look.policy)?))).collect();
+/// Draws the plot and its data table.
+pub fn draw(row: &TraceRow, series: &PolicySeries) -> String {
+    let lines: Vec<(&SeriesStyle, &TraceLine)> = series
+        .drawn
+        .iter()
+        .filter_map(|style| Some((style, row.lines.iter().find(|line| line.policy == style.policy)?)))
+        .collect();
     let calls = lines.iter().map(|(_, line)| line.tokens.len()).max().unwrap_or(0);
-    let most = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
+    let largest = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
     if calls == 0 {
         return r#"<p class="below">No call was replayed.</p>"#.to_owned();
     }
     let window = row.window as f64;
-    let near = window > 0.0 && window <= most * FAR;
-    let up = Scale::around([0.0, most, if near { window } else { 0.0 }].into_iter());
-    let across = Scale::exact(1.0, calls.max(2) as f64);
+    let window_fits = window > 0.0 && window <= largest * MAX_WINDOW_RATIO;
+    let y_scale = Scale::around([0.0, largest, if window_fits { window } else { 0.0 }].into_iter());
+    let x_scale = Scale::exact(1.0, calls.max(2) as f64);
 
-    let mut inside = plot::upright(&up, Unit::Tokens, "~tokens of the request");
-    inside += &across
+    let mut drawing = plot::vertical_axis(&y_scale, Unit::Tokens, "~tokens of the request");
+    drawing += &x_scale
         .ticks
         .iter()
-        .map(|tick| plot::line("grid", (across.at(*tick), 0.0), (across.at(*tick), 100.0)))
+        .map(|tick| plot::line("grid", (x_scale.position(*tick), 0.0), (x_scale.position(*tick), 100.0)))
         .collect::<String>();
     for call in &row.recorded {
-        let x = across.at(*call as f64);
-        inside += &plot::line("recorded", (x, 0.0), (x, 100.0));
+        let x = x_scale.position(*call as f64);
+        drawing += &plot::line("recorded", (x, 0.0), (x, 100.0));
     }
-    let told = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
-    if near {
-        let y = up.down(window);
-        // Above the topmost line stands the name of the axis.
+    let label = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
+    if window_fits {
+        let y = y_scale.position_from_top(window);
+        // The axis name is above the plot, so a label near the top goes below its line.
         let dy = if y < 6.0 { 15 } else { -6 };
-        inside += &plot::line("window", (0.0, y), (100.0, y));
-        inside += &format!(r#"<text class="told" x="0" y="{}%" dx="6" dy="{dy}">{told}</text>"#, plot::place(y));
+        drawing += &plot::line("window", (0.0, y), (100.0, y));
+        drawing += &format!(r#"<text class="remark" x="0" y="{}%" dx="6" dy="{dy}">{label}</text>"#, plot::percent(y));
     } else if window > 0.0 {
-        inside += &format!(r#"<text class="told" x="100%" y="0" dy="-6" text-anchor="end">{told}: far above</text>"#);
+        drawing +=
+            &format!(r#"<text class="remark" x="100%" y="0" dy="-6" text-anchor="end">{label}: far above the plot</text>"#);
     }
     let (mut lanes, mut lane) = (String::new(), 0);
-    for (look, line) in &lines {
-        let steps = decimate(&line.tokens, STEPS);
-        inside += &series(look, line, &steps, &across, &up);
+    for (style, line) in &lines {
+        let steps = decimate(&line.tokens, MAX_STEPS);
+        drawing += &draw_line(style, line, &steps, &x_scale, &y_scale);
         if !line.events.is_empty() {
-            lanes += &edits(look, line, &across, lane);
+            lanes += &draw_edits(style, line, &x_scale, lane);
             lane += 1;
         }
     }
     let name = format!("Tokens per call, {} calls", number_format::grouped(calls as f64, 0));
-    let about = "A line a policy; below it, a tick at every call before which its layers made an edit.";
-    let height = lane * LANE + 4;
-    let lanes = plot::level(&across, Unit::Count, "call", false) + &lanes;
+    let about = "One line per policy; below, a tick at each call before which its layers made an edit.";
+    let height = lane * LANE_HEIGHT + 4;
+    let lanes = plot::horizontal_axis(&x_scale, Unit::Count, "call", false) + &lanes;
     format!(
         r#"<div class="plot calls" data-calls="{calls}">{}{}</div>{}"#,
-        area("over-time", HEIGHT, "img", &name, about, &inside),
+        area("over-time", HEIGHT, "img", &name, about, &drawing),
         area("lanes", height, "img", "Edits", about, &lanes),
-        numbers(&data(&lines), cast)
+        data_details(&data_table(&lines), series)
     )
 }
 
-fn series(look: &SeriesStyle, line: &TraceLine, steps: &[Step], across: &Scale, up: &Scale) -> String {
-    let at = |step: &Step| (across.at((step.first + step.last) as f64 / 2.0), up.down(step.tokens as f64));
+fn draw_line(style: &SeriesStyle, line: &TraceLine, steps: &[CallStep], x_scale: &Scale, y_scale: &Scale) -> String {
+    let position = |step: &CallStep| {
+        (x_scale.position((step.first + step.last) as f64 / 2.0), y_scale.position_from_top(step.tokens as f64))
+    };
     let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
-    let path = plot::path("stroke", "", steps.iter().map(at));
+    let path = plot::path("stroke", "", steps.iter().map(position));
     let mut large: Vec<&EventMark> =
-        line.events.iter().filter(|event| share_out(event) >= LARGE && !is_end(look.policy)).collect();
+        line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !is_bound(style.policy)).collect();
     large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
-    let of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
-    let mut marked: Vec<&Step> = large.iter().take(MARKS).filter_map(of).collect();
+    let step_of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
+    let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();
     marked.sort_by_key(|step| step.first);
     marked.dedup();
-    let marks: String = marked.iter().map(|step| plot::mark("event", look.mark, at(step))).collect();
+    let marks: String = marked.iter().map(|step| plot::mark("event", style.mark, position(step))).collect();
     format!(
-        r#"<g class="series {}" data-p="{place}" data-line="{place}" data-name="{}" data-tokens="{}" data-layers="{}" data-events="{}">{path}{marks}</g>"#,
-        look.class,
-        escape::html(look.policy),
+        r#"<g class="series {}" data-p="{index}" data-line="{index}" data-name="{}" data-tokens="{}" data-layers="{}" data-events="{}">{path}{marks}</g>"#,
+        style.class,
+        escape::html(style.policy),
         tokens.join(" "),
         layers(line).into_iter().map(escape::html).collect::<Vec<_>>().join("\n"),
         events(line, steps),
-        place = look.place,
+        index = style.index,
     )
 }
 
-fn share_out(event: &EventMark) -> f64 {
+fn removed_share(event: &EventMark) -> f64 {
     event.before.saturating_sub(event.after) as f64 / event.before.max(1) as f64
 }
 
-/// The layers that made edits, in the order of their first.
+/// Returns the layers that made edits, in the order of their first edit.
 fn layers(line: &TraceLine) -> Vec<&str> {
     let mut layers: Vec<&str> = Vec::new();
     for event in &line.events {
@@ -134,9 +142,9 @@ fn layers(line: &TraceLine) -> Vec<&str> {
     layers
 }
 
-/// `step:edits:tokens:layers` for every step with edits: how many, what they took out together, and which of [`layers`] made
-/// them (`0,2`).
-fn events(line: &TraceLine, steps: &[Step]) -> String {
+/// Returns `step:edits:tokens:layers` for each step with edits: the number of edits, the tokens they removed together,
+/// and indices into [`layers`] (`0,2`).
+fn events(line: &TraceLine, steps: &[CallStep]) -> String {
     let known = layers(line);
     let mut sums: Vec<(usize, usize, i64, BTreeSet<usize>)> = Vec::new();
     for event in &line.events {
@@ -151,37 +159,38 @@ fn events(line: &TraceLine, steps: &[Step]) -> String {
             _ => sums.push((step, 1, freed, layer.into_iter().collect())),
         }
     }
-    let told = |(step, edits, freed, layers): &(usize, usize, i64, BTreeSet<usize>)| {
+    let label = |(step, edits, freed, layers): &(usize, usize, i64, BTreeSet<usize>)| {
         let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
         format!("{step}:{edits}:{freed}:{}", layers.join(","))
     };
-    sums.iter().map(told).collect::<Vec<_>>().join(" ")
+    sums.iter().map(label).collect::<Vec<_>>().join(" ")
 }
 
-/// One policy's ticks, its mark before them.
-fn edits(look: &SeriesStyle, line: &TraceLine, across: &Scale, lane: usize) -> String {
-    let y = lane * LANE + 2;
-    let mut calls: Vec<i64> = line.events.iter().map(|event| (across.at(event.call as f64) * 10.0).round() as i64).collect();
+/// Draws the ticks of one policy, with its mark before them.
+fn draw_edits(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, lane: usize) -> String {
+    let y = lane * LANE_HEIGHT + 2;
+    let mut calls: Vec<i64> =
+        line.events.iter().map(|event| (x_scale.position(event.call as f64) * 10.0).round() as i64).collect();
     calls.dedup();
-    let ticks: String = calls.iter().map(|x| format!("M{x} 0v{}", LANE - 4)).collect();
+    let ticks: String = calls.iter().map(|x| format!("M{x} 0v{}", LANE_HEIGHT - 4)).collect();
     format!(
-        r##"<g class="lane {}" data-p="{place}" data-line="{place}"><use class="mark" href="#m{}" x="-14" y="{}"/><svg class="stretched" y="{y}" width="100%" height="{h}" viewBox="0 0 1000 {h}" preserveAspectRatio="none"><path class="tick" d="{ticks}"/></svg></g>"##,
-        look.class,
-        look.mark % 8,
-        y + (LANE - 4) / 2,
-        place = look.place,
-        h = LANE - 4,
+        r##"<g class="lane {}" data-p="{index}" data-line="{index}"><use class="mark" href="#m{}" x="-14" y="{}"/><svg class="stretched" y="{y}" width="100%" height="{h}" viewBox="0 0 1000 {h}" preserveAspectRatio="none"><path class="tick" d="{ticks}"/></svg></g>"##,
+        style.class,
+        style.mark % 8,
+        y + (LANE_HEIGHT - 4) / 2,
+        index = style.index,
+        h = LANE_HEIGHT - 4,
     )
 }
 
-fn data(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
-    let row = |(look, line): &(&SeriesStyle, &TraceLine)| {
+fn data_table(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
+    let row = |(style, line): &(&SeriesStyle, &TraceLine)| {
         let tokens = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
         let mut sorted = line.tokens.clone();
         sorted.sort_unstable();
         let freed: i64 = line.events.iter().map(|event| event.before as i64 - event.after as i64).sum();
         vec![
-            look.policy.to_owned(),
+            style.policy.to_owned(),
             number_format::grouped(line.tokens.len() as f64, 0),
             tokens(line.tokens.first().copied()),
             tokens(sorted.get(sorted.len() / 2).copied()),
@@ -191,10 +200,10 @@ fn data(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {
             number_format::grouped(freed as f64, 0),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens taken out"].map(ColumnHeader::numbers));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(["calls", "~first", "~median", "~largest", "~last", "edits", "~tokens removed"].map(ColumnHeader::numbers));
     let rows = lines.iter().map(row).collect();
-    TableModel { title: "Tokens per call".to_owned(), measure: String::new(), heads, rows, below: vec![] }
+    TableModel { title: "Tokens per call".to_owned(), subject: String::new(), headers, rows, footnotes: vec![] }
 }
 
 #[cfg(test)]
@@ -203,7 +212,7 @@ mod tests {
 
     #[test]
     fn no_peak_is_lost() {
-        let step = |first, last, tokens| Step { first, last, tokens };
+        let step = |first, last, tokens| CallStep { first, last, tokens };
         assert_eq!(decimate(&[5, 9, 2, 7, 1], 2), [step(1, 2, 9), step(3, 5, 7)]);
         assert_eq!(decimate(&[5, 9], 160), [step(1, 1, 5), step(2, 2, 9)]);
         assert_eq!(decimate(&[], 160), []);

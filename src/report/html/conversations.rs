@@ -1,5 +1,7 @@
-//! One conversation at a time: its calls, its values by policy, its misses and its notes. All but the longest are packed until
-//! they are chosen: a hundred of them would take the browser a second.
+//! The section that shows one conversation at a time: its calls, its values by policy, its lost facts and its notes.
+//!
+//! Only the longest conversation is in the page as markup; the others are compressed until they are chosen, because a
+//! hundred of them would take the browser a second.
 
 use std::collections::HashMap;
 
@@ -11,11 +13,11 @@ use super::{calls, misses, table};
 use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
 use crate::util::text::plural;
 
-/// Conversations that are on the page, the longest ones: more make it slow.
-const SHOWN: usize = 150;
+/// Maximum conversations on the page, the longest ones first; more would make it slow.
+const MAX_CONVERSATIONS: usize = 150;
 
-/// What is known of one conversation.
-struct About<'a> {
+/// The data of one conversation.
+struct ConversationData<'a> {
     transcript: &'a str,
     conversation: &'a str,
     calls: usize,
@@ -23,115 +25,131 @@ struct About<'a> {
     rows: Vec<&'a Row>,
 }
 
-type Place<'a> = (&'a str, &'a str);
+/// Transcript and name of a conversation.
+type ConversationKey<'a> = (&'a str, &'a str);
 
-pub fn draw(results: &Results, cast: &PolicySeries) -> String {
-    let all = all(results);
-    let Some(longest) = all.iter().enumerate().max_by_key(|(at, about)| (about.calls, std::cmp::Reverse(*at))).map(|(at, _)| at)
+pub fn draw(results: &Results, series: &PolicySeries) -> String {
+    let conversations = collect(results);
+    let Some(longest) = conversations
+        .iter()
+        .enumerate()
+        .max_by_key(|(index, data)| (data.calls, std::cmp::Reverse(*index)))
+        .map(|(index, _)| index)
     else {
         return String::new();
     };
-    let mut shown: Vec<usize> = (0..all.len()).collect();
-    shown.sort_by_key(|at| (std::cmp::Reverse(all[*at].calls), *at));
-    shown.truncate(SHOWN);
+    let mut shown: Vec<usize> = (0..conversations.len()).collect();
+    shown.sort_by_key(|index| (std::cmp::Reverse(conversations[*index].calls), *index));
+    shown.truncate(MAX_CONVERSATIONS);
     shown.sort_unstable();
-    let folder = common_folder(all.iter().map(|about| about.transcript));
-    let option = |at: &usize| {
-        let about = &all[*at];
-        let chosen = if *at == longest { " selected" } else { "" };
-        let name = escape::html(&about.transcript[folder.len()..]);
+    let folder = common_folder(conversations.iter().map(|data| data.transcript));
+    let option = |index: &usize| {
+        let data = &conversations[*index];
+        let chosen = if *index == longest { " selected" } else { "" };
+        let name = escape::html(&data.transcript[folder.len()..]);
         format!(
-            r#"<option value="{at}"{chosen}>{name} · {} ({})</option>"#,
-            escape::html(about.conversation),
-            plural(about.calls, "call")
+            r#"<option value="{index}"{chosen}>{name} · {} ({})</option>"#,
+            escape::html(data.conversation),
+            plural(data.calls, "call")
         )
     };
     let options: String = shown.iter().map(option).collect();
-    let misses = by_place(&results.misses, |miss| (&miss.transcript, &miss.conversation));
+    let misses = by_conversation(&results.misses, |miss| (&miss.transcript, &miss.conversation));
     let mut notes: HashMap<&str, Vec<&ResultNote>> = HashMap::new();
     results.notes.iter().for_each(|note| notes.entry(&note.path).or_default().push(note));
-    let panel = |at: &usize| {
-        let about = &all[*at];
-        let misses = misses.get(&(about.transcript, about.conversation)).map_or(&[][..], Vec::as_slice);
-        let notes = notes.get(about.transcript).map_or(&[][..], Vec::as_slice);
-        let inside = panel(results, cast, about, misses, notes);
-        if *at == longest {
-            format!(r#"<div id="conversation" data-t="{at}">{inside}</div>"#)
+    let panel = |index: &usize| {
+        let data = &conversations[*index];
+        let misses = misses.get(&(data.transcript, data.conversation)).map_or(&[][..], Vec::as_slice);
+        let notes = notes.get(data.transcript).map_or(&[][..], Vec::as_slice);
+        let inside = panel(results, series, data, misses, notes);
+        if *index == longest {
+            format!(r#"<div id="conversation" data-t="{index}">{inside}</div>"#)
         } else {
             let packed = super::pack(inside.as_bytes());
-            format!(r#"<script type="text/plain" class="panel" data-t="{at}">{packed}</script>"#)
+            format!(r#"<script type="text/plain" class="panel" data-t="{index}">{packed}</script>"#)
         }
     };
     let panels: String = shown.iter().map(panel).collect();
-    let left = match all.len() - shown.len() {
+    let left_out = match conversations.len() - shown.len() {
         0 => String::new(),
         left => {
-            format!(r#"<p class="below">{}, shorter ones, are in the saved data only.</p>"#, plural(left, "more conversation"))
+            format!(
+                r#"<p class="below">{}, the shorter ones, are only in the saved data.</p>"#,
+                plural(left, "more conversation")
+            )
         }
     };
-    let within = if folder.is_empty() {
+    let folder_note = if folder.is_empty() {
         String::new()
     } else {
         format!(r#"<p class="below">All in <bdi>{}</bdi></p>"#, escape::html(folder))
     };
     format!(
-        r#"<div class="chooser"><label for="choose">Conversation</label><select id="choose">{options}</select><button type="button" class="live" id="before" aria-label="The conversation before">←</button><button type="button" class="live" id="after" aria-label="The next conversation">→</button></div>{within}{left}{}<p class="below">{}</p>{panels}"#,
-        cast.legend(LEGEND),
-        escape::html(&cast.left_out(results)),
+        r#"<div class="chooser"><label for="choose">Conversation</label><select id="choose">{options}</select><button type="button" class="live" id="before" aria-label="Previous conversation">←</button><button type="button" class="live" id="after" aria-label="Next conversation">→</button></div>{folder_note}{left_out}{}<p class="below">{}</p>{panels}"#,
+        series.legend(LEGEND),
+        escape::html(&series.left_out(results)),
     )
 }
 
-/// What is drawn beside the lines.
+/// Legend entries for everything but the policies' lines.
 const LEGEND: &str = r#"<span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><line class="window" x1="0" x2="30" y1="6" y2="6"/></svg>window</span><span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><line class="recorded" x1="15" x2="15" y1="0" y2="12"/></svg>recorded compaction</span><span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><path class="tick" d="M6 2v8M11 2v8M22 2v8"/></svg>edits of layers</span>"#;
 
-/// Conversations in the order of the rows; those that only have a trace after them.
-fn all(results: &Results) -> Vec<About<'_>> {
-    let mut places: HashMap<Place, usize> = HashMap::new();
-    let mut all: Vec<About> = Vec::new();
+/// Returns the conversations in the order of the rows; conversations that only have a trace come last.
+fn collect(results: &Results) -> Vec<ConversationData<'_>> {
+    let mut indices: HashMap<ConversationKey, usize> = HashMap::new();
+    let mut conversations: Vec<ConversationData> = Vec::new();
     let rows = results.rows.iter().map(|row| (&row.transcript, &row.conversation, Some(row), None));
     let traces = results.traces.iter().map(|trace| (&trace.transcript, &trace.conversation, None, Some(trace)));
     for (transcript, conversation, row, trace) in rows.chain(traces) {
-        let place = *places.entry((transcript, conversation)).or_insert(all.len());
-        if place == all.len() {
-            all.push(About { transcript, conversation, calls: 0, trace: None, rows: Vec::new() });
+        let index = *indices.entry((transcript, conversation)).or_insert(conversations.len());
+        if index == conversations.len() {
+            conversations.push(ConversationData { transcript, conversation, calls: 0, trace: None, rows: Vec::new() });
         }
-        let about = &mut all[place];
-        about.rows.extend(row);
-        about.trace = about.trace.or(trace);
-        about.calls =
-            about.calls.max(trace.map_or(0, |trace| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0)));
+        let data = &mut conversations[index];
+        data.rows.extend(row);
+        data.trace = data.trace.or(trace);
+        data.calls = data.calls.max(trace.map_or(0, |trace| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0)));
     }
-    all
+    conversations
 }
 
-fn by_place<'a, T>(all: &'a [T], place: impl Fn(&'a T) -> (&'a String, &'a String)) -> HashMap<Place<'a>, Vec<&'a T>> {
-    let mut by_place: HashMap<Place, Vec<&T>> = HashMap::new();
-    for one in all {
-        let (transcript, conversation) = place(one);
-        by_place.entry((transcript, conversation)).or_default().push(one);
+fn by_conversation<'a, T>(
+    items: &'a [T],
+    key: impl Fn(&'a T) -> (&'a String, &'a String),
+) -> HashMap<ConversationKey<'a>, Vec<&'a T>> {
+    let mut by_conversation: HashMap<ConversationKey, Vec<&T>> = HashMap::new();
+    for item in items {
+        let (transcript, conversation) = key(item);
+        by_conversation.entry((transcript, conversation)).or_default().push(item);
     }
-    by_place
+    by_conversation
 }
 
-fn panel(results: &Results, cast: &PolicySeries, about: &About, missed: &[&MissRow], notes: &[&ResultNote]) -> String {
-    let name = format!("{} · {}", escape::html(about.transcript), escape::html(about.conversation));
+fn panel(
+    results: &Results,
+    series: &PolicySeries,
+    data: &ConversationData,
+    misses: &[&MissRow],
+    notes: &[&ResultNote],
+) -> String {
+    let name = format!("{} · {}", escape::html(data.transcript), escape::html(data.conversation));
     let mut out = format!(r#"<h3 class="heard"><bdi>{name}</bdi></h3>"#);
-    out += &match about.trace {
-        Some(trace) => calls::draw(trace, cast),
-        None => r#"<p class="below">Tokens per call were not saved for it.</p>"#.to_owned(),
+    out += &match data.trace {
+        Some(trace) => calls::draw(trace, series),
+        None => r#"<p class="below">Tokens per call were not saved for this conversation.</p>"#.to_owned(),
     };
     out += &format!(
-        "<details class=\"values\"><summary>Its values by policy</summary>{}</details>",
-        table::sheet(&values(results, cast, about), cast, false)
+        "<details class=\"values\"><summary>Values by policy</summary>{}</details>",
+        table::draw(&values(results, series, data), series, false)
     );
-    if !missed.is_empty() {
-        let list = misses::list(missed, cast, about.transcript);
-        out += &format!("<details><summary>Its worst hard misses ({})</summary>{list}</details>", missed.len());
+    if !misses.is_empty() {
+        let list = misses::list(misses, series, data.transcript);
+        out += &format!("<details><summary>Facts lost for good and used again ({})</summary>{list}</details>", misses.len());
     }
     if !notes.is_empty() {
         let line = |note: &&ResultNote| {
-            let place = note.line.map_or(String::new(), |line| format!("line {line}: "));
-            format!("<li>{place}<bdi>{}</bdi></li>", escape::html(&note.what))
+            let line = note.line.map_or(String::new(), |line| format!("line {line}: "));
+            format!("<li>{line}<bdi>{}</bdi></li>", escape::html(&note.what))
         };
         let lines: String = notes.iter().map(line).collect();
         out += &format!("<details><summary>Notes on the transcript ({})</summary><ul>{lines}</ul></details>", notes.len());
@@ -139,23 +157,23 @@ fn panel(results: &Results, cast: &PolicySeries, about: &About, missed: &[&MissR
     out
 }
 
-/// Columns down, policies across: those that have lines.
-fn values(results: &Results, cast: &PolicySeries, about: &About) -> TableModel {
-    let row_of = |policy: &str| about.rows.iter().find(|row| row.policy == policy && row.bound_of.is_none());
-    let rows: Vec<(&str, &Row)> = cast.drawn.iter().filter_map(|look| Some((look.policy, *row_of(look.policy)?))).collect();
+/// Table of columns × the policies that have a line.
+fn values(results: &Results, series: &PolicySeries, data: &ConversationData) -> TableModel {
+    let row_of = |policy: &str| data.rows.iter().find(|row| row.policy == policy && row.bound_of.is_none());
+    let rows: Vec<(&str, &Row)> = series.drawn.iter().filter_map(|style| Some((style.policy, *row_of(style.policy)?))).collect();
     let line = |column: &crate::results::saved::Column| {
         let values: Vec<Option<f64>> = rows.iter().map(|(_, row)| row.values.get(&column.id)).collect();
-        let tells = values.iter().any(|value| value.is_some_and(|value| value != 0.0));
+        let has_values = values.iter().any(|value| value.is_some_and(|value| value != 0.0));
         let cells = values.into_iter().map(|value| number_format::value(column.unit, value));
-        tells.then(|| std::iter::once(title(column)).chain(cells).collect())
+        has_values.then(|| std::iter::once(title(column)).chain(cells).collect())
     };
-    let mut heads = vec![ColumnHeader::names("column")];
-    heads.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
+    let mut headers = vec![ColumnHeader::names("column")];
+    headers.extend(rows.iter().map(|(policy, _)| ColumnHeader::numbers(policy)));
     TableModel {
         title: "Values by policy".to_owned(),
-        measure: String::new(),
-        heads,
+        subject: String::new(),
+        headers,
         rows: in_tables(results).filter_map(line).collect(),
-        below: vec!["Columns in which all are zero or missing are left out.".to_owned()],
+        footnotes: vec!["Columns whose values are all zero or missing are left out.".to_owned()],
     }
 }

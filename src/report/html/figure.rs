@@ -1,4 +1,4 @@
-//! A plot on the page: its box, what it is called, and its data as a table for those who do not see it.
+//! A plot on the page: its drawing, its caption, and its data as a table for readers who cannot see the plot.
 
 use super::super::escape;
 use super::super::table_model::TableModel;
@@ -6,32 +6,32 @@ use super::series::PolicySeries;
 use super::table;
 
 pub struct Figure {
-    /// Markup: one or more boxes.
+    /// Markup: one or more SVG elements.
     pub drawing: String,
-    /// Markup: what tells the lines apart.
+    /// Markup: the legend.
     pub legend: String,
-    /// What is drawn, in a sentence or two.
+    /// What the plot shows, in a sentence or two.
     pub caption: String,
     pub data: TableModel,
 }
 
 impl Figure {
-    pub fn draw(&self, cast: &PolicySeries, class: &str) -> String {
+    pub fn draw(&self, series: &PolicySeries, class: &str) -> String {
         let Self { drawing, legend, caption, data } = self;
         format!(
             r#"<figure class="{class}">{legend}<div class="plot">{drawing}</div><figcaption>{}</figcaption></figure>{}"#,
             escape::html(caption),
-            numbers(data, cast)
+            data_details(data, series)
         )
     }
 }
 
-/// The data of a plot, folded away.
-pub fn numbers(data: &TableModel, cast: &PolicySeries) -> String {
-    format!("<details><summary>The numbers of this plot</summary>{}</details>", table::sheet(data, cast, false))
+/// Renders the data of a plot as a collapsed table.
+pub fn data_details(data: &TableModel, series: &PolicySeries) -> String {
+    format!("<details><summary>Data of this plot</summary>{}</details>", table::draw(data, series, false))
 }
 
-/// A box for drawing: as wide as there is room, so many pixels high.
+/// Renders an SVG element as wide as the page allows and `height` pixels high.
 pub fn area(class: &str, height: usize, role: &str, name: &str, about: &str, inside: &str) -> String {
     format!(
         r#"<svg class="area {class}" width="100%" height="{height}" role="{role}" aria-label="{}"><desc>{}</desc>{inside}</svg>"#,

@@ -1,24 +1,25 @@
-//! A policy's parameters in a few words, as its point tells them.
+//! A policy's parameters in a few words, for the tooltip of its point.
 
 use toml::{Table, Value};
 
 use super::super::table_model::cut;
 use crate::results::saved::Results;
 
-/// Layers that are told; more do not fit beside a point.
-const LAYERS: usize = 8;
-/// A size is written in so many characters or fewer: `0.9 * window - 13000`.
-const SIZE: usize = 40;
+/// Maximum layers listed; more do not fit into a tooltip.
+const MAX_LAYERS: usize = 8;
+/// Maximum characters of a size expression: `0.9 * window - 13000`.
+const MAX_SIZE_LENGTH: usize = 40;
 
-/// By layer: what it does and by which values. Empty where the policy's text is not saved or cannot be read.
+/// Returns each layer with what it does and its values. Empty if the policy's text is not saved or cannot be parsed.
 pub fn parameters(results: &Results, policy: &str) -> Vec<(String, String)> {
     let text = results.policies.iter().find(|text| text.name == policy).map_or("", |text| &text.toml);
     let Ok(table) = text.parse::<Table>() else { return Vec::new() };
     let layers = table.get("layer").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    layers.iter().filter_map(Value::as_table).take(LAYERS).map(layer).collect()
+    layers.iter().filter_map(Value::as_table).take(MAX_LAYERS).map(layer).collect()
 }
 
-/// What it does, and its sizes and limits: switches and wordings are in the policy's text.
+/// Describes a layer by what it does, its sizes and its limits. Switches and texts are left out; they are in the
+/// policy's TOML.
 fn layer(layer: &Table) -> (String, String) {
     let text = |key: &str| layer.get(key).and_then(Value::as_str);
     let name = text("id").or(text("do")).unwrap_or_default().to_owned();
@@ -29,11 +30,13 @@ fn layer(layer: &Table) -> (String, String) {
     let values = values.filter_map(|(key, value)| match value {
         Value::Integer(0) => None,
         Value::Integer(_) | Value::Float(_) => Some(format!("{key} {value}")),
-        Value::String(size) if size.len() <= SIZE && size.contains(|c: char| c.is_ascii_digit()) => Some(format!("{key} {size}")),
+        Value::String(size) if size.len() <= MAX_SIZE_LENGTH && size.contains(|c: char| c.is_ascii_digit()) => {
+            Some(format!("{key} {size}"))
+        }
         _ => None,
     });
-    let told: Vec<String> = text("do").map(str::to_owned).into_iter().chain(values).collect();
-    (cut(&name), told.join(", "))
+    let parts: Vec<String> = text("do").map(str::to_owned).into_iter().chain(values).collect();
+    (cut(&name), parts.join(", "))
 }
 
 #[cfg(test)]
@@ -47,8 +50,8 @@ mod tests {
                     placeholder = \"[cleared]\"\ntools = [\"Read\"]\n[[layer]]\nid = \"idle\"\ndo = \"clear\"\nenabled = false\n";
         let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), quirks: vec![] };
         let results = Results { policies: vec![policy("p", toml), policy("q", "no = = TOML")], ..Results::default() };
-        let told = [("micro", "clear, keep_recent 5, threshold 0.9 * window"), ("idle", "off")];
-        assert_eq!(parameters(&results, "p"), told.map(|(id, values)| (id.to_owned(), values.to_owned())));
+        let expected = [("micro", "clear, keep_recent 5, threshold 0.9 * window"), ("idle", "off")];
+        assert_eq!(parameters(&results, "p"), expected.map(|(id, values)| (id.to_owned(), values.to_owned())));
         assert_eq!(parameters(&results, "q"), []);
         assert_eq!(parameters(&results, "r"), []);
     }

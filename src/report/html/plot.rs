@@ -1,61 +1,61 @@
-//! The drawing vocabulary of all plots: scales with nice ticks, axes, lines and marks.
+//! Drawing primitives of all plots: scales with round ticks, axes, lines and marks.
 //!
-//! Places are percentages of the plot's own box and texts have a size in pixels, so that a plot is as wide as there is room and
-//! its labels stay readable. What surrounds the box (labels of the axes) is drawn outside it; the style leaves room for it.
+//! Positions are percentages of the plot's SVG element and texts have a size in pixels, so a plot fills the available
+//! width and its labels stay readable. Axis labels are drawn outside of the element; the style leaves room for them.
 
 use super::super::{escape, number_format};
 use crate::results::saved::Unit;
 use crate::util::text::head;
 
-/// Ticks of an axis, about.
+/// Approximate number of ticks on an axis.
 const TICKS: usize = 5;
-/// Characters of a step's name that there is room for.
+/// Maximum characters of a step's name.
 const STEP: usize = 12;
 
-/// From values to percentages of an axis.
+/// Maps values to percentages of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
     pub low: f64,
     pub high: f64,
-    /// Ascending, none outside the ends.
+    /// Ascending, all within the ends.
     pub ticks: Vec<f64>,
 }
 
 impl Scale {
-    /// Ends at ticks around all values.
+    /// A scale that ends at the ticks around all values.
     pub fn around(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values);
         let (mantissa, exponent) = nice_step((high - low) / TICKS as f64);
         let step = mantissa * 10f64.powi(exponent);
         let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step - 1e-9).ceil() as i64);
-        let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|at| tick(at, mantissa, exponent)).collect();
+        let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|count| tick(count, mantissa, exponent)).collect();
         Self { low: ticks[0], high: ticks[ticks.len() - 1], ticks }
     }
 
-    /// Ends at the values, with the ticks between them.
+    /// A scale that ends at these values, with the ticks between them.
     pub fn exact(low: f64, high: f64) -> Self {
         let (low, high) = ends([low, high].into_iter());
         let (mantissa, exponent) = nice_step((high - low) / TICKS as f64);
         let step = mantissa * 10f64.powi(exponent);
         let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
-        Self { low, high, ticks: (first..=last).map(|at| tick(at, mantissa, exponent)).collect() }
+        Self { low, high, ticks: (first..=last).map(|count| tick(count, mantissa, exponent)).collect() }
     }
 
-    /// Percent of the way from the low end to the high one.
-    pub fn at(&self, value: f64) -> f64 {
+    /// Percentage of the way from the low end to the high end.
+    pub fn position(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low) * 100.0
     }
 
-    /// The same, counted from above.
-    pub fn down(&self, value: f64) -> f64 {
-        100.0 - self.at(value)
+    /// Percentage of the way from the high end to the low end, as SVG counts downwards.
+    pub fn position_from_top(&self, value: f64) -> f64 {
+        100.0 - self.position(value)
     }
 
     fn step(&self) -> f64 {
         self.ticks.windows(2).next().map_or(self.high - self.low, |two| two[1] - two[0])
     }
 
-    /// A tick as it is written at the axis: `20k`, `60%`, `$0.5`, `0.8`.
+    /// Formats a tick label: `20k`, `60%`, `$0.5`, `0.8`.
     pub fn label(&self, unit: Unit, value: f64) -> String {
         let step = self.step();
         let digits = |size: f64| (-(step / size).log10() - 1e-9).ceil().clamp(0.0, 6.0) as usize;
@@ -76,7 +76,7 @@ impl Scale {
     }
 }
 
-/// The least and the largest; where there is nothing between them, there is room around them.
+/// Returns the smallest and the largest value; if they are equal, a range around them.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| value.is_finite())
@@ -88,7 +88,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, the next one from here: the factor and the exponent.
+/// Returns the next step size that is 1, 2 or 5 times a power of ten, as factor and exponent.
 fn nice_step(about: f64) -> (f64, i32) {
     let exponent = (about.log10() + 1e-9).floor();
     let mantissa = about / 10f64.powf(exponent);
@@ -98,23 +98,23 @@ fn nice_step(about: f64) -> (f64, i32) {
     }
 }
 
-/// A multiple of a step, rounded once: 0.3 and not 0.30000000000000004.
-fn tick(at: i64, mantissa: f64, exponent: i32) -> f64 {
-    let multiple = at as f64 * mantissa;
+/// A multiple of a step, rounded only once: 0.3, not 0.30000000000000004.
+fn tick(count: i64, mantissa: f64, exponent: i32) -> f64 {
+    let multiple = count as f64 * mantissa;
     if exponent < 0 { multiple / 10f64.powi(-exponent) } else { multiple * 10f64.powi(exponent) }
 }
 
-/// A number of an attribute: two digits are a hundredth of a percent.
-pub fn place(value: f64) -> String {
+/// Formats a percentage for an attribute; two decimals are a hundredth of a percent.
+pub fn percent(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Grid and labels of the vertical axis, its name above it.
-pub fn upright(scale: &Scale, unit: Unit, name: &str) -> String {
+/// Draws the grid and the labels of the vertical axis, its name above it.
+pub fn vertical_axis(scale: &Scale, unit: Unit, name: &str) -> String {
     let tick = |value: &f64| {
-        let (y, label) = (place(scale.down(*value)), scale.label(unit, *value));
+        let (y, label) = (percent(scale.position_from_top(*value)), scale.label(unit, *value));
         format!(
             r#"<line class="grid" x1="0" x2="100%" y1="{y}%" y2="{y}%"/><text class="tick" x="-9" y="{y}%" dy=".32em" text-anchor="end">{label}</text>"#
         )
@@ -123,10 +123,10 @@ pub fn upright(scale: &Scale, unit: Unit, name: &str) -> String {
     format!(r#"{ticks}<text class="axis" x="-50" y="-14">{}</text>"#, escape::html(name))
 }
 
-/// Labels of the horizontal axis, its name below them; `grid` also draws its lines.
-pub fn level(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
+/// Draws the labels of the horizontal axis, its name below them; `grid` also draws grid lines.
+pub fn horizontal_axis(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
     let tick = |value: &f64| {
-        let (x, label) = (place(scale.at(*value)), scale.label(unit, *value));
+        let (x, label) = (percent(scale.position(*value)), scale.label(unit, *value));
         let line = if grid { format!(r#"<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="100%"/>"#) } else { String::new() };
         format!(r#"{line}<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{label}</text>"#)
     };
@@ -134,28 +134,29 @@ pub fn level(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
     format!(r#"{ticks}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
 }
 
-/// Names of steps in place of a horizontal scale: each in the middle of its part.
-pub fn steps(names: &[&str], name: &str) -> String {
-    let part = |(at, name): (usize, &&str)| {
-        let x = place(step_middle(at, names.len()));
+/// Draws names of steps in place of a horizontal scale, each in the middle of its part.
+pub fn step_axis(names: &[&str], name: &str) -> String {
+    let part = |(index, name): (usize, &&str)| {
+        let x = percent(step_middle(index, names.len()));
         format!(r#"<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{}</text>"#, escape::html(head(name, STEP)))
     };
     let parts: String = names.iter().enumerate().map(part).collect();
     format!(r#"{parts}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
 }
 
-/// The middle of one of several equal parts, in percent.
-pub fn step_middle(at: usize, parts: usize) -> f64 {
-    (at as f64 + 0.5) / parts as f64 * 100.0
+/// The middle of one of several equal parts, as a percentage.
+pub fn step_middle(index: usize, parts: usize) -> f64 {
+    (index as f64 + 0.5) / parts as f64 * 100.0
 }
 
-/// A straight line between two places.
+/// Draws a straight line between two positions.
 pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
-    let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(place);
+    let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(percent);
     format!(r#"<line class="{class}" x1="{x1}%" y1="{y1}%" x2="{x2}%" y2="{y2}%"/>"#)
 }
 
-/// A line through places. Shapes take no percentages, so it has a box of its own that is stretched; its stroke is not.
+/// Draws a line through positions. SVG paths take no percentages, so the line has its own stretched element; its stroke
+/// is not stretched.
 pub fn path(class: &str, more: &str, places: impl Iterator<Item = (f64, f64)>) -> String {
     let points: Vec<String> = places.map(|(x, y)| format!("{},{}", (x * 10.0).round(), (y * 10.0).round())).collect();
     format!(
@@ -164,12 +165,12 @@ pub fn path(class: &str, more: &str, places: impl Iterator<Item = (f64, f64)>) -
     )
 }
 
-/// One of the marks that [`marks`] defines.
+/// Draws one of the marks that [`marks`] defines.
 pub fn mark(class: &str, shape: usize, (x, y): (f64, f64)) -> String {
-    format!(r##"<use class="mark {class}" href="#m{}" x="{}%" y="{}%"/>"##, shape % MARKS.len(), place(x), place(y))
+    format!(r##"<use class="mark {class}" href="#m{}" x="{}%" y="{}%"/>"##, shape % MARKS.len(), percent(x), percent(y))
 }
 
-/// Shapes that are told apart without their colours, about nine pixels wide.
+/// Shapes that differ without colour, about nine pixels wide.
 const MARKS: [&str; 8] = [
     r#"<circle r="4.5"/>"#,
     r#"<path d="M-4-4h8v8h-8z"/>"#,
@@ -181,9 +182,9 @@ const MARKS: [&str; 8] = [
     r#"<path d="M-4.7-2.3-2.3-4.7 0-2.4l2.3-2.3 2.4 2.4L2.4 0l2.3 2.3-2.4 2.4L0 2.4l-2.3 2.3-2.4-2.4L-2.4 0z"/>"#,
 ];
 
-/// The marks' shapes, once a page.
+/// Defines the marks' shapes, once per page.
 pub fn marks() -> String {
-    let shapes: String = MARKS.iter().enumerate().map(|(at, shape)| format!(r#"<g id="m{at}">{shape}</g>"#)).collect();
+    let shapes: String = MARKS.iter().enumerate().map(|(index, shape)| format!(r#"<g id="m{index}">{shape}</g>"#)).collect();
     format!(r#"<svg class="defs" width="0" height="0" aria-hidden="true"><defs>{shapes}</defs></svg>"#)
 }
 
@@ -212,9 +213,12 @@ mod tests {
     #[test]
     fn places_are_shares_of_the_way() {
         let scale = Scale::around([0.36, 1.18].into_iter());
-        assert_eq!((place(scale.at(0.7)), place(scale.down(0.7)), place(scale.at(0.2))), ("50".into(), "50".into(), "0".into()));
-        assert_eq!((place(33.333), place(-0.001), place(12.5)), ("33.33".into(), "0".into(), "12.5".into()));
-        assert_eq!([0, 1, 2, 3].map(|at| step_middle(at, 4)), [12.5, 37.5, 62.5, 87.5]);
+        assert_eq!(
+            (percent(scale.position(0.7)), percent(scale.position_from_top(0.7)), percent(scale.position(0.2))),
+            ("50".into(), "50".into(), "0".into())
+        );
+        assert_eq!((percent(33.333), percent(-0.001), percent(12.5)), ("33.33".into(), "0".into(), "12.5".into()));
+        assert_eq!([0, 1, 2, 3].map(|index| step_middle(index, 4)), [12.5, 37.5, 62.5, 87.5]);
     }
 
     #[test]

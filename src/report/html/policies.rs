@@ -1,29 +1,29 @@
-//! The policies themselves, as they were replayed.
+//! The TOML of the replayed policies.
 
 use super::super::escape;
 use super::series::PolicySeries;
 use crate::results::saved::{PolicyText, Results};
 
-/// Every policy as it was replayed, settings from the command line included.
-pub fn definitions(results: &Results, cast: &PolicySeries) -> String {
-    let one = |policy: &PolicyText| {
+/// Lists every policy as replayed, including settings from the command line.
+pub fn definitions(results: &Results, series: &PolicySeries) -> String {
+    let definition = |policy: &PolicyText| {
         let quirks: String = policy.quirks.iter().map(|quirk| format!("<li><bdi>{}</bdi></li>", escape::html(quirk))).collect();
         let quirks = if quirks.is_empty() {
             quirks
         } else {
-            format!(r#"<p class="below">Quirks of the original, kept:</p><ul>{quirks}</ul>"#)
+            format!(r#"<p class="below">Known bugs of the original, reproduced:</p><ul>{quirks}</ul>"#)
         };
         format!(
             r#"<details{}><summary><bdi>{}</bdi></summary>{}{quirks}</details>"#,
-            cast.tag(&policy.name),
+            series.tag(&policy.name),
             escape::html(&policy.name),
             source(&policy.name, &policy.toml)
         )
     };
-    results.policies.iter().map(one).collect()
+    results.policies.iter().map(definition).collect()
 }
 
-/// A policy's text, and a button that copies it.
+/// Renders a policy's TOML with a button that copies it.
 pub fn source(name: &str, toml: &str) -> String {
     format!(
         r#"<div class="source"><button type="button" class="copy live" aria-label="Copy {}">Copy</button><pre tabindex="0"><code>{}</code></pre></div>"#,

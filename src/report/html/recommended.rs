@@ -1,4 +1,4 @@
-//! What a sweep says to take, on what it was chosen, and what its neighbours would give and take.
+//! The recommendation of a sweep: the configuration, the sessions it was chosen on, and its neighbours on the front.
 
 use super::super::table_model::compare::title;
 use super::super::table_model::sweep;
@@ -8,45 +8,46 @@ use super::{policies, table};
 use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
-pub fn recommendation(results: &Results, cast: &PolicySeries) -> String {
-    let Some(found) = &results.sweep else { return String::new() };
-    let beside = sweep::recommended(results).map_or(String::new(), |sheet| table::sheet(&sheet, cast, false));
-    let how = sweep::chosen(results).map_or(String::new(), |sheet| {
-        format!("<details><summary>How it was chosen</summary>{}</details>", table::sheet(&sheet, cast, false))
+pub fn recommendation(results: &Results, series: &PolicySeries) -> String {
+    let Some(sweep) = &results.sweep else { return String::new() };
+    let neighbours = sweep::recommended(results).map_or(String::new(), |table| table::draw(&table, series, false));
+    let how = sweep::chosen(results).map_or(String::new(), |table| {
+        format!("<details><summary>How it was chosen</summary>{}</details>", table::draw(&table, series, false))
     });
-    let Some(best) = &found.recommended else {
+    let Some(best) = &sweep.recommended else {
         return format!(
-            r#"<section class="card best"><h2>No recommendation</h2><p>No configuration meets the conditions: <bdi>{}</bdi>.{}</p>{beside}{how}</section>"#,
-            escape::html(&found.conditions.join(", ")),
-            if found.nearest.is_some() { " Below is the one that comes nearest, beside the policies as they are." } else { "" },
+            r#"<section class="card best"><h2>No recommendation</h2><p>No configuration meets the conditions: <bdi>{}</bdi>.{}</p>{neighbours}{how}</section>"#,
+            escape::html(&sweep.conditions.join(", ")),
+            if sweep.nearest.is_some() { " The table shows the nearest one and the current policies." } else { "" },
         );
     };
-    let settings = found.configurations.iter().find(|row| row.policy == best.policy).map_or(&[][..], |row| &row.settings);
+    let settings = sweep.configurations.iter().find(|row| row.policy == best.policy).map_or(&[][..], |row| &row.settings);
     let chips: String = settings
         .iter()
         .map(|(parameter, value)| format!("<code>{} = {}</code>", escape::html(parameter), escape::html(value)))
         .collect();
     format!(
-        r#"<section class="card best" aria-labelledby="recommended"{}><h2 id="recommended">Recommended: <bdi>{}</bdi></h2><p class="settings">{chips}</p><p><bdi>{}</bdi></p><p class="{}">{}</p>{beside}<details><summary>The policy, ready to be saved</summary>{}</details>{how}</section>"#,
-        cast.tag(&best.policy),
+        r#"<section class="card best" aria-labelledby="recommended"{}><h2 id="recommended">Recommended: <bdi>{}</bdi></h2><p class="settings">{chips}</p><p><bdi>{}</bdi></p><p class="{}">{}</p>{neighbours}<details><summary>The policy as TOML</summary>{}</details>{how}</section>"#,
+        series.tag(&best.policy),
         escape::html(&best.policy),
         escape::html(&best.why),
-        if found.held_out == 0 { "warned" } else { "" },
-        escape::html(&reported(results, found, &best.policy)),
+        if sweep.held_out == 0 { "warned" } else { "" },
+        escape::html(&reported(results, sweep, &best.policy)),
         policies::source(&best.policy, &best.toml),
     )
 }
 
-/// What the values are of: whoever chooses the best of many sees it better than it is.
-fn reported(results: &Results, found: &Sweep, best: &str) -> String {
-    let tried = plural(found.sessions, "session");
-    if found.held_out == 0 {
+/// Says which sessions the values are based on: the best of many configurations looks better on the sessions it was
+/// chosen on.
+fn reported(results: &Results, sweep: &Sweep, best: &str) -> String {
+    let sessions = plural(sweep.sessions, "session");
+    if sweep.held_out == 0 {
         return format!(
-            "Chosen and reported on the same {tried}: the best of {} looks better there than it is (--holdout 0.3 keeps some apart).",
-            found.configurations.len()
+            "Chosen and reported on the same {sessions}: there, the best of {} looks better than it is (--holdout 0.3 holds some sessions out).",
+            sweep.configurations.len()
         );
     }
-    let held = plural(found.held_out, "session");
+    let held = plural(sweep.held_out, "session");
     let summary = results.summary.iter().find(|summary| summary.policy == best && summary.bound_of.is_none());
     let value = |id: &str| {
         let (column, summary) = (results.column(id)?, summary?);
@@ -54,9 +55,9 @@ fn reported(results: &Results, found: &Sweep, best: &str) -> String {
         let ends = summary.intervals.entry(id).and_then(|ends| number_format::interval(column.unit, *ends));
         Some(format!("{} {value}{}", title(column), ends.map_or(String::new(), |ends| format!(" ({ends})"))))
     };
-    let values: Vec<String> = found.objectives.iter().filter_map(|objective| value(&objective.column)).collect();
+    let values: Vec<String> = sweep.objectives.iter().filter_map(|objective| value(&objective.column)).collect();
     let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
     format!(
-        "Chosen on {tried}. On the {held} held out, which nothing was chosen on{values}. The table is of the sessions it was chosen on."
+        "Chosen on {sessions}. On the {held} held out, which had no part in the choice{values}. The table shows the sessions it was chosen on."
     )
 }

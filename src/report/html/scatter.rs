@@ -1,4 +1,5 @@
-//! Cost against what is kept: every policy and every configuration of a sweep as a point, the front joined.
+//! Scatter plot of cost and facts in context: one point per policy and per configuration of a sweep, with the Pareto
+//! front.
 
 mod labels;
 
@@ -12,21 +13,22 @@ use labels::{caption, legend, names};
 use super::figure::{Figure, area};
 use super::parameters::parameters;
 use super::plot::{self, Scale};
-use super::series::{self, COST, KEPT, PolicySeries, TOLD, first_with_values, is_end};
+use super::series::{self, COST, PolicySeries, RETENTION, TOOLTIP, first_with_values, is_bound};
 use crate::results::saved::{Column, ConfigurationRow, Direction, Results, Summary, Values};
 
-/// Pixels.
+/// Height in pixels.
 const HEIGHT: usize = 420;
 
-/// One policy or configuration.
+/// A point: one policy or configuration.
 struct Dot<'a> {
     policy: &'a str,
-    place: usize,
-    at: (f64, f64),
-    /// Where they were drawn.
-    across: Option<[f64; 2]>,
-    up: Option<[f64; 2]>,
-    /// What a clairvoyant hits in as many tokens.
+    /// Index among all policies: `data-p` in the page.
+    index: usize,
+    position: (f64, f64),
+    /// Ends of the bootstrap intervals, if there are any.
+    x_interval: Option<[f64; 2]>,
+    y_interval: Option<[f64; 2]>,
+    /// The vertical value that an oracle reaches with the same tokens.
     bound: Option<f64>,
     class: String,
     mark: Option<usize>,
@@ -37,57 +39,59 @@ struct Dot<'a> {
 }
 
 struct Axes<'a> {
-    across: &'a Column,
-    up: &'a Column,
+    x: &'a Column,
+    y: &'a Column,
 }
 
-pub fn draw(results: &Results, cast: &PolicySeries) -> Option<Figure> {
+pub fn draw(results: &Results, series: &PolicySeries) -> Option<Figure> {
     let axes = axes(results)?;
-    let dots = dots(results, cast, &axes);
+    let dots = dots(results, series, &axes);
     if dots.is_empty() {
         return None;
     }
-    let across = Scale::around(dots.iter().flat_map(|dot| dot.across.into_iter().flatten().chain([dot.at.0])));
-    let up = Scale::around(dots.iter().flat_map(|dot| dot.up.into_iter().flatten().chain(dot.bound).chain([dot.at.1])));
-    let place = |(x, y): (f64, f64)| (across.at(x), up.down(y));
+    let x_scale = Scale::around(dots.iter().flat_map(|dot| dot.x_interval.into_iter().flatten().chain([dot.position.0])));
+    let y_scale =
+        Scale::around(dots.iter().flat_map(|dot| dot.y_interval.into_iter().flatten().chain(dot.bound).chain([dot.position.1])));
+    let to_percent = |(x, y): (f64, f64)| (x_scale.position(x), y_scale.position_from_top(y));
 
-    let mut inside = plot::upright(&up, axes.up.unit, &axis_name(axes.up));
-    inside += &plot::level(&across, axes.across.unit, &axis_name(axes.across), true);
+    let mut drawing = plot::vertical_axis(&y_scale, axes.y.unit, &axis_name(axes.y));
+    drawing += &plot::horizontal_axis(&x_scale, axes.x.unit, &axis_name(axes.x), true);
     let mut front: Vec<&Dot> = dots.iter().filter(|dot| dot.on_front).collect();
-    front.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
+    front.sort_by(|a, b| a.position.0.total_cmp(&b.position.0));
     if front.len() > 1 {
-        inside += &plot::path("front", "", front.iter().map(|dot| place(dot.at)));
+        drawing += &plot::path("front", "", front.iter().map(|dot| to_percent(dot.position)));
     }
     for dot in &dots {
-        let whisker = |from, to| plot::line(&format!("whisker {}", dot.class), place(from), place(to));
-        inside += &dot.across.map_or(String::new(), |[low, high]| whisker((low, dot.at.1), (high, dot.at.1)));
-        inside += &dot.up.map_or(String::new(), |[low, high]| whisker((dot.at.0, low), (dot.at.0, high)));
+        let whisker = |from, to| plot::line(&format!("whisker {}", dot.class), to_percent(from), to_percent(to));
+        drawing += &dot.x_interval.map_or(String::new(), |[low, high]| whisker((low, dot.position.1), (high, dot.position.1)));
+        drawing += &dot.y_interval.map_or(String::new(), |[low, high]| whisker((dot.position.0, low), (dot.position.0, high)));
         if let Some(bound) = dot.bound {
-            let top = place((dot.at.0, bound));
-            inside += &plot::line("headroom", place(dot.at), top);
-            inside += &format!(r##"<use class="ceiling" href="#cap" x="{}%" y="{}%"/>"##, plot::place(top.0), plot::place(top.1));
+            let top = to_percent((dot.position.0, bound));
+            drawing += &plot::line("headroom", to_percent(dot.position), top);
+            drawing +=
+                &format!(r##"<use class="ceiling" href="#cap" x="{}%" y="{}%"/>"##, plot::percent(top.0), plot::percent(top.1));
         }
     }
-    let told = told(results, &axes);
-    inside += &dots.iter().map(|dot| point(dot, place(dot.at), &told)).collect::<String>();
-    inside += &names(&dots, place);
-    let name = format!("{} against {}", title(axes.up), title(axes.across));
+    let tooltip_columns = tooltip_columns(results, &axes);
+    drawing += &dots.iter().map(|dot| point(dot, to_percent(dot.position), &tooltip_columns)).collect::<String>();
+    drawing += &names(&dots, to_percent);
+    let name = format!("{} and {}", title(axes.y), title(axes.x));
     let caption = caption(results, &dots);
     Some(Figure {
-        drawing: area("scatter", HEIGHT, "group", &name, &caption, &inside),
+        drawing: area("scatter", HEIGHT, "group", &name, &caption, &drawing),
         legend: legend(&dots, results),
         caption,
-        data: data(&dots, &told, name),
+        data: data_table(&dots, &tooltip_columns, name),
     })
 }
 
-/// The first two objectives of a sweep, else cost and what is kept.
+/// Returns the first two objectives of a sweep; without a sweep, cost and facts in context.
 fn axes(results: &Results) -> Option<Axes<'_>> {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
     let mut objectives = objectives.filter_map(|objective| results.column(&objective.column));
     match (objectives.next(), objectives.next()) {
-        (Some(across), Some(up)) => Some(Axes { across, up }),
-        _ => Some(Axes { across: first_with_values(results, &COST)?, up: first_with_values(results, &KEPT)? }),
+        (Some(x), Some(y)) => Some(Axes { x, y }),
+        _ => Some(Axes { x: first_with_values(results, &COST)?, y: first_with_values(results, &RETENTION)? }),
     }
 }
 
@@ -97,38 +101,38 @@ fn better(results: &Results, column: &Column) -> Direction {
 }
 
 fn axis_name(column: &Column) -> String {
-    let way = match column.better {
+    let direction = match column.better {
         Direction::Lower => ", less is better",
         Direction::Higher => ", more is better",
         Direction::Neither => "",
     };
-    format!("{}{way}", title(column))
+    format!("{}{direction}", title(column))
 }
 
-fn dots<'a>(results: &'a Results, cast: &PolicySeries, axes: &Axes) -> Vec<Dot<'a>> {
-    let at = |values: &Values| Some((values.get(&axes.across.id)?, values.get(&axes.up.id)?));
-    let at = |values: &Values| at(values).filter(|(x, y)| x.is_finite() && y.is_finite());
+fn dots<'a>(results: &'a Results, series: &PolicySeries, axes: &Axes) -> Vec<Dot<'a>> {
+    let position = |values: &Values| Some((values.get(&axes.x.id)?, values.get(&axes.y.id)?));
+    let position = |values: &Values| position(values).filter(|(x, y)| x.is_finite() && y.is_finite());
     let replayed: Vec<&Summary> = results.summary.iter().filter(|summary| summary.bound_of.is_none()).collect();
     let known: HashSet<&str> = replayed.iter().map(|summary| summary.policy.as_str()).collect();
-    let tried: HashMap<&str, &ConfigurationRow> =
+    let configurations: HashMap<&str, &ConfigurationRow> =
         results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| (row.policy.as_str(), row)).collect();
     let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
-    let small = results.sweep.iter().flat_map(|sweep| &sweep.configurations).filter(|row| !known.contains(row.policy.as_str()));
-    let most = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| row.sessions).max().unwrap_or(0);
-    let apart = results.sweep.as_ref().is_some_and(|sweep| sweep.held_out > 0);
+    let others = results.sweep.iter().flat_map(|sweep| &sweep.configurations).filter(|row| !known.contains(row.policy.as_str()));
+    let most_sessions = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|row| row.sessions).max().unwrap_or(0);
+    let held_out = results.sweep.as_ref().is_some_and(|sweep| sweep.held_out > 0);
     let mut dots: Vec<Dot> = Vec::new();
-    dots.extend(small.filter_map(|row| {
+    dots.extend(others.filter_map(|row| {
         let class = match row {
             row if !row.allowed => "tried refused",
-            row if row.sessions < most => "tried early",
+            row if row.sessions < most_sessions => "tried early",
             _ => "tried",
         };
         Some(Dot {
             policy: &row.policy,
-            place: cast.place(&row.policy)?,
-            at: at(&row.values)?,
-            across: None,
-            up: None,
+            index: series.index_of(&row.policy)?,
+            position: position(&row.values)?,
+            x_interval: None,
+            y_interval: None,
             bound: None,
             class: class.to_owned(),
             mark: None,
@@ -140,104 +144,105 @@ fn dots<'a>(results: &'a Results, cast: &PolicySeries, axes: &Axes) -> Vec<Dot<'
     }));
     dots.extend(replayed.iter().filter_map(|summary| {
         let policy = summary.policy.as_str();
-        let look = cast.look(policy);
+        let style = series.style(policy);
         let bounds = results.summary.iter().filter(|bound| bound.bound_of.as_deref() == Some(policy));
-        let own = tried.get(policy).copied();
-        // A front was chosen on other sessions than those held out: all points are of the same ones.
-        let values = if apart { &own?.values } else { &summary.values };
-        let interval = |id: &str| summary.intervals.entry(id).copied().filter(|_| !apart);
+        let configuration = configurations.get(policy).copied();
+        // A front was chosen on other sessions than the held-out ones, so all points use the sessions of the choice.
+        let values = if held_out { &configuration?.values } else { &summary.values };
+        let interval = |id: &str| summary.intervals.entry(id).copied().filter(|_| !held_out);
         Some(Dot {
             policy,
-            place: cast.place(policy)?,
-            at: at(values)?,
-            across: interval(&axes.across.id),
-            up: interval(&axes.up.id),
-            bound: bounds.filter_map(|bound| bound.values.get(&axes.up.id)).next().filter(|_| !apart),
-            class: look.map_or("other".to_owned(), |look| look.class.clone()),
-            mark: Some(look.map_or(0, |look| look.mark)),
-            on_front: own.is_some_and(|row| row.front),
+            index: series.index_of(policy)?,
+            position: position(values)?,
+            x_interval: interval(&axes.x.id),
+            y_interval: interval(&axes.y.id),
+            bound: bounds.filter_map(|bound| bound.values.get(&axes.y.id)).next().filter(|_| !held_out),
+            class: style.map_or("other".to_owned(), |style| style.class.clone()),
+            mark: Some(style.map_or(0, |style| style.mark)),
+            on_front: configuration.is_some_and(|row| row.front),
             recommended: recommended == Some(policy),
-            settings: own
+            settings: configuration
                 .filter(|row| row.policy != row.of)
                 .map_or_else(|| parameters(results, policy), |row| row.settings.clone()),
             values,
         })
     }));
     if results.sweep.is_none() {
-        let ways = (better(results, axes.across), better(results, axes.up));
-        let on_front: Vec<bool> = dots.iter().map(|dot| is_on_front(dot, &dots, ways)).collect();
+        let directions = (better(results, axes.x), better(results, axes.y));
+        let on_front: Vec<bool> = dots.iter().map(|dot| is_on_front(dot, &dots, directions)).collect();
         dots.iter_mut().zip(on_front).for_each(|(dot, on_front)| dot.on_front = on_front);
     }
     dots
 }
 
-/// No other policy is as good in both and better in one. The ends take no part: they are what policies lie between.
-fn is_on_front(dot: &Dot, dots: &[Dot], (across, up): (Direction, Direction)) -> bool {
-    let good = |value: f64, way: Direction| if way == Direction::Lower { -value } else { value };
-    let goods = |dot: &Dot| (good(dot.at.0, across), good(dot.at.1, up));
-    let own = goods(dot);
+/// Whether no other policy is at least as good in both columns and better in one. The two bounds are not compared: all
+/// policies lie between them.
+fn is_on_front(dot: &Dot, dots: &[Dot], (x, y): (Direction, Direction)) -> bool {
+    let goodness = |value: f64, direction: Direction| if direction == Direction::Lower { -value } else { value };
+    let both = |dot: &Dot| (goodness(dot.position.0, x), goodness(dot.position.1, y));
+    let this = both(dot);
     let beats = |other: &Dot| {
-        let other = goods(other);
-        other.0 >= own.0 && other.1 >= own.1 && other != own
+        let other = both(other);
+        other.0 >= this.0 && other.1 >= this.1 && other != this
     };
-    !is_end(dot.policy) && !dots.iter().any(|other| !is_end(other.policy) && beats(other))
+    !is_bound(dot.policy) && !dots.iter().any(|other| !is_bound(other.policy) && beats(other))
 }
 
-/// What the tooltip of a point tells: the axes, the other objectives, and some more.
-fn told<'a>(results: &'a Results, axes: &Axes<'a>) -> Vec<&'a Column> {
+/// Returns the columns in a point's tooltip: the axes, the other objectives, and some more.
+fn tooltip_columns<'a>(results: &'a Results, axes: &Axes<'a>) -> Vec<&'a Column> {
     let objectives = results.sweep.iter().flat_map(|sweep| &sweep.objectives);
-    let more = objectives.map(|objective| &*objective.column).chain(TOLD).filter_map(|id| results.column(id));
-    let mut told = vec![axes.across, axes.up];
+    let more = objectives.map(|objective| &*objective.column).chain(TOOLTIP).filter_map(|id| results.column(id));
+    let mut tooltip_columns = vec![axes.x, axes.y];
     for column in more {
-        if !told.iter().any(|known| known.id == column.id) {
-            told.push(column);
+        if !tooltip_columns.iter().any(|known| known.id == column.id) {
+            tooltip_columns.push(column);
         }
     }
-    told
+    tooltip_columns
 }
 
-fn point(dot: &Dot, (x, y): (f64, f64), told: &[&Column]) -> String {
-    let mut lines: Vec<(String, String)> = told
+fn point(dot: &Dot, (x, y): (f64, f64), tooltip_columns: &[&Column]) -> String {
+    let mut lines: Vec<(String, String)> = tooltip_columns
         .iter()
         .filter_map(|column| Some((title(column), number_format::value(column.unit, Some(dot.values.get(&column.id)?)))))
         .collect();
-    for (column, ends) in [(0, dot.across), (1, dot.up)] {
+    for (column, ends) in [(0, dot.x_interval), (1, dot.y_interval)] {
         if let (Some([low, high]), Some(line)) = (ends, lines.get_mut(column)) {
-            let unit = told[column].unit;
+            let unit = tooltip_columns[column].unit;
             line.1 += &format!(" ({} … {})", number_format::value(unit, Some(low)), number_format::value(unit, Some(high)));
         }
     }
     lines.extend(dot.settings.iter().cloned());
-    let spoken: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let told: Vec<String> = lines.iter().flat_map(|(name, value)| [escape::html(name), escape::html(value)]).collect();
+    let aria_texts: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let tooltip: Vec<String> = lines.iter().flat_map(|(name, value)| [escape::html(name), escape::html(value)]).collect();
     let flags = [(dot.on_front, " onfront"), (dot.recommended, " best")];
     let flags: String = flags.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
     let name = escape::html(dot.policy);
     let ring = if dot.recommended {
-        format!(r##"<use class="ring" href="#ring" x="{}%" y="{}%"/>"##, plot::place(x), plot::place(y))
+        format!(r##"<use class="ring" href="#ring" x="{}%" y="{}%"/>"##, plot::percent(x), plot::percent(y))
     } else {
         String::new()
     };
     format!(
-        r##"{ring}<use class="dot mark {}{flags}" href="#{}" x="{}%" y="{}%" role="button" tabindex="-1" aria-pressed="false" data-p="{place}" data-pin="{place}" data-name="{name}" data-tip="{}" aria-label="{name}: {}"/>"##,
+        r##"{ring}<use class="dot mark {}{flags}" href="#{}" x="{}%" y="{}%" role="button" tabindex="-1" aria-pressed="false" data-p="{index}" data-pin="{index}" data-name="{name}" data-tip="{}" aria-label="{name}: {}"/>"##,
         dot.class,
         dot.mark.map_or("tried".to_owned(), |mark| format!("m{}", mark % 8)),
-        plot::place(x),
-        plot::place(y),
-        told.join("\n"),
-        escape::html(&spoken.join(", ")),
-        place = dot.place,
+        plot::percent(x),
+        plot::percent(y),
+        tooltip.join("\n"),
+        escape::html(&aria_texts.join(", ")),
+        index = dot.index,
     )
 }
 
-fn data(dots: &[Dot], told: &[&Column], title_of_plot: String) -> TableModel {
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(told.iter().map(|column| ColumnHeader::numbers(&title(column))));
-    heads.push(ColumnHeader::words("front"));
-    heads.push(ColumnHeader::prose("parameters"));
+fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) -> TableModel {
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(tooltip_columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    headers.push(ColumnHeader::words("front"));
+    headers.push(ColumnHeader::prose("parameters"));
     let row = |dot: &Dot| {
         let mut cells = vec![dot.policy.to_owned()];
-        cells.extend(told.iter().map(|column| number_format::value(column.unit, dot.values.get(&column.id))));
+        cells.extend(tooltip_columns.iter().map(|column| number_format::value(column.unit, dot.values.get(&column.id))));
         cells.push(
             if dot.recommended {
                 "recommended"
@@ -252,16 +257,16 @@ fn data(dots: &[Dot], told: &[&Column], title_of_plot: String) -> TableModel {
         cells.push(settings.join("; "));
         cells
     };
-    TableModel { title: title_of_plot, measure: String::new(), heads, rows: dots.iter().map(row).collect(), below: vec![] }
+    TableModel { title: title_of_plot, subject: String::new(), headers, rows: dots.iter().map(row).collect(), footnotes: vec![] }
 }
 
-/// The shapes only this plot needs, once a page.
+/// Defines the shapes that only this plot uses, once per page.
 pub fn shapes() -> &'static str {
     r#"<svg class="defs" width="0" height="0" aria-hidden="true"><defs><circle id="tried" r="2.8"/><circle id="ring" r="10"/><path id="cap" d="M-5 0H5"/></defs></svg>"#
 }
 
-/// Whether there is anything to draw a front of.
+/// The section's title: cost if it is known, else tokens.
 pub fn heading(results: &Results) -> &'static str {
     let by_cost = first_with_values(results, &series::COST[..1]).is_some();
-    if by_cost || results.sweep.is_some() { "Cost against what is kept" } else { "Tokens against what is kept" }
+    if by_cost || results.sweep.is_some() { "Cost and facts in context" } else { "Tokens and facts in context" }
 }

@@ -1,4 +1,4 @@
-//! What was kept, by how long ago a fact was said and by how many summaries came between: a line a policy.
+//! Facts in context, by calls since a fact was last seen and by summaries in between: one line per policy.
 
 use std::collections::HashMap;
 
@@ -9,35 +9,35 @@ use super::plot::{self, Scale};
 use super::series::{PolicySeries, SeriesStyle};
 use crate::results::saved::{KeptRow, Results, Unit};
 
-/// What is drawn of one side of the uses.
-pub struct Side {
-    /// As in the rows.
+/// A plot of one grouping of uses.
+pub struct Grouping {
+    /// The grouping's id in the rows.
     pub by: &'static str,
     pub name: &'static str,
-    /// Under the horizontal axis.
+    /// Label of the horizontal axis.
     pub axis: &'static str,
     pub caption: &'static str,
 }
 
-pub const GAP: Side = Side {
+pub const GAP: Grouping = Grouping {
     by: "gap",
-    name: "Survival by gap",
-    axis: "calls since the fact was last said",
-    caption: "The share of later uses, by weight, whose fact was still in the request.",
+    name: "By calls since seen",
+    axis: "calls since the fact was last seen",
+    caption: "The weighted share of later uses whose fact was still in the request.",
 };
 
-pub const GENERATION: Side = Side {
+pub const GENERATION: Grouping = Grouping {
     by: "generation",
-    name: "Decay by generation",
+    name: "By summaries in between",
     axis: "summaries between the fact and its use",
-    caption: "What came through none, one, two summaries of the policy. A policy without summaries has one point.",
+    caption: "The same share after none, one, two … summaries of the policy. A policy without summaries has one point.",
 };
 
-/// Pixels.
+/// Height in pixels.
 const HEIGHT: usize = 250;
 
-pub fn draw(side: &Side, results: &Results, cast: &PolicySeries) -> Option<Figure> {
-    let rows: Vec<&KeptRow> = results.kept.iter().filter(|row| row.by == side.by && row.hit.is_finite()).collect();
+pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Option<Figure> {
+    let rows: Vec<&KeptRow> = results.kept.iter().filter(|row| row.by == grouping.by && row.hit.is_finite()).collect();
     let mut steps: Vec<&str> = Vec::new();
     for row in &rows {
         if !steps.contains(&&*row.of) {
@@ -47,23 +47,24 @@ pub fn draw(side: &Side, results: &Results, cast: &PolicySeries) -> Option<Figur
     if steps.is_empty() {
         return None;
     }
-    let hits: HashMap<(&str, &str), &KeptRow> = rows.iter().map(|row| ((row.policy.as_str(), &*row.of), *row)).collect();
+    let shares: HashMap<(&str, &str), &KeptRow> = rows.iter().map(|row| ((row.policy.as_str(), &*row.of), *row)).collect();
     let scale = Scale::around([0.0, 1.0].into_iter());
-    let series = |look: &SeriesStyle| {
-        let hit = |(at, step): (usize, &&str)| {
-            let row = hits.get(&(look.policy, *step))?;
-            Some((plot::step_middle(at, steps.len()), scale.down(row.hit)))
+    let line = |style: &SeriesStyle| {
+        let point = |(index, step): (usize, &&str)| {
+            let row = shares.get(&(style.policy, *step))?;
+            Some((plot::step_middle(index, steps.len()), scale.position_from_top(row.hit)))
         };
-        let places: Vec<(f64, f64)> = steps.iter().enumerate().filter_map(hit).collect();
-        let marks: String = places.iter().map(|place| plot::mark("", look.mark, *place)).collect();
-        let line = plot::path("stroke", "", places.into_iter());
-        format!(r#"<g class="series {}" data-p="{}" data-line="{}">{line}{marks}</g>"#, look.class, look.place, look.place)
+        let points: Vec<(f64, f64)> = steps.iter().enumerate().filter_map(point).collect();
+        let marks: String = points.iter().map(|point| plot::mark("", style.mark, *point)).collect();
+        let line = plot::path("stroke", "", points.into_iter());
+        format!(r#"<g class="series {}" data-p="{}" data-line="{}">{line}{marks}</g>"#, style.class, style.index, style.index)
     };
-    let lines: String = cast.drawn.iter().map(series).collect();
-    let inside = format!("{}{}{lines}", plot::upright(&scale, Unit::Share, "kept"), plot::steps(&steps, side.axis));
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
-    let share = |policy: &str, step: &str| number_format::value(Unit::Share, hits.get(&(policy, step)).map(|row| row.hit));
+    let lines: String = series.drawn.iter().map(line).collect();
+    let drawing =
+        format!("{}{}{lines}", plot::vertical_axis(&scale, Unit::Share, "in context"), plot::step_axis(&steps, grouping.axis));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
+    let share = |policy: &str, step: &str| number_format::value(Unit::Share, shares.get(&(policy, step)).map(|row| row.hit));
     let mut policies: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
         if policies.last() != Some(&row.policy.as_str()) && !policies.contains(&row.policy.as_str()) {
@@ -72,16 +73,16 @@ pub fn draw(side: &Side, results: &Results, cast: &PolicySeries) -> Option<Figur
     });
     let row = |policy: &&str| std::iter::once((*policy).to_owned()).chain(steps.iter().map(|step| share(policy, step))).collect();
     let data = TableModel {
-        title: format!("{}, {}", side.name, side.axis),
-        measure: String::new(),
-        heads,
+        title: format!("{}, {}", grouping.name, grouping.axis),
+        subject: String::new(),
+        headers,
         rows: policies.iter().map(row).collect(),
-        below: vec![],
+        footnotes: vec![],
     };
     Some(Figure {
-        drawing: area(side.by, HEIGHT, "img", side.name, side.caption, &inside),
-        legend: cast.legend(""),
-        caption: format!("{} {}", side.caption, cast.left_out(results)).trim_end().to_owned(),
+        drawing: area(grouping.by, HEIGHT, "img", grouping.name, grouping.caption, &drawing),
+        legend: series.legend(""),
+        caption: format!("{} {}", grouping.caption, series.left_out(results)).trim_end().to_owned(),
         data,
     })
 }

@@ -1,4 +1,4 @@
-//! Tables: any sheet, and the comparison of all policies by all columns.
+//! Tables of the page: any table model, and the comparison of all policies by all columns.
 
 use super::super::table_model::compare::{in_tables, keep_all_first, name, title};
 use super::super::table_model::{CellKind, ColumnHeader, TableModel};
@@ -6,63 +6,64 @@ use super::super::{escape, number_format};
 use super::series::PolicySeries;
 use crate::results::saved::{Column, Direction, Results, Summary};
 
-/// A sheet as a table in a box that scrolls sideways by itself. Its title is the caption of the table; `shown` says whether
-/// the caption is seen, or only heard.
-pub fn sheet(sheet: &TableModel, cast: &PolicySeries, shown: bool) -> String {
-    let title = match sheet.measure.as_str() {
-        "" => escape::html(&sheet.title),
-        measure => format!("{}: {}", escape::html(&sheet.title), escape::html(measure)),
+/// Draws a table in a box that scrolls sideways. Its title is the caption; `caption_visible` says whether the caption
+/// is shown or only read by screen readers.
+pub fn draw(table: &TableModel, series: &PolicySeries, caption_visible: bool) -> String {
+    let title = match table.subject.as_str() {
+        "" => escape::html(&table.title),
+        subject => format!("{}: {}", escape::html(&table.title), escape::html(subject)),
     };
-    let heads: String = sheet.heads.iter().map(|head| head_cell(head, cast)).collect();
-    let rows: String = sheet.rows.iter().map(|cells| row(sheet, cells, cast)).collect();
-    let below: String = sheet.below.iter().map(|line| format!("<p class=\"below\">{}</p>", escape::html(line))).collect();
-    if sheet.is_verbatim() {
-        let lines: Vec<String> = sheet.rows.iter().flatten().map(|line| escape::html(line)).collect();
+    let headers: String = table.headers.iter().map(|header| head_cell(header, series)).collect();
+    let rows: String = table.rows.iter().map(|cells| row(table, cells, series)).collect();
+    let footnotes: String = table.footnotes.iter().map(|line| format!("<p class=\"below\">{}</p>", escape::html(line))).collect();
+    if table.is_verbatim() {
+        let lines: Vec<String> = table.rows.iter().flatten().map(|line| escape::html(line)).collect();
         return format!(
-            r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><pre>{}</pre></div>{below}</div>"#,
+            r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><pre>{}</pre></div>{footnotes}</div>"#,
             lines.join("\n")
         );
     }
-    let hidden = if shown { "" } else { r#" class="heard""# };
+    let hidden = if caption_visible { "" } else { r#" class="heard""# };
     format!(
-        r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption{hidden}>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{below}</div>"#
+        r#"<div class="sheet"><div class="scroll" tabindex="0" role="region" aria-label="{title}"><table><caption{hidden}>{title}</caption><thead><tr>{headers}</tr></thead><tbody>{rows}</tbody></table></div>{footnotes}</div>"#
     )
 }
 
-fn head_cell(head: &ColumnHeader, cast: &PolicySeries) -> String {
-    let text = escape::html(&head.text);
-    match head.holds {
-        CellKind::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, cast.tag(&head.text), sorter(&text)),
+fn head_cell(header: &ColumnHeader, series: &PolicySeries) -> String {
+    let text = escape::html(&header.text);
+    match header.kind {
+        CellKind::Numbers => format!(r#"<th scope="col" class="n"{}>{}</th>"#, series.tag(&header.text), sorter(&text)),
         _ => format!(r#"<th scope="col">{text}</th>"#),
     }
 }
 
-/// A head that sorts its column; without script it is but a head.
+/// Renders a header that sorts its column; without the script it is a plain header.
 fn sorter(text: &str) -> String {
     format!(r#"<button type="button" class="sort">{text}</button>"#)
 }
 
-fn row(sheet: &TableModel, cells: &[String], cast: &PolicySeries) -> String {
-    let of = match sheet.heads.first() {
-        Some(head) if head.text == "policy" => cells.first().map_or(String::new(), |policy| cast.tag(policy)),
+fn row(table: &TableModel, cells: &[String], series: &PolicySeries) -> String {
+    let tag = match table.headers.first() {
+        Some(header) if header.text == "policy" => cells.first().map_or(String::new(), |policy| series.tag(policy)),
         _ => String::new(),
     };
-    // A row may lack its last cells.
-    let cells = sheet.heads.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
-    let cell = |(at, (head, text)): (usize, (&ColumnHeader, &str))| {
+    // A row may have fewer cells than there are columns.
+    let cells = table.headers.iter().zip(cells.iter().map(String::as_str).chain(std::iter::repeat("")));
+    let cell = |(index, (header, text)): (usize, (&ColumnHeader, &str))| {
         let text = escape::html(text);
-        match head.holds {
-            _ if at == 0 => format!(r#"<th scope="row"><bdi>{text}</bdi></th>"#),
-            CellKind::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, cast.tag(&head.text)),
+        match header.kind {
+            _ if index == 0 => format!(r#"<th scope="row"><bdi>{text}</bdi></th>"#),
+            CellKind::Numbers => format!(r#"<td class="n"{}>{text}</td>"#, series.tag(&header.text)),
             CellKind::Prose | CellKind::Verbatim => format!(r#"<td class="prose"><bdi>{text}</bdi></td>"#),
             CellKind::Names | CellKind::Words => format!("<td><bdi>{text}</bdi></td>"),
         }
     };
-    format!("<tr{of}>{}</tr>", cells.enumerate().map(cell).collect::<String>())
+    format!("<tr{tag}>{}</tr>", cells.enumerate().map(cell).collect::<String>())
 }
 
-/// Policies by columns, with intervals; each policy with its bounds is a body of its own, so that sorting keeps them together.
-pub fn comparison(results: &Results, cast: &PolicySeries) -> String {
+/// Draws policies × columns, with intervals. Each policy and its bounds form one `tbody`, so that sorting keeps them
+/// together.
+pub fn comparison(results: &Results, series: &PolicySeries) -> String {
     let groups = groups(results);
     let mut labels: Vec<&str> = Vec::new();
     groups.iter().for_each(|(label, _)| {
@@ -71,22 +72,22 @@ pub fn comparison(results: &Results, cast: &PolicySeries) -> String {
         }
     });
     let number = |label: &str| labels.iter().position(|known| *known == label).unwrap_or(0);
-    let above: String = groups
+    let group_headers: String = groups
         .iter()
         .map(|(label, columns)| {
-            let of = escape::html(label);
-            format!(r#"<th scope="colgroup" colspan="{}" class="g g{}">{of}</th>"#, columns.len(), number(label))
+            let text = escape::html(label);
+            format!(r#"<th scope="colgroup" colspan="{}" class="g g{}">{text}</th>"#, columns.len(), number(label))
         })
         .collect();
     let columns: Vec<(usize, bool, &Column)> = groups
         .iter()
-        .flat_map(|(label, columns)| columns.iter().enumerate().map(|(at, column)| (number(label), at == 0, *column)))
+        .flat_map(|(label, columns)| columns.iter().enumerate().map(|(index, column)| (number(label), index == 0, *column)))
         .collect();
-    let heads: String = columns
+    let headers: String = columns
         .iter()
         .map(|(group, first, column)| {
-            let (own, about) = (own_name(column), escape::html(&column.about));
-            let text = format!(r#"<abbr title="{about}">{}</abbr>{}"#, escape::html(&own), wanted(column.better));
+            let (name, about) = (name_in_group(column), escape::html(&column.about));
+            let text = format!(r#"<abbr title="{about}">{}</abbr>{}"#, escape::html(&name), better_arrow(column.better));
             format!(r#"<th scope="col" class="n g{group}{}">{}</th>"#, if *first { " first" } else { "" }, sorter(&text))
         })
         .collect();
@@ -94,25 +95,25 @@ pub fn comparison(results: &Results, cast: &PolicySeries) -> String {
     for summary in keep_all_first(results) {
         let cells: String = columns.iter().map(|(group, first, column)| value(summary, column, *group, *first)).collect();
         if summary.bound_of.is_none() {
-            bodies += &format!("{}<tbody{}>", if bodies.is_empty() { "" } else { "</tbody>" }, cast.tag(&summary.policy));
+            bodies += &format!("{}<tbody{}>", if bodies.is_empty() { "" } else { "</tbody>" }, series.tag(&summary.policy));
         } else if bodies.is_empty() {
             bodies += "<tbody>";
         }
-        bodies += &named_row(summary, results, cast, &cells);
+        bodies += &named_row(summary, results, series, &cells);
     }
-    let chooser = |(at, label): (usize, &&str)| {
-        format!(r#"<button type="button" class="group" aria-pressed="true" data-g="{at}">{}</button>"#, escape::html(label))
+    let chooser = |(index, label): (usize, &&str)| {
+        format!(r#"<button type="button" class="group" aria-pressed="true" data-g="{index}">{}</button>"#, escape::html(label))
     };
     let choosers: String = labels.iter().enumerate().map(chooser).collect();
     format!(
-        r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by columns"><table id="comparison"><caption class="heard">Policies by columns, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{above}</tr><tr>{heads}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} does not apply; ↓ less is better, ↑ more is better; └ a bound of the policy above: what could have been done with as many tokens by someone who knows what comes</p></div>{}"#,
+        r#"<div class="groups live" role="group" aria-label="Columns shown">{choosers}</div><div class="sheet"><div class="scroll tall" tabindex="0" role="region" aria-label="Policies by column"><table id="comparison"><caption class="heard">Policies by column, with intervals where there are any</caption><thead><tr><th scope="col" rowspan="2">{}</th>{group_headers}</tr><tr>{headers}</tr></thead>{bodies}</tbody></table></div><p class="below">~ estimated, not counted; {} no value; ↓ less is better, ↑ more is better; └ a bound of the policy above: what an oracle that knows the future would do with the same tokens</p></div>{}"#,
         sorter("policy"),
         number_format::MISSING,
         meanings(results)
     )
 }
 
-/// Columns that stand beside each other and begin alike: `cost.ratio`, `cost.usd`.
+/// Groups adjacent columns whose ids begin alike: `cost.ratio`, `cost.usd`.
 fn groups(results: &Results) -> Vec<(&str, Vec<&Column>)> {
     let mut groups: Vec<(&str, Vec<&Column>)> = Vec::new();
     for column in in_tables(results) {
@@ -125,12 +126,12 @@ fn groups(results: &Results) -> Vec<(&str, Vec<&Column>)> {
     groups
 }
 
-fn own_name(column: &Column) -> String {
-    let own = column.id.split_once('.').map_or(&*column.id, |(_, own)| own).replace('_', " ");
-    format!("{}{own}", if column.estimated { "~" } else { "" })
+fn name_in_group(column: &Column) -> String {
+    let name = column.id.split_once('.').map_or(&*column.id, |(_, name)| name).replace('_', " ");
+    format!("{}{name}", if column.estimated { "~" } else { "" })
 }
 
-fn wanted(better: Direction) -> &'static str {
+fn better_arrow(better: Direction) -> &'static str {
     match better {
         Direction::Lower => r#"<span class="wanted" aria-label=", less is better">↓</span>"#,
         Direction::Higher => r#"<span class="wanted" aria-label=", more is better">↑</span>"#,
@@ -138,22 +139,21 @@ fn wanted(better: Direction) -> &'static str {
     }
 }
 
-/// The settings of a sweep's configuration stand below its name, which is but a number.
-fn named_row(summary: &Summary, results: &Results, cast: &PolicySeries, cells: &str) -> String {
+/// Renders the row of a policy. Below the name of a sweep's configuration, which is only a number, are its settings.
+fn named_row(summary: &Summary, results: &Results, series: &PolicySeries, cells: &str) -> String {
     let text = escape::html(&name(summary));
-    let Some(place) = cast.place(&summary.policy).filter(|_| summary.bound_of.is_none()) else {
+    let Some(index) = series.index_of(&summary.policy).filter(|_| summary.bound_of.is_none()) else {
         return format!(r#"<tr class="bound"><th scope="row"><bdi>{text}</bdi></th>{cells}</tr>"#);
     };
     let configurations = results.sweep.iter().flat_map(|sweep| &sweep.configurations);
-    let own = configurations.filter(|row| row.policy == summary.policy && row.policy != row.of).flat_map(|row| &row.settings);
-    let settings: Vec<String> = own.map(|(name, value)| escape::html(&format!("{name}={value}"))).collect();
-    let settings = match settings.is_empty() {
-        true => String::new(),
-        false => format!("<small><bdi>{}</bdi></small>", settings.join("</bdi> <bdi>")),
-    };
-    let sample = cast.look(&summary.policy).map_or(String::new(), super::series::sample);
+    let own_settings =
+        configurations.filter(|row| row.policy == summary.policy && row.policy != row.of).flat_map(|row| &row.settings);
+    let settings: Vec<String> = own_settings.map(|(name, value)| escape::html(&format!("{name}={value}"))).collect();
+    let settings =
+        if settings.is_empty() { String::new() } else { format!("<small><bdi>{}</bdi></small>", settings.join("</bdi> <bdi>")) };
+    let sample = series.style(&summary.policy).map_or(String::new(), super::series::sample);
     format!(
-        r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{place}" data-name="{text}">{sample}<bdi>{text}</bdi></button>{settings}</th>{cells}</tr>"#
+        r#"<tr><th scope="row"><button type="button" class="pin" aria-pressed="false" data-pin="{index}" data-name="{text}">{sample}<bdi>{text}</bdi></button>{settings}</th>{cells}</tr>"#
     )
 }
 
@@ -167,9 +167,9 @@ fn value(summary: &Summary, column: &Column, group: usize, first: bool) -> Strin
     format!(r#"<td class="n g{group}{first}"{raw}>{}{ends}</td>"#, number_format::value(column.unit, value))
 }
 
-/// What each column counts: the tooltips of the heads, for those who have none.
+/// Explains each column, for readers who cannot see the tooltips of the headers.
 fn meanings(results: &Results) -> String {
-    let one = |column: &Column| format!("<dt>{}</dt><dd>{}</dd>", escape::html(&title(column)), escape::html(&column.about));
-    let all: String = in_tables(results).map(one).collect();
+    let entry = |column: &Column| format!("<dt>{}</dt><dd>{}</dd>", escape::html(&title(column)), escape::html(&column.about));
+    let all: String = in_tables(results).map(entry).collect();
     format!(r#"<details><summary>What the columns mean</summary><dl class="meanings">{all}</dl></details>"#)
 }

@@ -4,7 +4,7 @@ use super::super::table_model::cut as cut_text;
 use super::{ColumnHeader, Inspection, TableModel, cut, folder, number, tokens};
 use crate::analysis::inspect::{CompactionLoss, LostFact};
 
-/// One row a recorded compaction; before which call it was is in the sheet of all compactions.
+/// One row per recorded compaction. The table of all compactions has the call before which each happened.
 pub fn losses(inspections: &[Inspection]) -> TableModel {
     let row = |(transcript, loss): (&str, &CompactionLoss)| {
         let mut cells = vec![format!("{transcript}:{}", loss.line)];
@@ -14,37 +14,43 @@ pub fn losses(inspections: &[Inspection]) -> TableModel {
         cells.extend([loss.refetched_tokens, loss.predicted_tokens].map(tokens));
         cells
     };
-    let (rows, mut below) = cut(of(inspections).map(row).collect(), "compaction");
-    below.push("needed: facts from before it that were used after it, by where the first use could have them from".to_owned());
-    if of(inspections).any(|(_, loss)| loss.encrypted) {
-        below.push("encrypted: only the provider can read the summary, and what it held counts as nowhere".to_owned());
+    let (rows, mut footnotes) = cut(losses_with_paths(inspections).map(row).collect(), "compaction");
+    footnotes.push(
+        "needed: facts from before the compaction that were used after it, split by where the first use could get them"
+            .to_owned(),
+    );
+    if losses_with_paths(inspections).any(|(_, loss)| loss.encrypted) {
+        footnotes.push("encrypted: only the provider can read the summary, so its facts count as nowhere".to_owned());
     }
-    below.push("~tokens refetched: results that brought them back; predicted: the cheapest sources, read again".to_owned());
-    let mut heads = vec![ColumnHeader::names("place")];
+    footnotes.push(
+        "~tokens refetched: tool results that brought facts back; ~tokens predicted: reading the cheapest sources again"
+            .to_owned(),
+    );
+    let mut headers = vec![ColumnHeader::names("location")];
     let counts = ["needed", "in the summary", "fetched again", "own words", "user", "nowhere"];
-    heads.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(ColumnHeader::numbers));
-    TableModel { title: "What recorded compactions lost".to_owned(), measure: String::new(), heads, rows, below }
+    headers.extend(counts.into_iter().chain(["~tokens refetched", "~tokens predicted"]).map(ColumnHeader::numbers));
+    TableModel { title: "What recorded compactions lost".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-/// The facts an agent used although no text it could see held them.
+/// Facts that the agent used after a compaction although no text it could see held them.
 pub fn nowhere(inspections: &[Inspection]) -> TableModel {
     let facts = |(transcript, loss): (&str, &CompactionLoss)| {
         let row = |fact: &LostFact| vec![format!("{transcript}:{}", fact.line), fact.kind.to_owned(), cut_text(&fact.text)];
         loss.nowhere_facts.iter().map(row).collect::<Vec<_>>()
     };
-    let (rows, below) = cut(of(inspections).flat_map(facts).collect(), "fact");
-    let heads = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
+    let (rows, footnotes) = cut(losses_with_paths(inspections).flat_map(facts).collect(), "fact");
+    let headers = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
     TableModel {
-        title: "Facts used after a compaction that no visible text held".to_owned(),
-        measure: String::new(),
-        heads,
+        title: "Facts used after a compaction although no visible text held them".to_owned(),
+        subject: String::new(),
+        headers,
         rows,
-        below,
+        footnotes,
     }
 }
 
-/// Every loss with the path of its transcript, without the folder that all have in common.
-fn of(inspections: &[Inspection]) -> impl Iterator<Item = (&str, &CompactionLoss)> {
+/// Returns each loss with the path of its transcript, without the folder that all paths have in common.
+fn losses_with_paths(inspections: &[Inspection]) -> impl Iterator<Item = (&str, &CompactionLoss)> {
     let folder = folder(inspections).len();
     inspections
         .iter()

@@ -1,4 +1,4 @@
-//! What meters estimate, held against recorded usage: the calls of all conversations together.
+//! Token estimators compared with recorded usage, over the calls of all conversations.
 
 use super::number;
 use crate::analysis::inspect::{Inspection, MeterCheck};
@@ -23,10 +23,11 @@ pub fn meters(inspections: &[Inspection]) -> TableModel {
             format!("{}–{}", number_format::grouped(check.p10, 2), number_format::grouped(check.p90, 2)),
         ]
     });
-    let mut heads = vec![ColumnHeader::names("meter")];
-    heads.extend(["deltas", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(ColumnHeader::numbers));
-    let below = "over calls whose recorded request grew by what entered and nothing else; recorded: fitted to the other half of \
+    let mut headers = vec![ColumnHeader::names("estimator")];
+    headers
+        .extend(["calls compared", "estimate ÷ usage", "median error", "usage ÷ estimate, p10–p90"].map(ColumnHeader::numbers));
+    let footnotes = "over calls whose recorded request grew only by the new messages; recorded: fitted to the other half of \
                  each session";
-    let (title, rows) = ("Meters against recorded usage".to_owned(), rows.collect());
-    TableModel { title, measure: String::new(), heads, rows, below: vec![below.to_owned()] }
+    let (title, rows) = ("Token estimators compared with recorded usage".to_owned(), rows.collect());
+    TableModel { title, subject: String::new(), headers, rows, footnotes: vec![footnotes.to_owned()] }
 }

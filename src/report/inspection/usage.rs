@@ -1,4 +1,4 @@
-//! What the provider billed, and what it costs.
+//! Tokens that the provider billed, and their cost.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::metrics::column::Unit;
 use crate::metrics::prices::Bill;
 use crate::report::number_format;
 
-/// One row a model, and their sum.
+/// One row per model, and their sum.
 pub fn usage(inspections: &[Inspection]) -> TableModel {
     let mut bills: BTreeMap<Option<&str>, Bill> = BTreeMap::new();
-    for of_model in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
-        bills.entry(of_model.model.as_deref()).or_default().add(&of_model.bill);
+    for usage in inspections.iter().flat_map(|inspection| &inspection.recorded_usage.by_model) {
+        bills.entry(usage.model.as_deref()).or_default().add(&usage.bill);
     }
     let row = |name: &str, bill: &Bill| {
         let mut cells = vec![name.to_owned(), number(bill.calls)];
@@ -23,11 +23,12 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     if rows.len() > 1 {
         rows.push(row("all", &Bill::sum(bills.values())));
     }
-    let mut heads = vec![ColumnHeader::names("model")];
-    heads.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
-    let mut below = vec!["tokens the provider billed; input: neither read from the cache nor written to it".to_owned()];
+    let mut headers = vec![ColumnHeader::names("model")];
+    headers.extend(["calls", "input", "cache read", "write 5 min", "write 1 h", "output", "USD"].map(ColumnHeader::numbers));
+    let mut footnotes =
+        vec!["tokens that the provider billed; input: tokens neither read from the cache nor written to it".to_owned()];
     if bills.values().any(|bill| bill.usd.is_none()) {
-        below.push(format!("{}: no price is known; --prices names a model or a list", number_format::MISSING));
+        footnotes.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));
     }
-    TableModel { title: "Recorded usage".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Recorded usage".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

@@ -1,4 +1,4 @@
-//! In words: how sure the numbers are, and where nothing can be said.
+//! Footnotes on the certainty of the numbers: how the intervals were computed, or why there are none.
 
 use crate::results::saved::Results;
 use crate::results::stats::{COVERAGE, FEW, FEWEST, Samples};
@@ -6,33 +6,32 @@ use crate::util::text::plural;
 
 use super::super::number_format::grouped;
 
-/// How the intervals came about, or why there are none.
-pub fn of_intervals(results: &Results) -> Vec<String> {
-    let Some(how) = &results.statistics else { return too_few(results).into_iter().collect() };
+/// Returns lines on how the intervals were computed, or on why there are none.
+pub fn interval_notes(results: &Results) -> Vec<String> {
+    let Some(statistics) = &results.statistics else { return too_few_note(results).into_iter().collect() };
     let mut lines = vec![format!(
-        "(low … high): {} % intervals, {} drawn with replacement {} times (seed {})",
-        grouped(how.level * 100.0, 0),
-        plural(how.sessions, "session"),
-        grouped(how.draws as f64, 0),
-        how.seed
+        "(low … high): {} % bootstrap intervals, {} resampled {} times (seed {})",
+        grouped(statistics.level * 100.0, 0),
+        plural(statistics.sessions, "session"),
+        grouped(statistics.draws as f64, 0),
+        statistics.seed
     )];
-    let measured = COVERAGE.iter().rev().find(|(sessions, ..)| *sessions <= how.sessions);
-    if let Some((sessions, total, difference)) = measured.filter(|_| how.sessions < FEW) {
+    let measured = COVERAGE.iter().rev().find(|(sessions, ..)| *sessions <= statistics.sessions);
+    if let Some((sessions, total, difference)) = measured.filter(|_| statistics.sessions < FEW) {
         let [total, difference] = [total, difference].map(|share| grouped(share * 100.0, 0));
         lines.push(format!(
-            "so few sessions make them too narrow: in simulated studies of {sessions}, {total} % held the true total, and {difference} % \
+            "with so few sessions they are too narrow: in simulated studies of {sessions}, {total} % held the true total, and {difference} % \
              the true difference"
         ));
     }
     lines
 }
 
-/// Said in place of intervals and comparisons. One session is no sample at all, and nobody takes it for one.
-fn too_few(results: &Results) -> Option<String> {
+/// Returns a line that replaces intervals and comparisons. A single session needs no such line: it is clearly not a
+/// sample.
+fn too_few_note(results: &Results) -> Option<String> {
     let sessions = Samples::new(&results.rows).sessions();
-    let could_be = results.columns.iter().any(|column| column.combine.is_average());
-    let is_said = could_be && (2..FEWEST).contains(&sessions);
-    is_said.then(|| {
-        format!("{} are too few to say how sure this is: intervals and comparisons need {FEWEST}", plural(sessions, "session"))
-    })
+    let has_averages = results.columns.iter().any(|column| column.combine.is_average());
+    let applies = has_averages && (2..FEWEST).contains(&sessions);
+    applies.then(|| format!("{} are too few for intervals and comparisons: these need {FEWEST}", plural(sessions, "session")))
 }

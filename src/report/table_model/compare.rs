@@ -1,4 +1,4 @@
-//! Policies side by side: over everything, and conversation by conversation.
+//! Policies side by side: over all conversations, and for each conversation.
 
 use std::collections::HashMap;
 
@@ -8,43 +8,46 @@ use crate::util::text::plural;
 use super::super::number_format;
 use super::{ColumnHeader, SHOWN, TableModel, certainty, common_folder, left_out};
 
-/// The policy every comparison begins with: nothing is compacted.
+/// The policy listed first in every comparison: no compaction.
 pub const KEEP_ALL: &str = "keep-all";
 
-/// Policies × measures over everything; measures that go into detail are left out.
+/// Policies × columns over all conversations, without detail columns.
 pub fn summary(results: &Results) -> TableModel {
     let columns: Vec<&Column> = in_tables(results).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).max().unwrap_or(0);
     let conversations = conversations_of(&results.rows).len().max(transcripts);
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let rows = keep_all_first(results).map(|summary| {
         let values = columns.iter().map(|column| with_interval(column, summary));
         std::iter::once(name(summary)).chain(values).collect()
     });
-    let mut below = Vec::new();
+    let mut footnotes = Vec::new();
     if let Some(unfinished) = &results.unfinished {
         let all = plural(unfinished.transcripts, "transcript");
-        below.push(format!("stopped: {} of {all} done; --resume goes on from what -o json saved", unfinished.done.len()));
+        footnotes.push(format!(
+            "stopped: {} of {all} done; --resume continues from results saved with -o json",
+            unfinished.done.len()
+        ));
     }
     if columns.iter().any(|column| column.estimated) {
-        below.push("~ estimated, not counted".to_owned());
+        footnotes.push("~ estimated, not counted".to_owned());
     }
     if results.summary.iter().any(|s| columns.iter().any(|column| s.values.get(&column.id).is_none())) {
-        below.push(format!("{} does not apply", number_format::MISSING));
+        footnotes.push(format!("{} no value", number_format::MISSING));
     }
-    below.extend(certainty::of_intervals(results));
+    footnotes.extend(certainty::interval_notes(results));
     let title = format!("Summary: {}, {}", plural(transcripts, "transcript"), plural(conversations, "conversation"));
-    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
+    TableModel { title, subject: String::new(), headers, rows: rows.collect(), footnotes }
 }
 
-/// A bound stands below its policy, whose name it need not repeat.
+/// The name in the first column. A bound is listed below its policy, so its name leaves the policy out.
 pub fn name(summary: &Summary) -> String {
-    let own = summary.bound_of.as_deref().and_then(|policy| summary.policy.strip_prefix(policy)?.strip_prefix(" · "));
-    own.map_or_else(|| summary.policy.clone(), |own| format!("└ {own}"))
+    let bound = summary.bound_of.as_deref().and_then(|policy| summary.policy.strip_prefix(policy)?.strip_prefix(" · "));
+    bound.map_or_else(|| summary.policy.clone(), |bound| format!("└ {bound}"))
 }
 
-/// Nobody chooses a bound, so its interval is in JSON only.
+/// Formats a value with its interval. Users do not choose between bounds, so their intervals are in JSON only.
 fn with_interval(column: &Column, summary: &Summary) -> String {
     let value = number_format::value(column.unit, summary.values.get(&column.id));
     let ends = summary.intervals.entry(&column.id).filter(|_| summary.bound_of.is_none());
@@ -54,61 +57,61 @@ fn with_interval(column: &Column, summary: &Summary) -> String {
     }
 }
 
-/// Conversations × policies in one measure: the first share there is, else the first size. The largest conversations by the
-/// first column of tokens come first. Bounds are of all conversations and have no column. Empty where there is but one
-/// conversation.
+/// Conversations × policies in one column: the first share if there is one, else the first size. The conversations with
+/// most tokens come first. Bounds cover all conversations and have no column. Empty if there is only one conversation.
 pub fn conversations(results: &Results) -> TableModel {
-    let rows_of = conversations_of(&results.rows);
-    let first = |unit: Unit| in_tables(results).find(|column| column.unit == unit);
-    let (Some(size), true) = (first(Unit::Tokens).or(in_tables(results).next()), rows_of.len() > 1) else {
-        return TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] };
+    let conversations = conversations_of(&results.rows);
+    let first_column = |unit: Unit| in_tables(results).find(|column| column.unit == unit);
+    let (Some(size), true) = (first_column(Unit::Tokens).or(in_tables(results).next()), conversations.len() > 1) else {
+        return TableModel { title: String::new(), subject: String::new(), headers: vec![], rows: vec![], footnotes: vec![] };
     };
-    let measure = first(Unit::Share).unwrap_or(size);
+    let shown = first_column(Unit::Share).unwrap_or(size);
 
     let folder = common_folder(results.rows.iter().map(|row| row.transcript.as_str()));
-    let mut sized: Vec<(f64, &Vec<&Row>)> = rows_of.iter().map(|rows| (largest(size, rows), rows)).collect();
+    let mut sized: Vec<(f64, &Vec<&Row>)> = conversations.iter().map(|rows| (largest(size, rows), rows)).collect();
     sized.sort_by(|a, b| b.0.total_cmp(&a.0));
     let policies = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
     let policies: Vec<&str> = policies.map(|summary| summary.policy.as_str()).collect();
-    let mut heads =
+    let mut headers =
         vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation"), ColumnHeader::numbers(&title(size))];
-    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
+    headers.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
     let rows = sized.iter().take(SHOWN).filter_map(|(tokens, rows)| {
-        let of: &Row = rows.first()?;
+        let first: &Row = rows.first()?;
         let replayed = rows.iter().filter(|row| row.bound_of.is_none());
-        let values: HashMap<&str, Option<f64>> = replayed.map(|row| (row.policy.as_str(), row.values.get(&measure.id))).collect();
+        let values: HashMap<&str, Option<f64>> = replayed.map(|row| (row.policy.as_str(), row.values.get(&shown.id))).collect();
         let mut cells = vec![
-            of.transcript[folder.len()..].to_owned(),
-            of.conversation.clone(),
+            first.transcript[folder.len()..].to_owned(),
+            first.conversation.clone(),
             number_format::value(size.unit, Some(*tokens)),
         ];
-        cells.extend(policies.iter().map(|policy| number_format::value(measure.unit, values.get(policy).copied().flatten())));
+        cells.extend(policies.iter().map(|policy| number_format::value(shown.unit, values.get(policy).copied().flatten())));
         Some(cells)
     });
     let rows: Vec<_> = rows.collect();
     let left = sized.len() - rows.len();
-    let mut below = left_out(folder);
+    let mut footnotes = left_out(folder);
     if left > 0 {
-        below.push(format!("{} in -o json and -o csv", plural(left, "more conversation")));
+        footnotes.push(format!("{} in -o json and -o csv", plural(left, "more conversation")));
     }
-    let which = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
-    TableModel { title: format!("{which} by policy"), measure: title(measure), heads, rows, below }
+    let scope = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
+    TableModel { title: format!("{scope} by policy"), subject: title(shown), headers, rows, footnotes }
 }
 
+/// The columns shown in tables: all but the detail columns.
 pub fn in_tables(results: &Results) -> impl Iterator<Item = &Column> {
     results.columns.iter().filter(|column| !column.detail)
 }
 
-/// The rows of every conversation, in the order of the results.
+/// Returns the rows of each conversation, in the order of the results.
 pub fn conversations_of(rows: &[Row]) -> Vec<Vec<&Row>> {
-    let mut places = HashMap::new();
+    let mut indices = HashMap::new();
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
-        let place = *places.entry((&row.transcript, &row.conversation)).or_insert(groups.len());
-        if place == groups.len() {
+        let index = *indices.entry((&row.transcript, &row.conversation)).or_insert(groups.len());
+        if index == groups.len() {
             groups.push(Vec::new());
         }
-        groups[place].push(row);
+        groups[index].push(row);
     }
     groups
 }
@@ -117,14 +120,14 @@ fn largest(size: &Column, rows: &[&Row]) -> f64 {
     rows.iter().filter_map(|row| row.values.get(&size.id)).fold(0.0, f64::max)
 }
 
-/// The policies and their bounds.
+/// The policies and their bounds, [`KEEP_ALL`] first.
 pub fn keep_all_first(results: &Results) -> impl Iterator<Item = &Summary> {
     let is_first = |summary: &&Summary| summary.bound_of.as_ref().unwrap_or(&summary.policy) == KEEP_ALL;
     let (first, others): (Vec<_>, Vec<_>) = results.summary.iter().partition(is_first);
     first.into_iter().chain(others)
 }
 
-/// A column's id, marked where it is an estimate.
+/// A column's id, with `~` if it is an estimate.
 pub fn title(column: &Column) -> String {
     format!("{}{}", if column.estimated { "~" } else { "" }, column.id)
 }

@@ -1,4 +1,4 @@
-//! Every policy against the baseline: better, worse, or not to be told.
+//! Every policy compared with the baseline: better, worse, or not significant.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use super::super::number_format;
 use super::compare::title;
 use super::{ColumnHeader, TableModel};
 
-/// Stands where a difference cannot be told from none.
+/// Shown where a difference is not significant.
 const UNSURE: &str = "?";
 
-/// Policies × the columns in which one way is better and long sessions weigh more; those in which no policy differs, and those
-/// that go into detail, are left out. Empty where nothing can be said.
-pub fn against(results: &Results) -> TableModel {
-    let (Some(how), Some(first)) = (&results.statistics, results.comparisons.first()) else {
-        return nothing();
+/// Policies × columns. It shows columns that have a better direction and weigh long sessions more; it leaves out detail
+/// columns and columns in which no policy differs. Empty if nothing can be compared.
+pub fn with_baseline(results: &Results) -> TableModel {
+    let (Some(statistics), Some(first)) = (&results.statistics, results.comparisons.first()) else {
+        return empty();
     };
     let rows: HashMap<(&str, &str), &ComparisonRow> =
         results.comparisons.iter().map(|row| ((row.policy.as_str(), &*row.column), row)).collect();
@@ -26,38 +26,39 @@ pub fn against(results: &Results) -> TableModel {
     let is_shown = |column: &&Column| !column.detail && column.combine != Aggregation::Mean && differs(column);
     let columns: Vec<&Column> = results.columns.iter().filter(is_shown).collect();
     if columns.is_empty() {
-        return nothing();
+        return empty();
     }
-    let mut heads = vec![ColumnHeader::names("policy")];
-    heads.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
+    let mut headers = vec![ColumnHeader::names("policy")];
+    headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
     let mut policies: Vec<&str> = results.comparisons.iter().map(|row| row.policy.as_str()).collect();
     policies.dedup();
     let cells = policies.iter().map(|policy| {
-        let of = |column: &&Column| {
-            rows.get(&(*policy, &*column.id)).map_or_else(|| number_format::MISSING.to_owned(), |row| cell(column, row, how))
+        let cell = |column: &&Column| {
+            rows.get(&(*policy, &*column.id))
+                .map_or_else(|| number_format::MISSING.to_owned(), |row| comparison_cell(column, row, statistics))
         };
-        std::iter::once((*policy).to_owned()).chain(columns.iter().map(of)).collect()
+        std::iter::once((*policy).to_owned()).chain(columns.iter().map(cell)).collect()
     });
-    let title = format!("Against the baseline, {}", plural(how.sessions, "session"));
-    let below = below(results, how, &columns);
-    TableModel { title, measure: first.against.clone(), heads, rows: cells.collect(), below }
+    let title = format!("Compared with the baseline, {}", plural(statistics.sessions, "session"));
+    let footnotes = footnotes(results, statistics, &columns);
+    TableModel { title, subject: first.against.clone(), headers, rows: cells.collect(), footnotes }
 }
 
-fn nothing() -> TableModel {
-    TableModel { title: String::new(), measure: String::new(), heads: vec![], rows: vec![], below: vec![] }
+fn empty() -> TableModel {
+    TableModel { title: String::new(), subject: String::new(), headers: vec![], rows: vec![], footnotes: vec![] }
 }
 
-/// No draw of sessions and no swap makes any difference.
+/// Whether no resample of sessions and no swap makes a difference.
 fn is_same(row: &ComparisonRow) -> bool {
     row.difference == 0.0 && row.p.is_none_or(|p| p == 1.0) && row.interval.is_none_or(|ends| ends == [0.0; 2])
 }
 
 /// `better -0.405 (-0.471 … -0.332) p 0.004`
-fn cell(column: &Column, row: &ComparisonRow, how: &Statistics) -> String {
+fn comparison_cell(column: &Column, row: &ComparisonRow, statistics: &Statistics) -> String {
     if is_same(row) {
         return "same".to_owned();
     }
-    let mut text = format!("{} {}", verdict(column, row, how), number_format::difference(column.unit, row.difference));
+    let mut text = format!("{} {}", verdict(column, row, statistics), number_format::difference(column.unit, row.difference));
     if let Some([low, high]) = row.interval.map(|ends| ends.map(|end| number_format::difference(column.unit, end))) {
         text += &format!(" ({low} … {high})");
     }
@@ -68,10 +69,11 @@ fn cell(column: &Column, row: &ComparisonRow, how: &Statistics) -> String {
     }
 }
 
-/// A word only where both agree: the interval is on one side of nothing, and chance seldom does as much.
-fn verdict(column: &Column, row: &ComparisonRow, how: &Statistics) -> &'static str {
+/// Returns "better" or "worse" only if both tests agree: the interval is on one side of 0, and chance seldom differs as
+/// much.
+fn verdict(column: &Column, row: &ComparisonRow, statistics: &Statistics) -> &'static str {
     let (Some([low, high]), Some(p)) = (row.interval, row.p_holm) else { return UNSURE };
-    let is_sure = p <= 1.0 - how.level && (low > 0.0 || high < 0.0);
+    let is_sure = p <= 1.0 - statistics.level && (low > 0.0 || high < 0.0);
     match column.better {
         Direction::Higher | Direction::Lower if is_sure => {
             if (low > 0.0) == (column.better == Direction::Higher) {
@@ -84,31 +86,35 @@ fn verdict(column: &Column, row: &ComparisonRow, how: &Statistics) -> &'static s
     }
 }
 
-fn below(results: &Results, how: &Statistics, columns: &[&Column]) -> Vec<String> {
-    let level = number_format::grouped(how.level * 100.0, 0);
+fn footnotes(results: &Results, statistics: &Statistics, columns: &[&Column]) -> Vec<String> {
+    let level = number_format::grouped(statistics.level * 100.0, 0);
     let mut lines = vec![
         format!(
-            "policy less baseline, {level} % interval by {} paired draws of sessions",
-            number_format::grouped(how.draws as f64, 0)
+            "policy minus baseline, {level} % interval from {} paired bootstrap resamples of sessions",
+            number_format::grouped(statistics.draws as f64, 0)
         ),
         format!(
-            "p: how often swapping the two within sessions by chance ({} draws, or all ways) differs as much; adjusted after Holm",
+            "p: how often randomly swapping the two within sessions ({} times, or in all ways) differs as much; adjusted after Holm",
             number_format::grouped(FLIPS as f64, 0)
         ),
-        format!("better, worse: the interval is on one side of 0 and p ≤ {:.2}; {UNSURE}: it cannot be told", 1.0 - how.level),
+        format!(
+            "better, worse: the interval is on one side of 0 and p ≤ {:.2}; {UNSURE}: not significant",
+            1.0 - statistics.level
+        ),
     ];
     if columns.iter().any(|column| column.unit == Unit::Share) {
         lines.push("shares: in percentage points".to_owned());
     }
     let fewest = |column: &&&Column| {
-        let of = results.comparisons.iter().filter(|row| row.column == column.id).map(|row| row.sessions);
-        of.min()
-            .filter(|sessions| *sessions < how.sessions)
+        let sessions = results.comparisons.iter().filter(|row| row.column == column.id).map(|row| row.sessions);
+        sessions
+            .min()
+            .filter(|sessions| *sessions < statistics.sessions)
             .map(|sessions| format!("{} {sessions}", escape::terminal(&title(column))))
     };
     let fewer: Vec<String> = columns.iter().filter_map(|column| fewest(&column)).collect();
     if !fewer.is_empty() {
-        lines.push(format!("of fewer sessions, the others have no value: {}", fewer.join(", ")));
+        lines.push(format!("based on fewer sessions, as the others have no value: {}", fewer.join(", ")));
     }
     lines
 }

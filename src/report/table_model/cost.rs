@@ -1,4 +1,4 @@
-//! What edits cost in the prompt cache, and how well the simulation of it stands up to the record.
+//! What edits cost in the prompt cache, and how well the cache simulation agrees with recorded bills.
 
 use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, Results, Unit};
 use crate::util::text::plural;
@@ -6,10 +6,10 @@ use crate::util::text::plural;
 use super::super::number_format;
 use super::{ColumnHeader, SHOWN, TableModel, common_folder, left_out};
 
-/// A residual up to this share is as good as the counts of tokens are.
+/// Errors up to this share of the bill are within the error of the token counts.
 const CLOSE: f64 = 0.05;
 
-/// Which layers broke cached prefixes, what that cost and whether it paid.
+/// Which layers invalidated cached prefixes, what that cost, and whether it paid off.
 pub fn breaks(results: &Results) -> TableModel {
     let row = |row: &BreakRow| {
         vec![
@@ -19,90 +19,101 @@ pub fn breaks(results: &Results) -> TableModel {
             count(row.rebilled as f64),
             count(row.freed as f64),
             number_format::value(Unit::Usd, row.usd),
-            calls(row.break_even),
+            break_even_calls(row.break_even),
             number_format::value(Unit::Share, Some(row.paid as f64 / row.breaks as f64)),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
-    heads.extend(
-        ["breaks", "~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "~paid"].map(ColumnHeader::numbers),
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
+    headers.extend(
+        ["invalidations", "~tokens written again", "~tokens freed", "~usd", "~calls to break even", "~paid off"]
+            .map(ColumnHeader::numbers),
     );
-    let below = vec![
-        "usd: what writing again cost more than reading would have; tokens freed: per request, all breaks together".to_owned(),
-        "calls to break even: the median; paid: the share of breaks that had so many calls before the next, or the end"
+    let footnotes = vec![
+        "usd: extra cost of writing again instead of reading; tokens freed: per request, summed over all invalidations".to_owned(),
+        "calls to break even: the median; paid off: the share of invalidations with that many calls before the next one or the end"
             .to_owned(),
     ];
     let rows = results.breaks.iter().map(row).collect();
-    TableModel { title: "Prefix breaks".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Cache invalidations".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-/// The breaks that are worth a look.
+/// The cache invalidations that cost most.
 pub fn costliest(results: &Results) -> TableModel {
-    let folder = common_folder(results.costliest_breaks.iter().map(|broken| broken.transcript.as_str()));
-    let row = |broken: &CostlyBreak| {
+    let folder = common_folder(results.costliest_breaks.iter().map(|invalidation| invalidation.transcript.as_str()));
+    let row = |invalidation: &CostlyBreak| {
         vec![
-            broken.policy.clone(),
-            format!("{}:{}", &broken.transcript[folder.len()..], broken.line),
-            count(broken.call as f64),
-            super::cut(&broken.layer),
-            count(broken.rebilled as f64),
-            count(broken.freed as f64),
-            number_format::value(Unit::Usd, broken.usd),
-            calls(broken.break_even),
-            count(broken.followed as f64),
+            invalidation.policy.clone(),
+            format!("{}:{}", &invalidation.transcript[folder.len()..], invalidation.line),
+            count(invalidation.call as f64),
+            super::cut(&invalidation.layer),
+            count(invalidation.rebilled as f64),
+            count(invalidation.freed as f64),
+            number_format::value(Unit::Usd, invalidation.usd),
+            break_even_calls(invalidation.break_even),
+            count(invalidation.followed as f64),
         ]
     };
-    let mut heads = vec![
+    let mut headers = vec![
         ColumnHeader::names("policy"),
-        ColumnHeader::names("place"),
+        ColumnHeader::names("location"),
         ColumnHeader::numbers("call"),
         ColumnHeader::words("layer"),
     ];
-    heads.extend(
-        ["~tokens re-billed", "~tokens freed", "~usd", "~calls to break even", "calls it had"].map(ColumnHeader::numbers),
+    headers.extend(
+        ["~tokens written again", "~tokens freed", "~usd", "~calls to break even", "calls that followed"]
+            .map(ColumnHeader::numbers),
     );
     let rows = results.costliest_breaks.iter().map(row).collect();
-    TableModel { title: "Dearest breaks".to_owned(), measure: String::new(), heads, rows, below: left_out(folder) }
+    TableModel {
+        title: "Most expensive cache invalidations".to_owned(),
+        subject: String::new(),
+        headers,
+        rows,
+        footnotes: left_out(folder),
+    }
 }
 
-/// The records replayed: the sum, then those that the simulation does not reproduce, the worst first.
+/// Cost check: the sum over all recorded sessions, then those whose simulated cost is off, worst first.
 pub fn checks(results: &Results) -> TableModel {
     let checks = &results.checks;
     let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
     let mut worst: Vec<&CheckRow> = checks.iter().filter(|check| check.residual.abs() > CLOSE).collect();
     worst.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
-    let mut rows: Vec<_> = together(checks).iter().map(|all| check_row(all, name_of_sum(checks))).collect();
+    let mut rows: Vec<_> = sum(checks).iter().map(|total| check_row(total, sum_name(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
-    let mut heads = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
-    heads.extend(["~tokens", "read", "~read", "alike", "billed", "~cost", "residual", "worst call"].map(ColumnHeader::numbers));
-    heads.push(ColumnHeader::prose("what the record shows"));
-    let mut below = vec![
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
+    headers.extend(
+        ["~tokens", "cache reads", "~cache reads", "calls that match", "billed", "~simulated", "error", "worst call"]
+            .map(ColumnHeader::numbers),
+    );
+    headers.push(ColumnHeader::prose("what the recording shows"));
+    let mut footnotes = vec![
         format!(
-            "{} of {} with recorded usage cost within {:.0} % of what was billed; listed are the others",
+            "{} of {} with recorded usage: simulated cost within {:.0} % of the bill; the others are listed",
             checks.len() - worst.len(),
             plural(checks.len(), "conversation"),
             CLOSE * 100.0
         ),
-        "read: the share of the input that came from the cache, as recorded, and as simulated with the recorded compactions"
+        "cache reads: share of the input read from the cache, as recorded and (~) as simulated with the recorded compactions"
             .to_owned(),
     ];
     if worst.len() > SHOWN {
-        below.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
+        footnotes.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
     }
-    below.extend(left_out(folder));
-    TableModel { title: "The record replayed, against what was billed".to_owned(), measure: String::new(), heads, rows, below }
+    footnotes.extend(left_out(folder));
+    TableModel { title: "Cost check: simulated and billed".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-fn name_of_sum(checks: &[CheckRow]) -> &'static str {
+fn sum_name(checks: &[CheckRow]) -> &'static str {
     let is_mixed = checks.iter().any(|check| check.in_usd) && checks.iter().any(|check| !check.in_usd);
     if is_mixed { "all in USD" } else { "all together" }
 }
 
-/// The sums of those in USD; of all, where no price is known.
-fn together(checks: &[CheckRow]) -> Option<CheckRow> {
+/// Sums the checks in USD; if no price is known, all checks.
+fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
     let in_usd = checks.iter().any(|check| check.in_usd);
-    let alike = checks.iter().filter(|check| check.in_usd == in_usd);
-    let sum = alike.cloned().reduce(|sum, check| CheckRow {
+    let same_unit = checks.iter().filter(|check| check.in_usd == in_usd);
+    let sum = same_unit.cloned().reduce(|sum, check| CheckRow {
         recorded_read: sum.recorded_read + check.recorded_read,
         simulated_read: sum.simulated_read + check.simulated_read,
         tokens: sum.tokens + check.tokens,
@@ -139,7 +150,7 @@ fn count(number: f64) -> String {
     number_format::grouped(number, 0)
 }
 
-/// Calls that must follow; `never` where nothing was freed.
-fn calls(break_even: Option<f64>) -> String {
+/// Calls needed to break even; `never` if nothing was freed.
+fn break_even_calls(break_even: Option<f64>) -> String {
     break_even.map_or("never".to_owned(), |calls| number_format::grouped(calls, 1))
 }

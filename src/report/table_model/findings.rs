@@ -1,4 +1,4 @@
-//! What is wrong: how often, and the first of each kind.
+//! Findings: how many of each kind, and the first ones of each kind.
 
 use std::collections::BTreeMap;
 
@@ -9,45 +9,47 @@ use crate::util::text::plural;
 use super::super::number_format;
 use super::{ColumnHeader, TableModel, common_folder, left_out};
 
-/// Findings of one kind that are shown of one policy before the rest is only counted.
+/// Maximum findings shown of one kind and policy; the rest is only counted.
 const SHOWN: usize = 3;
 
-/// Kinds × policies.
+/// Kinds of findings × policies.
 pub fn counts(results: &Results) -> TableModel {
     let mut counts: BTreeMap<(usize, &str), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
     for finding in &results.findings {
-        *counts.entry((place_of(&finding.id), &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
+        *counts.entry((kind_index(&finding.id), &finding.id)).or_default().entry(finding.policy.as_deref()).or_default() += 1;
     }
     let mut policies: Vec<Option<&str>> = results.policies.iter().map(|policy| Some(policy.name.as_str())).collect();
     policies.push(None);
     policies.retain(|policy| results.findings.iter().any(|finding| finding.policy.as_deref() == *policy));
-    let row = |((_, id), of): (&(usize, &str), &BTreeMap<Option<&str>, usize>)| {
+    let row = |((_, id), by_policy): (&(usize, &str), &BTreeMap<Option<&str>, usize>)| {
         let count =
-            |policy: &Option<&str>| of.get(policy).map_or(String::new(), |count| number_format::grouped(*count as f64, 0));
+            |policy: &Option<&str>| by_policy.get(policy).map_or(String::new(), |count| number_format::grouped(*count as f64, 0));
         [(*id).to_owned()].into_iter().chain(policies.iter().map(count)).collect()
     };
     let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
-    let heads = policies.iter().map(|policy| ColumnHeader::numbers(policy.unwrap_or("recorded")));
-    let below = vec!["a page on each: recompact catalog findings NAME".to_owned()];
-    let level = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
-    let levels: Vec<_> = Level::ALL.iter().filter(|one| level(**one) > 0).map(|one| plural(level(*one), one.name())).collect();
+    let headers = policies.iter().map(|policy| ColumnHeader::numbers(policy.unwrap_or("recorded")));
+    let footnotes = vec!["recompact catalog findings NAME explains each".to_owned()];
+    let count_of = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
+    let found = Level::ALL.iter().filter(|level| count_of(**level) > 0);
+    let levels: Vec<_> = found.map(|level| plural(count_of(*level), level.name())).collect();
     let title = format!("Findings: {}", levels.join(", "));
     TableModel {
         title,
-        measure: String::new(),
-        heads: [ColumnHeader::names("finding")].into_iter().chain(heads).collect(),
+        subject: String::new(),
+        headers: [ColumnHeader::names("finding")].into_iter().chain(headers).collect(),
         rows,
-        below,
+        footnotes,
     }
 }
 
-/// The first of each kind and policy, errors before warnings before notes.
+/// The first findings of each kind and policy; errors come before warnings, warnings before notes.
 pub fn worst(results: &Results) -> TableModel {
-    of(&results.findings)
+    list(&results.findings)
 }
 
-/// Findings with their places, the worst first; of one kind and policy those of different transcripts before the others.
-pub fn of(findings: &[Finding]) -> TableModel {
+/// Lists findings with their locations, most severe first. For one kind and policy, findings in different transcripts
+/// come first.
+pub fn list(findings: &[Finding]) -> TableModel {
     let folder = common_folder(findings.iter().map(|finding| finding.path.as_str()));
     let mut of_transcript: BTreeMap<(&str, Option<&str>, &str), usize> = BTreeMap::new();
     let mut shown: Vec<(usize, &Finding)> = Vec::new();
@@ -57,30 +59,30 @@ pub fn of(findings: &[Finding]) -> TableModel {
         *nth += 1;
     }
     shown.sort_by_key(|(nth, finding)| (finding.level, *nth));
-    let mut told: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
     shown.retain(|(_, finding)| {
-        let count = told.entry((&finding.id, finding.policy.as_deref())).or_default();
+        let count = counts.entry((&finding.id, finding.policy.as_deref())).or_default();
         *count += 1;
         *count <= SHOWN
     });
-    shown.sort_by_key(|(_, finding)| (finding.level, place_of(&finding.id), finding.policy.as_deref()));
+    shown.sort_by_key(|(_, finding)| (finding.level, kind_index(&finding.id), finding.policy.as_deref()));
     let row = |(_, finding): &(usize, &Finding)| {
-        let place = &finding.path[folder.len()..];
-        let place = finding.line.map_or(place.to_owned(), |line| format!("{place}:{line}"));
+        let path = &finding.path[folder.len()..];
+        let location = finding.line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
         let call = finding.call.map(|call| format!("call {call}"));
-        let about: Vec<_> = finding.policy.clone().into_iter().chain(call).collect();
-        let about = if about.is_empty() { String::new() } else { format!("{}: ", about.join(", ")) };
-        vec![format!("{} ({})", finding.id, finding.level.name()), place, format!("{about}{}", finding.message)]
+        let context: Vec<_> = finding.policy.clone().into_iter().chain(call).collect();
+        let context = if context.is_empty() { String::new() } else { format!("{}: ", context.join(", ")) };
+        vec![format!("{} ({})", finding.id, finding.level.name()), location, format!("{context}{}", finding.message)]
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
     let left = findings.len() - rows.len();
-    let mut below = if left > 0 { vec![format!("{} in -o json", plural(left, "more finding"))] } else { Vec::new() };
-    below.extend(left_out(folder));
-    let heads = vec![ColumnHeader::names("finding"), ColumnHeader::names("place"), ColumnHeader::prose("what")];
-    TableModel { title: "What is wrong".to_owned(), measure: String::new(), heads, rows, below }
+    let mut footnotes = if left > 0 { vec![format!("{} in -o json", plural(left, "more finding"))] } else { Vec::new() };
+    footnotes.extend(left_out(folder));
+    let headers = vec![ColumnHeader::names("finding"), ColumnHeader::names("location"), ColumnHeader::prose("message")];
+    TableModel { title: "What is wrong".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-/// The place of a kind among all.
-fn place_of(id: &str) -> usize {
+/// Index of a kind in [`FINDINGS`]; unknown kinds come last.
+fn kind_index(id: &str) -> usize {
     FINDINGS.iter().position(|kind| kind.id == id).unwrap_or(FINDINGS.len())
 }

@@ -1,4 +1,4 @@
-//! What was kept of the facts that were used again, and what was not.
+//! Retention: which facts that the agent used again were still in context, and which were lost.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,59 +8,61 @@ use super::super::number_format;
 use super::compare::KEEP_ALL;
 use super::{ColumnHeader, TableModel, common_folder, cut, left_out};
 
-/// The side that is another for every policy: its summaries are its own.
+/// The grouping by summaries in between. It differs between policies, because each policy makes its own summaries.
 const GENERATION: &str = "generation";
 
-/// What the sides of a use are.
-const SIDES: [(&str, &str); 3] = [
-    ("gap", "calls since the fact was last said"),
-    ("kind", "what the fact looks like"),
-    ("provenance", "who said it first: the user, a tool, a summary of the record, or the agent itself"),
+/// Groupings of uses: the id in saved results, the label, and what it means.
+const GROUPINGS: [(&str, &str, &str); 3] = [
+    ("gap", "calls since seen", "model calls since the fact was last in a message"),
+    ("kind", "kind", "what the fact looks like"),
+    ("provenance", "source", "who stated it first: the user, a tool, a recorded summary, or the agent itself"),
 ];
 
-/// The sides that are the same for every policy × the share each policy kept.
-pub fn by_side(results: &Results) -> TableModel {
+/// Groupings that all policies share × the share of facts that each policy still had in context.
+pub fn by_grouping(results: &Results) -> TableModel {
     let kept = || results.kept.iter().filter(|row| row.by != GENERATION);
     let policies = keep_all_first(kept().map(|row| row.policy.as_str()));
-    let sides = in_order(kept().map(|row| &*row.by));
+    let groupings = deduplicated(kept().map(|row| &*row.by));
     let mut shares: HashMap<(&str, &str, &str), &KeptRow> = HashMap::new();
     for row in kept() {
         shares.entry((&row.by, &row.of, &row.policy)).or_insert(row);
     }
-    let mut heads = vec![ColumnHeader::names("by"), ColumnHeader::names("of"), ColumnHeader::numbers("uses")];
-    heads.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
-    let mut values = in_order(kept().map(|row| (&*row.by, &*row.of)));
-    let places: HashMap<&str, usize> = sides.iter().enumerate().map(|(place, side)| (*side, place)).collect();
-    values.sort_by_key(|(by, _)| places.get(by).copied());
-    let rows = values.into_iter().map(|(by, of)| {
-        let rows: Vec<Option<&KeptRow>> = policies.iter().map(|policy| shares.get(&(by, of, *policy)).copied()).collect();
-        let mut cells = vec![by.to_owned(), of.to_owned(), count(rows.iter().flatten().next().map(|row| row.uses))];
+    let mut headers = vec![ColumnHeader::names("grouped by"), ColumnHeader::names("group"), ColumnHeader::numbers("uses")];
+    headers.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
+    let mut groups = deduplicated(kept().map(|row| (&*row.by, &*row.of)));
+    let order: HashMap<&str, usize> = groupings.iter().enumerate().map(|(index, grouping)| (*grouping, index)).collect();
+    groups.sort_by_key(|(by, _)| order.get(by).copied());
+    let rows = groups.into_iter().map(|(by, group)| {
+        let rows: Vec<Option<&KeptRow>> = policies.iter().map(|policy| shares.get(&(by, group, *policy)).copied()).collect();
+        let mut cells = vec![label(by).to_owned(), group.to_owned(), count(rows.iter().flatten().next().map(|row| row.uses))];
         cells.extend(rows.iter().map(|row| share(row.map(|row| row.hit))));
         cells
     });
     let rows = rows.collect();
-    let told = SIDES.iter().filter(|(side, _)| sides.contains(side));
-    let mut below = vec!["under each policy: the share of the uses, by weight, whose fact was still in the request".to_owned()];
-    below.extend(told.map(|(side, about)| format!("{side}: {about}")));
-    TableModel { title: "Information kept".to_owned(), measure: String::new(), heads, rows, below }
+    let shown = GROUPINGS.iter().filter(|(by, ..)| groupings.contains(by));
+    let mut footnotes = vec!["under each policy: the weighted share of uses whose fact was still in the request".to_owned()];
+    footnotes.extend(shown.map(|(_, label, about)| format!("{label}: {about}")));
+    TableModel { title: "Facts in context".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-/// What came through none, one, two summaries of a policy.
+/// The share of facts still in context, by the number of summaries between a fact and its use.
 pub fn by_generation(results: &Results) -> TableModel {
-    let of = results.kept.iter().filter(|row| row.by == GENERATION);
-    let rows = of.map(|row| {
+    let generations = results.kept.iter().filter(|row| row.by == GENERATION);
+    let rows = generations.map(|row| {
         let mut cells = vec![row.policy.clone(), row.of.to_string(), count(Some(row.uses))];
         cells.extend([row.hit, row.hit_summary, row.soft, row.hard].map(|value| share(Some(value))));
         cells
     });
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names(GENERATION)];
-    heads.extend(["uses", "hit", "through a summary", "soft miss", "hard miss"].map(ColumnHeader::numbers));
-    let below = vec!["generation: summaries this policy made between the fact and its use".to_owned()];
-    let title = "Information kept, by generation".to_owned();
-    TableModel { title, measure: String::new(), heads, rows: rows.collect(), below }
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("summaries in between")];
+    headers.extend(["uses", "in context", "in a summary", "recoverable", "lost for good"].map(ColumnHeader::numbers));
+    let footnotes = vec![
+        "summaries in between: summaries this policy made between the fact and its use; in a summary: only there".to_owned(),
+    ];
+    let title = "Facts in context, by summaries in between".to_owned();
+    TableModel { title, subject: String::new(), headers, rows: rows.collect(), footnotes }
 }
 
-/// What is worth a look: the policy should have kept it.
+/// The worst facts lost for good: facts that the agent used again after a policy had lost them.
 pub fn misses(results: &Results) -> TableModel {
     let folder = common_folder(results.misses.iter().map(|miss| miss.transcript.as_str()));
     let row = |miss: &MissRow| {
@@ -80,17 +82,23 @@ pub fn misses(results: &Results) -> TableModel {
             cut(&miss.fact),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("place")];
-    heads.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
-    heads.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
-    heads.push(ColumnHeader::prose("fact"));
-    let mut below = vec![
-        "call: the first that missed the fact; uses: how many did; more: other facts it missed of the same origin".to_owned(),
-        "layer: what took it away; stale: its file is in sight, but was written since".to_owned(),
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("location")];
+    headers.extend(["call", "uses", "more"].map(ColumnHeader::numbers));
+    headers.extend(["kind", "origin", "layer"].map(ColumnHeader::words));
+    headers.push(ColumnHeader::prose("fact"));
+    let mut footnotes = vec![
+        "call: the first that needed the lost fact; uses: number of calls that did; more: other lost facts of the same origin"
+            .to_owned(),
+        "layer: what removed it; stale: an older version of its file is still in context".to_owned(),
     ];
-    below.extend(left_out(folder));
+    footnotes.extend(left_out(folder));
     let rows = results.misses.iter().map(row).collect();
-    TableModel { title: "Worst hard misses".to_owned(), measure: String::new(), heads, rows, below }
+    TableModel { title: "Facts lost for good and used again".to_owned(), subject: String::new(), headers, rows, footnotes }
+}
+
+/// The label of a grouping.
+fn label(by: &str) -> &str {
+    GROUPINGS.iter().find(|(id, ..)| *id == by).map_or(by, |(_, label, _)| label)
 }
 
 fn count(count: Option<u64>) -> String {
@@ -101,14 +109,14 @@ fn share(share: Option<f64>) -> String {
     number_format::value(Unit::Share, share)
 }
 
-/// Each once, in the order of first appearance.
-fn in_order<T: Copy + Eq + std::hash::Hash>(all: impl Iterator<Item = T>) -> Vec<T> {
+/// Removes duplicates; keeps the order of first appearance.
+fn deduplicated<T: Copy + Eq + std::hash::Hash>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut known = HashSet::new();
-    all.filter(|one| known.insert(*one)).collect()
+    all.filter(|item| known.insert(*item)).collect()
 }
 
 fn keep_all_first<'a>(policies: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut policies = in_order(policies);
+    let mut policies = deduplicated(policies);
     policies.sort_by_key(|policy| *policy != KEEP_ALL);
     policies
 }

@@ -1,11 +1,11 @@
-//! What the answers of models took.
+//! Tokens and cost of model calls.
 
 use crate::results::saved::{Results, SpendingRow, Unit};
 
 use super::super::number_format;
 use super::{ColumnHeader, TableModel};
 
-/// One row a model that was asked.
+/// One row per model that was called.
 pub fn spending(results: &Results) -> TableModel {
     let row = |row: &SpendingRow| {
         let count = |number: u64| number_format::grouped(number as f64, 0);
@@ -21,10 +21,13 @@ pub fn spending(results: &Results) -> TableModel {
             number_format::value(Unit::Usd, row.usd),
         ]
     };
-    let mut heads = vec![ColumnHeader::names("model")];
-    heads
+    let mut headers = vec![ColumnHeader::names("model")];
+    headers
         .extend(["answers", "tokens in", "cache read", "cache write", "tokens out", "seconds", "usd"].map(ColumnHeader::numbers));
     let rows = results.spending.iter().map(row).collect();
-    let below = vec!["as the provider counted when it was asked; answers from a cassette cost nothing again".to_owned()];
-    TableModel { title: "Answers of models".to_owned(), measure: String::new(), heads, rows, below }
+    let footnotes = vec![
+        "tokens as the provider counted them at the time of the call; answers replayed from a cassette cost nothing now"
+            .to_owned(),
+    ];
+    TableModel { title: "Model calls".to_owned(), subject: String::new(), headers, rows, footnotes }
 }

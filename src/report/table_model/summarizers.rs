@@ -1,11 +1,11 @@
-//! Summarizers side by side, as policies are.
+//! Summarizers side by side.
 
 use crate::results::saved::{Results, Spread, SummarizerRow, Unit};
 
 use super::super::number_format;
 use super::{ColumnHeader, TableModel};
 
-/// Policies × summarizers, by how good the summaries were. Empty where nothing is compared.
+/// Policies × summarizers, compared by the quality of their summaries. Empty if no summarizers are compared.
 pub fn summarizers(results: &Results) -> TableModel {
     let row = |row: &SummarizerRow| {
         let mut cells = vec![row.policy.clone(), row.summarizer.clone()];
@@ -16,40 +16,40 @@ pub fn summarizers(results: &Results) -> TableModel {
         cells.push(spread(Unit::Share, row.fill));
         cells
     };
-    let mut heads = vec![ColumnHeader::names("policy"), ColumnHeader::names("summarizer")];
+    let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("summarizer")];
     let numbers =
         ["replicates", "sessions", "summaries", "failed", "needed", "constraints", "false", "false facts", "~tokens", "~fill"];
-    heads.extend(numbers.map(ColumnHeader::numbers));
+    headers.extend(numbers.map(ColumnHeader::numbers));
     let rows: Vec<_> = results.summarizers.iter().map(row).collect();
-    TableModel { title: "Summarizers".to_owned(), measure: String::new(), heads, rows, below: below(results) }
+    TableModel { title: "Summarizers".to_owned(), subject: String::new(), headers, rows, footnotes: footnotes(results) }
 }
 
-fn below(results: &Results) -> Vec<String> {
-    let mut below = vec![
-        "needed: of the later uses of facts that only a summary could still hold, by weight, those it held; constraints: of the \
-         users' rules that only it could hold, those it repeats word for word"
+fn footnotes(results: &Results) -> Vec<String> {
+    let mut footnotes = vec![
+        "needed: weighted share of later uses whose fact was in the summary, among facts that only the summary could still hold; \
+         constraints: share of user instructions repeated word for word, among those that only the summary could still hold"
             .to_owned(),
-        "false: of its paths, file names and identifiers, those that stand nowhere in what it was made of; tokens: a summary; fill: \
-         of what its layer allows"
+        "false: share of the summary's paths, file names and identifiers that occur nowhere in its input; tokens: per summary; \
+         fill: share of the length its layer allows"
             .to_owned(),
-        "only what stands there word for word is seen: a fact in a summary is not yet a fact understood, a paraphrase counts for \
-         nothing, and false facts are names, not claims"
+        "all of this compares text word for word: a fact in a summary may still be misunderstood, a paraphrase does not count, and \
+         false facts are names, not claims"
             .to_owned(),
     ];
     if results.summarizers.iter().any(|row| row.replicates > 1) {
-        below.push(
-            "in brackets: the least and the most of one replicate; summaries, failed and false facts are of all together"
+        footnotes.push(
+            "in parentheses: the lowest and the highest single replicate; summaries, failed and false facts are sums over all"
                 .to_owned(),
         );
     }
     if results.summarizers.iter().any(|row| row.fill.all.is_none() && row.summaries > 0) {
-        below.push(
-            "recorded: the summaries of the record, of the spans its harness chose; needed of those: what was known before them and \
-             used after them, at its first use, wherever the agent had it from by then"
+        footnotes.push(
+            "recorded: the recorded summaries, of the spans that the recorded harness chose; their needed facts were known before the \
+             summary and used after it, counted at the first use, from whatever source the agent had them then"
                 .to_owned(),
         );
     }
-    below
+    footnotes
 }
 
 fn whole(tokens: Spread) -> Spread {

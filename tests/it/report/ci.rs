@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use recompact::findings::{Case, FINDINGS, Finding, Level};
-use recompact::report::ci::{SHOWN_AS, render};
+use recompact::report::ci::{REPORT_NAMES, render};
 use serde_json::{Value, json};
 
 use crate::support::program::{Ran, fixtures, run, run_in};
@@ -81,7 +81,7 @@ fn hostile_texts_stay_texts() {
     insta::assert_snapshot!("ci_junit", text("junit", &cases));
     insta::assert_snapshot!("ci_github", text("github", &cases));
     insta::assert_snapshot!("ci_sarif", without_rules(&text("sarif", &cases)));
-    for report in SHOWN_AS {
+    for report in REPORT_NAMES {
         let unseen = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c) || c == '\u{fffe}');
         assert!(!text(report, &cases).contains(unseen), "{report}");
     }
@@ -176,7 +176,7 @@ fn all_reports_tell_the_same_findings() {
 #[test]
 fn what_nobody_looked_for_is_no_pass() {
     let results = study(&["-o", "json"]).printed();
-    for report in SHOWN_AS {
+    for report in REPORT_NAMES {
         let refused = |ran: Ran| {
             let what = format!("recompact: -o {report} shows findings, and none were looked for: `replay --findings` does\n");
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", what.as_str()));

@@ -85,7 +85,7 @@ fn what_is_in_the_results_is_drawn() {
     // Tokens per call of the longest conversation: a line a policy, the window, the recorded compaction, ticks at edits.
     assert_eq!(browser.number("document.querySelectorAll('#conversation .over-time .series polyline').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('#conversation line.window, #conversation line.recorded').length"), 2.0);
-    assert!(browser.text("document.querySelector('#conversation .told').textContent").contains("150,000"));
+    assert!(browser.text("document.querySelector('#conversation .remark').textContent").contains("150,000"));
     assert_eq!(browser.number("document.querySelectorAll('#conversation .lane').length"), 5.0);
     let ticks = browser.text("document.querySelector('#conversation .lane path.tick').getAttribute('d')");
     assert_eq!(ticks.matches('M').count(), 4, "edits before calls 41, 81, 121 and 161");

@@ -11,48 +11,49 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::cli::source;
 
-/// More things than this are not listed: somebody named the folder of a whole machine.
-const MOST_ENTRIES: usize = 500_000;
+/// Maximum entries to list; a folder with more is probably a whole machine.
+const MAX_ENTRIES: usize = 500_000;
 
-/// The most bytes one saved output may have to be read.
-const MOST_BYTES: u64 = 1 << 30;
+/// Maximum size in bytes of a saved output that is read.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// Folders in which everything that is no file is worth a note.
-const TELLING: [&str; 3] = [".transcripts", "tool-results", "tool-outputs"];
+/// Folders in which links and special files get a note.
+const NOTED_FOLDERS: [&str; 3] = [".transcripts", "tool-results", "tool-outputs"];
 
 pub struct Folder {
     pub path: PathBuf,
     folder: Dir,
     prefix: String,
-    place: String,
+    /// Canonical path, with forward slashes.
+    canonical: String,
     entries: Vec<Entry>,
     pub notes: Vec<ResultNote>,
 }
 
 impl Folder {
-    /// Lists it, without following any link.
+    /// Opens and lists a folder, without following links.
     pub fn list(path: &Path) -> std::io::Result<Self> {
         let folder = Dir::open_ambient_dir(path, ambient_authority())?;
-        let place = std::fs::canonicalize(path)?.to_string_lossy().replace('\\', "/");
-        let prefix = match source::shown(path).as_str() {
+        let canonical = std::fs::canonicalize(path)?.to_string_lossy().replace('\\', "/");
+        let prefix = match source::display_path(path).as_str() {
             "." => String::new(),
             shown => format!("{}/", shown.trim_end_matches('/')),
         };
-        let mut listed = Self { path: path.to_owned(), folder, prefix, place, entries: Vec::new(), notes: Vec::new() };
+        let mut listed = Self { path: path.to_owned(), folder, prefix, canonical, entries: Vec::new(), notes: Vec::new() };
         let wanted =
             |entry: &DirEntry| entry.depth() == 0 || !(entry.file_type().is_dir() && source::is_skipped(entry.file_name()));
         for entry in WalkDir::new(path).sort_by_file_name().into_iter().filter_entry(wanted) {
-            if listed.entries.len() >= MOST_ENTRIES {
+            if listed.entries.len() >= MAX_ENTRIES {
                 let what =
-                    format!("holds more than {MOST_ENTRIES} files, and the rest was not listed; --root names a smaller folder");
-                listed.note(source::shown(path), what);
+                    format!("holds more than {MAX_ENTRIES} files; the rest was not listed; name a smaller folder with --root");
+                listed.note(source::display_path(path), what);
                 break;
             }
             match entry {
                 Ok(entry) => listed.add(&entry),
                 Err(error) => {
-                    let place = source::shown(error.path().unwrap_or(path));
-                    listed.note(place, format!("cannot be listed: {}", why(error)));
+                    let path = source::display_path(error.path().unwrap_or(path));
+                    listed.note(path, format!("cannot be listed: {}", walk_error_reason(error)));
                 }
             }
         }
@@ -72,14 +73,14 @@ impl Folder {
         };
         let Ok(below) = entry.path().strip_prefix(&self.path) else { return };
         let name = below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
-        let telling = |folder: &str| TELLING.contains(&folder);
-        let is_told = source::is_transcript(entry.file_name()) || name.rsplit('/').take(2).any(telling);
+        let is_noted_folder = |folder: &str| NOTED_FOLDERS.contains(&folder);
+        let gets_note = source::is_transcript(entry.file_name()) || name.rsplit('/').take(2).any(is_noted_folder);
         match kind {
-            EntryKind::Link if is_told => {
-                self.note(source::shown(entry.path()), "a symbolic link; it was not followed".to_owned())
+            EntryKind::Link if gets_note => {
+                self.note(source::display_path(entry.path()), "a symbolic link; it was not followed".to_owned())
             }
-            EntryKind::Special if is_told => {
-                self.note(source::shown(entry.path()), "a pipe, a socket or a device; it was not opened".to_owned());
+            EntryKind::Special if gets_note => {
+                self.note(source::display_path(entry.path()), "a pipe, a socket or a device; it was not opened".to_owned());
             }
             _ => {}
         }
@@ -88,14 +89,14 @@ impl Folder {
     }
 }
 
-/// What went wrong, without the path, which stands before it.
-fn why(error: walkdir::Error) -> String {
-    error.io_error().map_or_else(|| "links lead in a ring".to_owned(), reason)
+/// Returns the reason of an error without the path, which precedes it.
+fn walk_error_reason(error: walkdir::Error) -> String {
+    error.io_error().map_or_else(|| "symbolic links form a loop".to_owned(), io_error_reason)
 }
 
-fn reason(error: &std::io::Error) -> String {
+fn io_error_reason(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "it is gone since the folder was listed".to_owned(),
+        std::io::ErrorKind::NotFound => "it disappeared after the folder was listed".to_owned(),
         std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         _ => error.to_string(),
     }
@@ -107,7 +108,7 @@ impl Tree for Folder {
     }
 
     fn place(&self) -> &str {
-        &self.place
+        &self.canonical
     }
 
     fn entries(&self) -> &[Entry] {
@@ -115,18 +116,19 @@ impl Tree for Folder {
     }
 
     fn read(&self, name: &str) -> Result<Vec<u8>, String> {
-        let failed = |error: std::io::Error| format!("cannot be read: {}", reason(&error));
-        // What was a file when it was listed may be a pipe by now, and to open that would wait for ever.
+        let failed = |error: std::io::Error| format!("cannot be read: {}", io_error_reason(&error));
+        // A listed file may be a pipe by now, and opening a pipe would wait forever.
         if !self.folder.symlink_metadata(name).map_err(failed)?.is_file() {
-            return Err("is no file any more".to_owned());
+            return Err("is no longer a file".to_owned());
         }
         let file = self.folder.open(name).map_err(failed)?;
         let size = file.metadata().map_err(failed)?.len();
         let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        match bytes.len() as u64 > MOST_BYTES {
-            true => Err(format!("has {size} bytes, and more than {MOST_BYTES} are not read")),
-            false => Ok(bytes),
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            Err(format!("has {size} bytes; files over {MAX_BYTES} bytes are not read"))
+        } else {
+            Ok(bytes)
         }
     }
 }

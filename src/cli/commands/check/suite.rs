@@ -1,4 +1,4 @@
-//! One suite → a study of it, asked as the command line would ask for it.
+//! Runs the study of one suite, through the same arguments as the command line.
 
 use std::path::Path;
 
@@ -13,86 +13,86 @@ use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::calls_of;
-use crate::cli::source::shown;
+use crate::cli::source::display_path;
 
-/// The arguments of a study, with their defaults: a suite is no second way to ask for one.
+/// The arguments of a study, with their defaults, so that a suite accepts the same values as the command line.
 #[derive(Parser)]
 #[command(name = "suite", no_binary_name = true)]
-struct Asked {
+struct SuiteArgs {
     #[command(flatten)]
     transcripts: Transcripts,
     #[command(flatten)]
-    studied: StudyArgs,
+    study_args: StudyArgs,
     #[arg(long = "set")]
     settings: Vec<Setting>,
 }
 
 impl Check {
-    /// What the policies of a suite reached, and what could not be analysed.
+    /// Returns the measured values of a suite's policies, and the problems that prevented an analysis.
     ///
-    /// # Errors
-    ///
-    /// Only that somebody stopped the program: a part of a suite is not judged.
+    /// Only fails if the user stopped the program: a part of a suite is not checked.
     pub(super) fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Vec<String>), Failure> {
-        let (reached, end) = match self.replayed(suite, base, baseline) {
-            Ok((reached, end)) => (reached, end),
+        let (measured, end) = match self.replay(suite, base, baseline) {
+            Ok((measured, end)) => (measured, end),
             Err(failure) => (Vec::new(), Err(failure)),
         };
         match end {
             Err(failure @ Failure::Stopped { .. }) => Err(failure),
-            Err(Failure::Input(problems)) => Ok((reached, problems)),
-            Err(failure) => Ok((reached, vec![failure.to_string()])),
-            Ok(()) if reached.iter().all(|reached| reached.calls == 0) => {
-                Ok((reached, vec!["nothing was replayed: no conversation holds a model call".to_owned()]))
+            Err(Failure::Input(problems)) => Ok((measured, problems)),
+            Err(failure) => Ok((measured, vec![failure.to_string()])),
+            Ok(()) if measured.iter().all(|measured| measured.calls == 0) => {
+                Ok((measured, vec!["nothing was replayed: no conversation holds a model call".to_owned()]))
             }
-            Ok(()) => Ok((reached, Vec::new())),
+            Ok(()) => Ok((measured, Vec::new())),
         }
     }
 
-    fn replayed(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Result<(), Failure>), Failure> {
-        let Asked { transcripts, studied, settings } = Asked::try_parse_from(self.words(suite, base)).map_err(|error| {
-            let said = error.to_string();
-            Failure::Usage(said.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
-        })?;
-        let (transcripts, studied) = (transcripts.within(base), studied.with_one_writer());
-        let asked = studied.asked(&settings)?;
-        let study = Study { findings: true, ..studied.study(asked.clone(), None)? };
+    fn replay(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Result<(), Failure>), Failure> {
+        let SuiteArgs { transcripts, study_args, settings } =
+            SuiteArgs::try_parse_from(self.arguments(suite, base)).map_err(|error| {
+                let message = error.to_string();
+                Failure::Usage(message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+            })?;
+        let (transcripts, study_args) = (transcripts.within(base), study_args.without_comparison());
+        let policies = study_args.policies(&settings)?;
+        let study = Study { findings: true, ..study_args.study(policies.clone(), None)? };
         let replay = |source: Source, reading: &Reading| {
-            let part = study.transcript(source.name, reading, None);
+            let result = study.transcript(source.name, reading, None);
             source.progress.replayed(calls_of(reading) * study.policies.len() as u64);
-            part
+            result
         };
-        let written = [self.present.out(), Some(baseline).filter(|_| self.update)];
+        let written = [self.output.out(), Some(baseline).filter(|_| self.update)];
         let written: Vec<_> = written.into_iter().chain(self.also.iter().map(|(_, file)| Some(file.as_path()))).collect();
         let done = transcripts.for_each(&written, false, replay, replay, |_| None)?;
-        let (parts, end) = done.without(TranscriptResult::unanswered).analysed()?;
-        let results = transcripts.install(|| study.results(parts))?;
-        let policies: Vec<&Policy> = asked.iter().collect();
+        let (transcript_results, end) = done.without(TranscriptResult::unanswered).analysed()?;
+        let results = transcripts.install(|| study.results(transcript_results))?;
+        let policies: Vec<&Policy> = policies.iter().collect();
         Ok((measure(&results, &policies, &suite.columns()), end))
     }
 
-    /// The suite as arguments; paths of files other than transcripts start from the current folder.
-    fn words(&self, suite: &Suite, base: &Path) -> Vec<String> {
-        let asked = &suite.asked;
-        let file = |path: &String| shown(&base.join(path));
+    /// Converts the suite to arguments. Paths are relative to the suite file; those other than transcripts are made
+    /// relative to the current folder.
+    fn arguments(&self, suite: &Suite, base: &Path) -> Vec<String> {
+        let study = &suite.asked;
+        let file = |path: &String| display_path(&base.join(path));
         let policy = |name: &String| if preset(name).is_some() { name.clone() } else { file(name) };
         let prices = |name: &String| if base.join(name).is_file() { file(name) } else { name.clone() };
-        let mut words: Vec<String> = asked.policies.iter().map(|name| format!("--policy={}", policy(name))).collect();
-        words.extend(asked.set.iter().map(|setting| format!("--set={setting}")));
+        let mut arguments: Vec<String> = study.policies.iter().map(|name| format!("--policy={}", policy(name))).collect();
+        arguments.extend(study.set.iter().map(|setting| format!("--set={setting}")));
         let options = [
-            ("summarizer", asked.summarizer.clone()),
-            ("cassette", asked.cassette.as_ref().map(file)),
-            ("cassette-mode", asked.cassette.as_ref().map(|_| "replay".to_owned())),
-            ("window", asked.window.map(|tokens| tokens.to_string())),
-            ("overhead", asked.overhead.map(|tokens| tokens.to_string())),
-            ("tokenizer", asked.tokenizer.clone()),
-            ("prices", asked.prices.as_ref().map(prices)),
+            ("summarizer", study.summarizer.clone()),
+            ("cassette", study.cassette.as_ref().map(file)),
+            ("cassette-mode", study.cassette.as_ref().map(|_| "replay".to_owned())),
+            ("window", study.window.map(|tokens| tokens.to_string())),
+            ("overhead", study.overhead.map(|tokens| tokens.to_string())),
+            ("tokenizer", study.tokenizer.clone()),
+            ("prices", study.prices.as_ref().map(prices)),
             ("jobs", self.jobs.map(|jobs| jobs.to_string())),
         ];
-        words.extend(options.into_iter().filter_map(|(option, value)| Some(format!("--{option}={}", value?))));
-        words.extend(self.quiet.then(|| "--quiet".to_owned()));
-        words.push("--".to_owned());
-        words.extend(asked.transcripts.iter().cloned());
-        words
+        arguments.extend(options.into_iter().filter_map(|(option, value)| Some(format!("--{option}={}", value?))));
+        arguments.extend(self.quiet.then(|| "--quiet".to_owned()));
+        arguments.push("--".to_owned());
+        arguments.extend(study.transcripts.iter().cloned());
+        arguments
     }
 }

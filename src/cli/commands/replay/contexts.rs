@@ -1,4 +1,4 @@
-//! `--contexts FILE`: the exact request of every call, one JSON object a line.
+//! `--contexts FILE`: writes the exact request of every call, one JSON object per line.
 
 use std::path::Path;
 
@@ -13,19 +13,24 @@ use serde_json::{Value, json};
 use crate::cli::error::Failure;
 use crate::cli::output::{Draft, OutputError};
 
-/// The file, and the first thing that went wrong with it. It takes its name when it is whole.
-pub struct Contexts {
+/// The output file and the first write error. The file gets its name when it is complete.
+pub struct ContextsFile {
     file: Draft,
     failed: Option<OutputError>,
 }
 
-impl Contexts {
+impl ContextsFile {
     pub fn create(path: &Path) -> Result<Self, Failure> {
         Ok(Self { file: Draft::begin(path)?, failed: None })
     }
 
-    pub fn of<'a>(&'a mut self, transcript: &'a str, conversation: &'a Conversation, policy: &'a Policy) -> Requests<'a> {
-        Requests { contexts: self, transcript, conversation: &conversation.name, policy: &policy.name }
+    pub fn writer<'a>(
+        &'a mut self,
+        transcript: &'a str,
+        conversation: &'a Conversation,
+        policy: &'a Policy,
+    ) -> RequestWriter<'a> {
+        RequestWriter { contexts: self, transcript, conversation: &conversation.name, policy: &policy.name }
     }
 
     pub fn finish(self) -> Result<(), Failure> {
@@ -36,17 +41,17 @@ impl Contexts {
     }
 }
 
-/// The requests of one conversation under one policy.
-pub struct Requests<'a> {
-    contexts: &'a mut Contexts,
+/// Writes the requests of one conversation under one policy.
+pub struct RequestWriter<'a> {
+    contexts: &'a mut ContextsFile,
     transcript: &'a str,
     conversation: &'a str,
     policy: &'a str,
 }
 
-impl Observer for Requests<'_> {
+impl Observer for RequestWriter<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
-        let messages: Vec<Value> = context.messages().iter().map(|sent| context.wire(sent)).collect();
+        let messages: Vec<Value> = context.messages().iter().map(|message| context.wire(message)).collect();
         let line = json!({
             "transcript": self.transcript,
             "conversation": self.conversation,

@@ -1,7 +1,7 @@
-//! `--materialize DIR`: what the policies would write, written, under DIR and nowhere else.
+//! `--materialize DIR`: writes the files that policies would write, below DIR and nowhere else.
 //!
-//! Paths come from policies and from ids in transcripts, and both are hostile. So each name is cleaned part by part, and the
-//! folder is opened once as a capability: no path, link or `..` leads out of it.
+//! Paths come from policies and from ids in transcripts, and both may be hostile. So each part of a path is cleaned,
+//! and the folder is opened once as a capability: no path, link or `..` leads out of it.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Materialize {
 }
 
 impl Materialize {
-    /// Opens the folder, which must be empty: nothing of the user's is ever written over.
+    /// Opens the folder, which must be empty, so that no file of the user is overwritten.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("--materialize {}: {error}", path.display()));
         if path.is_file() {
@@ -32,20 +32,20 @@ impl Materialize {
         std::fs::create_dir_all(path).map_err(failed)?;
         let folder = Dir::open_ambient_dir(path, ambient_authority()).map_err(failed)?;
         if folder.entries().map_err(failed)?.next().is_some() {
-            let what = "the folder is not empty; name a new one, so that nothing in it is written over";
-            return Err(Failure::Usage(format!("--materialize {}: {what}", path.display())));
+            let message = "the folder is not empty; name a new one, so that nothing in it is overwritten";
+            return Err(Failure::Usage(format!("--materialize {}: {message}", path.display())));
         }
         Ok(Self { path: path.to_owned(), folder, failed: None })
     }
 
-    pub fn of<'a>(&'a mut self, transcript: &str, conversation: &Conversation, policy: &Policy) -> Files<'a> {
-        let below = [&policy.name, transcript, &conversation.name].map(part).iter().collect();
-        Files { files: self, below }
+    pub fn writer<'a>(&'a mut self, transcript: &str, conversation: &Conversation, policy: &Policy) -> FileWriter<'a> {
+        let below = [&policy.name, transcript, &conversation.name].map(path_part).iter().collect();
+        FileWriter { files: self, below }
     }
 
     pub fn finish(self) -> Result<(), Failure> {
         match self.failed {
-            Some(what) => Err(Failure::Usage(format!("--materialize {}: {what}", self.path.display()))),
+            Some(message) => Err(Failure::Usage(format!("--materialize {}: {message}", self.path.display()))),
             None => Ok(()),
         }
     }
@@ -59,20 +59,20 @@ impl Materialize {
     }
 }
 
-/// The files of one conversation under one policy.
-pub struct Files<'a> {
+/// Writes the files of one conversation under one policy.
+pub struct FileWriter<'a> {
     files: &'a mut Materialize,
     below: PathBuf,
 }
 
-impl Observer for Files<'_> {
+impl Observer for FileWriter<'_> {
     fn file(&mut self, file: &File, text: &str) {
-        // As the harnesses do it: a result that is on disk already is not written again.
+        // As the harnesses do, a result that is already on disk is not written again.
         if self.files.failed.is_some() || (file.kind == FileKind::Persisted && file.again) {
             return;
         }
         let path: PathBuf =
-            self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(part).collect::<PathBuf>());
+            self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(path_part).collect::<PathBuf>());
         if let Err(error) = self.files.write(&path, text) {
             self.files.failed = Some(format!("{}: {error}", path.display()));
         }
@@ -83,18 +83,18 @@ impl Observer for Files<'_> {
     }
 }
 
-/// Longer names are cut: 255 bytes is what file systems take.
-const MAX_PART: usize = 120;
+/// Maximum characters of a path part; file systems allow 255 bytes.
+const MAX_PART_LENGTH: usize = 120;
 /// Names that are devices on Windows.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A text as one part of a path: letters, digits, `.`, `_`, `-`. Where that changes the text, a hash of it is added, so that
-/// two texts never become the same name.
-fn part(text: impl AsRef<str>) -> String {
+/// Converts a text to one part of a path: letters, digits, `.`, `_`, `-`. If that changes the text, a hash of the text
+/// is added, so that two texts never get the same name.
+fn path_part(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
     let cleaned: String =
-        text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART).collect();
+        text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART_LENGTH).collect();
     let only_dots = cleaned.chars().all(|c| c == '.');
     let is_device = DEVICES.contains(&cleaned.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str());
     if cleaned == text && !only_dots && !is_device {
@@ -104,27 +104,27 @@ fn part(text: impl AsRef<str>) -> String {
     }
 }
 
-/// The FNV-1a hash: stable for ever, unlike the standard library's.
+/// The FNV-1a hash, which never changes, unlike the standard library's.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::part;
+    use super::path_part;
 
     #[test]
     fn no_text_becomes_a_way_out() {
         for hostile in
             ["..", ".", "", "../../etc/passwd", "/abs", "a\0b", "CON", "con.txt", &"x".repeat(4_000), "é", "a\u{202e}b"]
         {
-            let name = part(hostile);
+            let name = path_part(hostile);
             assert!(
                 !name.is_empty() && name.len() < 200 && name != ".." && !name.contains(['/', '\\', '\0']),
                 "{hostile:?}: {name}"
             );
         }
-        assert_eq!(part(".task_outputs"), ".task_outputs");
-        assert_ne!(part("a/b"), part("a:b"));
+        assert_eq!(path_part(".task_outputs"), ".task_outputs");
+        assert_ne!(path_part("a/b"), path_part("a:b"));
     }
 }

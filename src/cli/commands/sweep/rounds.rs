@@ -1,4 +1,5 @@
-//! The rounds of a sweep: transcripts are read again and replayed, rung by rung, and once more for the final comparison.
+//! The rounds of a sweep: transcripts are read and replayed again for each round of the search, and once more for the
+//! final comparison.
 
 use std::collections::HashSet;
 
@@ -10,67 +11,70 @@ use recompact::transcript::format::Reading;
 use crate::cli::error::Failure;
 use crate::cli::input::{Source, Transcripts};
 use crate::cli::progress::{Progress, calls_of};
-use crate::cli::resume::{Checkpoint, Resumed, of_policies};
+use crate::cli::resume::{Checkpoint, Resumed, policies_hash};
 
 pub struct Rounds<'a> {
     pub transcripts: &'a Transcripts,
-    pub roster: &'a SessionTable,
-    /// What an earlier run finished.
+    pub session_table: &'a SessionTable,
+    /// Results of an earlier run, for `--resume`.
     pub resumed: Option<Resumed>,
-    /// Whether it is kept for another run what is finished: that is as much again as the search itself holds.
-    pub saves: bool,
-    /// Transcripts that are finished, round by round.
+    /// Keeps finished work so that `--resume` can use it. Doubles the memory of the search.
+    pub keep_checkpoints: bool,
+    /// Number of finished transcripts, summed over rounds.
     pub done: usize,
-    /// What was found of them in the search, where it is kept.
-    pub worked: Vec<Checkpoint<Vec<PartialTotals>>>,
+    /// Results of the finished transcripts, if they are kept.
+    pub checkpoints: Vec<Checkpoint<Vec<PartialTotals>>>,
 }
 
 impl Rounds<'_> {
-    /// The search, then the comparison of what it found; nothing where somebody stopped it.
+    /// Runs the search, then the final comparison; `None` if the user stopped it.
     pub fn run(&mut self, study: Study, search: Search, split: &Split) -> Result<Option<Results>, Failure> {
-        let (found, study) = match self.search(study, search)? {
+        let (result, study) = match self.search(study, search)? {
             Some(found) => found,
             None => return Ok(None),
         };
-        self.compare(study, found, split)
+        self.compare(study, result, split)
     }
 
-    /// Rung by rung. The study comes back as it was given.
+    /// Runs all rounds of the search. Returns the study unchanged.
     fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(SearchResult, Study)>, Failure> {
         let baseline = study.policies.clone();
-        let progress = self.transcripts.replaying(search.policy_calls(self.roster));
+        let progress = self.transcripts.replay_progress(search.policy_calls(self.session_table));
         while let Some(Round { sessions, policies }) = search.round() {
             study.policies = [&baseline[..], &policies].concat();
-            let round = of_policies(&study.policies);
+            let round = policies_hash(&study.policies);
             study.baseline = 0;
             let columns = &search.wishes().columns;
-            // What somebody else wrote into the file is replayed again.
-            let fits =
-                |done: &Checkpoint<Vec<PartialTotals>>| done.part.iter().all(|tally| tally.fits(policies.len(), columns.len()));
-            let (tried, left) = self.again(
+            // Checkpoints that do not fit, because the file was edited, are replayed again.
+            let fits = |checkpoint: &Checkpoint<Vec<PartialTotals>>| {
+                checkpoint.result.iter().all(|totals| totals.fits(policies.len(), columns.len()))
+            };
+            let (checkpoints, left) = self.read_again(
                 &progress,
                 &sessions,
-                |source| self.resumed.as_ref()?.part(source, &round).filter(fits),
+                |source| self.resumed.as_ref()?.checkpoint(source, &round).filter(fits),
                 |source, reading| {
-                    Checkpoint::new(source, &round, study.tallies(reading, columns, &|calls| progress.called(calls)))
+                    Checkpoint::new(source, &round, study.tallies(reading, columns, &|calls| progress.calls_replayed(calls)))
                 },
             )?;
-            let begin = self.worked.len();
-            self.worked.extend(tried);
+            let begin = self.checkpoints.len();
+            self.checkpoints.extend(checkpoints);
             if left > 0 {
-                self.done += self.worked.len() - begin;
+                self.done += self.checkpoints.len() - begin;
                 progress.finish();
                 return Ok(None);
             }
-            let tallies = self.worked[begin..].iter().flat_map(|of| of.part.iter().map(|tally| (&of.transcript, tally)));
-            let known = tallies.filter_map(|(name, tally)| {
-                let session = self.roster.session(name, &tally.conversation)?;
-                Some((session, tally.added.as_slice()))
+            let totals = self.checkpoints[begin..]
+                .iter()
+                .flat_map(|checkpoint| checkpoint.result.iter().map(|totals| (&checkpoint.transcript, totals)));
+            let session_totals = totals.filter_map(|(name, totals)| {
+                let session = self.session_table.session(name, &totals.conversation)?;
+                Some((session, totals.added.as_slice()))
             });
-            search.take(self.roster, known);
-            self.done += self.worked.len() - begin;
-            if !self.saves {
-                self.worked.clear();
+            search.take(self.session_table, session_totals);
+            self.done += self.checkpoints.len() - begin;
+            if !self.keep_checkpoints {
+                self.checkpoints.clear();
             }
         }
         progress.finish();
@@ -78,10 +82,10 @@ impl Rounds<'_> {
         Ok(Some((self.transcripts.install(|| search.found())?, study)))
     }
 
-    /// What was found, replayed once more with all there is to say of it: on the sessions held out, where there are any.
-    fn compare(&self, mut study: Study, found: SearchResult, split: &Split) -> Result<Option<Results>, Failure> {
+    /// Replays the configurations found once more with all details: on the held-out sessions, if there are any.
+    fn compare(&self, mut study: Study, result: SearchResult, split: &Split) -> Result<Option<Results>, Failure> {
         let baseline = std::mem::take(&mut study.policies);
-        study.policies = with_bounds(found.policies);
+        study.policies = with_bounds(result.policies);
         for policy in baseline {
             let known = study.policies.iter().position(|known| known.name == policy.name);
             study.baseline = known.unwrap_or(study.policies.len());
@@ -90,37 +94,38 @@ impl Rounds<'_> {
         let sessions = if split.held_out.is_empty() { &split.develop } else { &split.held_out };
         let sessions: HashSet<usize> = sessions.iter().copied().collect();
         let policies = study.policies.len() as u64;
-        let calls: u64 = sessions.iter().map(|session| self.roster.calls(*session)).sum();
-        let progress = self.transcripts.replaying(calls * policies);
-        let (parts, left) = self.again(
+        let calls: u64 = sessions.iter().map(|session| self.session_table.calls(*session)).sum();
+        let progress = self.transcripts.replay_progress(calls * policies);
+        let (transcript_results, left) = self.read_again(
             &progress,
             &sessions,
             |_| None,
             |source, reading| {
-                let part = study.transcript(source.name, reading, None);
-                progress.called(calls_of(reading) * policies);
-                part
+                let result = study.transcript(source.name, reading, None);
+                progress.calls_replayed(calls_of(reading) * policies);
+                result
             },
         )?;
         progress.finish();
-        let results = || self.transcripts.install(|| study.results(parts));
-        (left == 0).then(|| Ok(Results { sweep: Some(found.sweep), ..results()? })).transpose()
+        let results = || self.transcripts.install(|| study.results(transcript_results));
+        (left == 0).then(|| Ok(Results { sweep: Some(result.sweep), ..results()? })).transpose()
     }
 
-    /// Reads the transcripts of some sessions again, and does some work on the conversations of these.
-    fn again<T: Send>(
+    /// Reads the transcripts of the given sessions again, and runs `work` on the conversations of these sessions.
+    fn read_again<T: Send>(
         &self,
         progress: &Progress,
         sessions: &HashSet<usize>,
-        finished: impl Fn(Source) -> Option<T> + Sync,
+        saved: impl Fn(Source) -> Option<T> + Sync,
         work: impl Fn(Source, &Reading) -> T + Sync,
     ) -> Result<(Vec<T>, usize), Failure> {
         let is_wanted = |session| sessions.contains(&session);
-        let of = |transcript: &str, conversation: &str| self.roster.session(transcript, conversation).is_some_and(is_wanted);
+        let in_sessions =
+            |transcript: &str, conversation: &str| self.session_table.session(transcript, conversation).is_some_and(is_wanted);
         let work = |source: Source, reading: &mut Reading| {
-            reading.conversations.retain(|conversation| of(source.name, &conversation.name));
+            reading.conversations.retain(|conversation| in_sessions(source.name, &conversation.name));
             work(source, reading)
         };
-        self.transcripts.again(progress, |name| self.roster.holds(name, is_wanted), finished, work)
+        self.transcripts.read_again(progress, |name| self.session_table.holds(name, is_wanted), saved, work)
     }
 }
