@@ -1,8 +1,8 @@
-//! Models that answer: the one place where the library leaves the process.
+//! The client that asks language models questions, with retries, limits and recorded answers.
 //!
-//! A [`Model`] is asked a [`Question`]. Answers are kept on a [`Cassette`], so that every later run has the same ones for nothing;
-//! what is not on it is asked of a [`Provider`], within the [limits](Limits) that were set, as often as it takes. Who asks sees
-//! an answer, or why there is none: never a half one, and never a key.
+//! A [`Model`] answers a [`Question`]. It first looks in a [`Cassette`], which records answers, so a later run gets the same
+//! answers at no cost. Otherwise it asks a [`Provider`], retries failed attempts and respects the [`Limits`]. The caller gets a
+//! complete answer or an error message, never a partial answer. No message contains an API key.
 
 mod address;
 mod anthropic;
@@ -22,36 +22,36 @@ use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection, PROTOCOLS, Protocol};
 pub use cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
-pub use limits::{Budget, Limits};
-pub use model::{Asked, FIRST_WAIT, Model, Price, Setup};
+pub use limits::{Limits, Spending};
+pub use model::{FIRST_WAIT, KeyedOutcome, Model, Price, Setup};
 
 use serde::{Deserialize, Serialize};
 
-/// What a model is asked.
+/// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// Empty: none.
+    /// System prompt; empty if there is none.
     pub system: String,
     pub user: String,
-    /// The most tokens the answer may have.
+    /// Maximum tokens of the answer.
     pub max_tokens: u64,
 }
 
-/// What it answered.
+/// A model's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub text: String,
-    /// It ended at `max_tokens`, in the middle of something.
+    /// The model stopped because it reached `max_tokens`.
     pub cut_off: bool,
     pub usage: Usage,
-    /// How long it took when it was asked.
+    /// Seconds the model took when the question was asked (not when the answer was read from a cassette).
     pub seconds: f64,
 }
 
-/// Tokens as the provider counted them; 0 where it did not say.
+/// Tokens as the provider counted them; 0 if it did not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Neither read from a cache nor written to one.
+    /// Input tokens that were neither read from a prompt cache nor written to one.
     pub input: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_read: u64,
@@ -73,63 +73,64 @@ fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
-/// Why one attempt gave no answer: what it says of the next one, and whether it may have to be paid all the same.
+/// Why one attempt gave no answer. The variant says whether a retry makes sense and whether the attempt may cost money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rejection {
-    /// The question is longer than the model takes. Nothing is paid.
+    /// The question exceeds the model's input limit. The attempt costs nothing.
     TooLong(String),
-    /// It was turned away, and may be taken later: after so long where the provider says so. Nothing is paid.
-    Again { what: String, after: Option<Duration> },
-    /// Nobody is there. Nothing is paid.
+    /// The provider rejected the question for now; `after` is the wait it asks for, if it names one. The attempt costs nothing.
+    RetryLater { message: String, after: Option<Duration> },
+    /// No connection to the server. The attempt costs nothing.
     Unreachable(String),
-    /// An answer may have been written, and did not come, or not as one: what it cost is not known.
+    /// The model may have written an answer, but it did not arrive or cannot be read. The cost is unknown.
     Lost(String),
-    /// The question was turned away, and would be again. Nothing is paid.
-    Never(String),
-    /// There is an answer, and it is none: the model declined, or what it says is of no use. It may have to be paid.
+    /// The provider rejected the question and would reject it again. The attempt costs nothing.
+    Invalid(String),
+    /// The answer is useless: the model declined, or the answer is too large. The attempt may cost money.
     Declined(String),
-    /// Every question would be turned away, as without a key. Nothing is paid.
-    Gone(String),
+    /// The provider would reject every question, for example because a key is missing. The attempt costs nothing.
+    ProviderFailed(String),
 }
 
 impl Rejection {
-    /// What is said of it.
-    pub fn what(&self) -> &str {
+    pub fn message(&self) -> &str {
         match self {
-            Self::TooLong(what) | Self::Unreachable(what) | Self::Lost(what) => what,
-            Self::Again { what, .. } | Self::Never(what) | Self::Declined(what) | Self::Gone(what) => what,
+            Self::TooLong(message) | Self::Unreachable(message) | Self::Lost(message) => message,
+            Self::RetryLater { message, .. } | Self::Invalid(message) => message,
+            Self::Declined(message) | Self::ProviderFailed(message) => message,
         }
     }
 
-    /// Whether the provider may ask for money.
+    /// Whether the provider may bill the attempt.
     pub fn may_cost(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Declined(_))
     }
 }
 
-/// Someone who answers: a protocol and where it is spoken, or a program.
+/// Something that answers questions: a server that speaks a protocol, or a program.
 pub trait Provider: Send + Sync {
-    /// One attempt.
+    /// Makes one attempt to get an answer.
     fn ask(&self, question: &Question) -> Result<Answer, Rejection>;
 }
 
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// The model refuses it for its length: the same in every run, and so kept on the cassette like an answer.
+    /// The question is too long for the model. This is the same in every run, so the cassette records it like an answer.
     #[error("{0}")]
     TooLong(String),
-    /// Nothing is known of what the answer would have been.
+    /// Every attempt failed, or no attempt was made.
     #[error("{0}")]
     Unanswered(String),
 }
 
-/// How long it took, to a tenth of a second.
+/// Returns the seconds since `began`, rounded to a tenth.
 fn seconds_since(began: Instant) -> f64 {
     (began.elapsed().as_secs_f64() * 10.0).round() / 10.0
 }
 
-/// A count of tokens in an answer; what is no count is none. No model counts to 2³², and sums must not run over.
-fn tokens(answer: &serde_json::Value, at: &str) -> u64 {
+/// Reads a token count of an answer; 0 if the value at `at` is not a count. No model counts to 2³², so the count is capped
+/// there: sums cannot overflow.
+fn token_count(answer: &serde_json::Value, at: &str) -> u64 {
     answer.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0).min(u32::MAX.into())
 }

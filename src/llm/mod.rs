@@ -1,4 +1,4 @@
-//! Language models that are asked for a text. This is the only wing that leaves the process.
+//! Calls to language models; no other part of the library does network I/O or starts programs.
 //!
 //! May import: [`util`](crate::util). Offers [`client`] (protocols, retries, limits, and the
 //! cassette that records answers) and [`prompt`] (the prompts of summarizers, as data).

@@ -1,13 +1,13 @@
-//! What a model is told when it is asked for a summary: instructions as data, one file a harness.
+//! The prompts for summaries: instructions as data, one TOML file per prompt.
 //!
-//! Worded by us after the sections that each harness asks for. The conversation stands between two marks, and the instructions say
-//! that it is data: what a tool once printed must not give orders to the summarizer.
+//! The wording is ours; the sections are those that each harness asks for. The conversation is enclosed in an XML element, and
+//! the instructions say that it is data: the summarizer must not follow instructions in a tool's output.
 //!
 //! ```toml
 //! [[layer]]
 //! id = "auto"
 //! do = "summarize"
-//! prompt = "lcc-s08"                 # a built-in one (`recompact catalog prompts`), or instructions of your own:
+//! prompt = "lcc-s08"                 # a built-in prompt (`recompact catalog prompts`), or your own:
 //! # prompt = { system = "You write handovers.", user = "Summarise this.\n\n{conversation}\n\n{focus}", take = "summary" }
 //! ```
 
@@ -19,50 +19,51 @@ use serde::{Deserialize, Serialize};
 use crate::util::template::{asks_for, fill};
 use crate::util::text::did_you_mean;
 
-/// The instructions of a summarizer, and what of its answer is the summary.
+/// The instructions of a summarizer, and how to extract the summary from its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prompt {
     /// One line for the catalog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// Where the sections were read.
+    /// Where the sections come from.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
-    /// With the hole `{conversation}`, and where it is honoured, `{focus}`.
+    /// User message with the placeholder `{conversation}` and, optionally, `{focus}`.
     #[schemars(regex(pattern = r"\{conversation\}"))]
     pub user: String,
-    /// What stands in place of `{focus}` where there is one; it has that hole itself.
-    #[serde(default = "usual_focus", skip_serializing_if = "is_usual_focus")]
+    /// Sentence that replaces `{focus}` in `user` if the call has a focus; it contains the placeholder `{focus}` itself.
+    #[serde(default = "default_focus", skip_serializing_if = "is_default_focus")]
     pub focus: String,
-    /// Elements (`<analysis>…</analysis>`) that are no part of the summary.
-    #[serde(default = "usual_strip", skip_serializing_if = "is_usual_strip")]
+    /// Names of elements (`<analysis>…</analysis>`) to remove from the answer; default: think, thinking, analysis.
+    #[serde(default = "default_strip", skip_serializing_if = "is_default_strip")]
     pub strip: Vec<String>,
-    /// The element that holds the summary; without it, or where the answer has none, all that is left is the summary.
+    /// Name of the element that contains the summary; without it, or if the answer has no such element, the whole rest of the
+    /// answer is the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<String>,
 }
 
-fn usual_focus() -> String {
+fn default_focus() -> String {
     "Keep every detail about this: {focus}".to_owned()
 }
 
-fn is_usual_focus(focus: &String) -> bool {
-    *focus == usual_focus()
+fn is_default_focus(focus: &String) -> bool {
+    *focus == default_focus()
 }
 
-/// In which models that think aloud do so.
-fn usual_strip() -> Vec<String> {
+/// The elements in which models write their thinking.
+fn default_strip() -> Vec<String> {
     ["think", "thinking", "analysis"].map(str::to_owned).to_vec()
 }
 
-fn is_usual_strip(strip: &Vec<String>) -> bool {
-    *strip == usual_strip()
+fn is_default_strip(strip: &Vec<String>) -> bool {
+    *strip == default_strip()
 }
 
-/// Instructions of a layer: built in, by name, or its own.
+/// Instructions of a layer: the name of a built-in prompt, or a prompt of your own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Instructions {
@@ -74,14 +75,14 @@ pub enum Instructions {
 
 impl Default for Instructions {
     fn default() -> Self {
-        Self::Named(DEFAULT.to_owned())
+        Self::Named(DEFAULT_PROMPT.to_owned())
     }
 }
 
-/// Those of a layer that names none.
-const DEFAULT: &str = "handover";
+/// The prompt of layers that name none.
+const DEFAULT_PROMPT: &str = "handover";
 
-/// A prompt that comes with the program.
+/// A built-in prompt.
 pub struct PromptKind {
     pub name: &'static str,
     pub toml: &'static str,
@@ -89,24 +90,24 @@ pub struct PromptKind {
 
 macro_rules! prompts {
     ($($name:literal),* $(,)?) => {
-        /// Every built-in prompt; the first is that of layers which name none.
+        /// Every built-in prompt; the first is the default.
         pub const PROMPTS: &[PromptKind] = &[$(PromptKind { name: $name, toml: include_str!(concat!("prompt/", $name, ".toml")) }),*];
     };
 }
 
 prompts!["handover", "lcc-s06", "lcc-s08", "lcc-s08-late", "claude-code"];
 
-/// Read once, in the order of [`PROMPTS`].
+/// The parsed prompts in the order of [`PROMPTS`].
 static BUILT_IN: LazyLock<Vec<Prompt>> =
     LazyLock::new(|| PROMPTS.iter().map(|kind| toml::from_str(kind.toml).unwrap_or_default()).collect());
 
-/// The built-in prompt with this name.
+/// Returns the built-in prompt with this name.
 pub fn prompt(name: &str) -> Option<&'static Prompt> {
     BUILT_IN.get(PROMPTS.iter().position(|kind| kind.name == name)?)
 }
 
 impl Instructions {
-    /// Says what is wrong with them.
+    /// Returns an error message if the name is unknown or the prompt lacks `{conversation}`.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Named(name) if prompt(name).is_none() => {
@@ -114,13 +115,13 @@ impl Instructions {
                 Err(format!("there is no prompt `{name}`{}", did_you_mean(name, &known)))
             }
             Self::Own(own) if !asks_for(&own.user, "conversation") => {
-                Err("`prompt.user` needs the hole `{conversation}`: the summarizer would read nothing".to_owned())
+                Err("`prompt.user` needs the placeholder `{conversation}`: the summarizer would read nothing".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    /// The prompt; the default one where a name is not known, which [`Self::check`] has refused.
+    /// Returns the prompt; the default one if the name is unknown, which [`Self::check`] reports as an error.
     pub fn prompt(&self) -> &Prompt {
         match self {
             Self::Own(own) => own,
@@ -130,34 +131,34 @@ impl Instructions {
 }
 
 impl Prompt {
-    /// The user's message. The conversation is put between two marks that it does not hold itself.
+    /// Returns the user message. The conversation is enclosed in an element whose tags do not occur in it.
     pub fn user(&self, conversation: &str, focus: Option<&str>) -> String {
-        let mark = mark(conversation);
-        let conversation = format!("<{mark}>\n{conversation}\n</{mark}>");
+        let element = unused_element_name(conversation);
+        let conversation = format!("<{element}>\n{conversation}\n</{element}>");
         let focus = focus.map_or(String::new(), |focus| fill(&self.focus, &[("focus", focus)]));
         fill(&self.user, &[("conversation", &conversation), ("focus", &focus)]).trim().to_owned()
     }
 
-    /// What of an answer is the summary. An element that was begun and not ended goes to the end of the answer.
+    /// Extracts the summary from an answer. An element without an end tag reaches to the end of the answer.
     pub fn summary(&self, answer: &str) -> String {
         let mut text = answer.to_owned();
         for tag in &self.strip {
-            text = without(&text, tag);
+            text = remove_elements(&text, tag);
         }
-        let taken = self.take.as_deref().and_then(|tag| within(&text, tag));
+        let taken = self.take.as_deref().and_then(|tag| element_content(&text, tag));
         taken.unwrap_or(&text).trim().to_owned()
     }
 }
 
-/// An element's name that a text does not hold.
-fn mark(conversation: &str) -> String {
+/// Returns an element name whose tags do not occur in the text.
+fn unused_element_name(conversation: &str) -> String {
     let names = (1..).map(|n| if n == 1 { "conversation".to_owned() } else { format!("conversation-{n}") });
     let mut free =
         names.filter(|name| !conversation.contains(&format!("<{name}>")) && !conversation.contains(&format!("</{name}>")));
     free.next().unwrap_or_default()
 }
 
-fn without(text: &str, tag: &str) -> String {
+fn remove_elements(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let mut left = String::with_capacity(text.len());
     let mut rest = text;
@@ -169,7 +170,7 @@ fn without(text: &str, tag: &str) -> String {
     left + rest
 }
 
-fn within<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+fn element_content<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let inner = &text[text.find(&open)? + open.len()..];
     Some(inner.rfind(&close).map_or(inner, |end| &inner[..end]))
@@ -220,8 +221,8 @@ mod tests {
     #[test]
     fn instructions_of_ones_own_must_show_the_conversation() {
         let own = Instructions::Own(Box::new(Prompt { user: "Summarise.".to_owned(), ..Prompt::default() }));
-        assert!(own.check().is_err_and(|what| what.contains("{conversation}")));
-        let what = Instructions::Named("lcc-s8".to_owned()).check().unwrap_err();
-        assert!(what.starts_with("there is no prompt `lcc-s8`") && what.contains("lcc-s08"), "{what}");
+        assert!(own.check().is_err_and(|message| message.contains("{conversation}")));
+        let message = Instructions::Named("lcc-s8".to_owned()).check().unwrap_err();
+        assert!(message.starts_with("there is no prompt `lcc-s8`") && message.contains("lcc-s08"), "{message}");
     }
 }

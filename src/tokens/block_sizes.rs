@@ -1,35 +1,37 @@
-//! The sizes of every block of a conversation, by every measure a study needs: computed once, read by every replay.
+//! The size of every block of a conversation in every unit a study needs; computed once and shared by all replays.
 
 use crate::tokens::meter::{Meter, SizeUnit};
 use crate::transcript::conversation::{BlockId, Conversation};
 
+/// The sizes of all blocks in several units.
 #[derive(Debug, Clone)]
 pub struct Sizes {
+    /// Sorted, without duplicates.
     measures: Vec<SizeUnit>,
-    /// One after another: the sizes of block 0 by each measure, then those of block 1, …
+    /// Row-major: the sizes of block 0 in each unit, then those of block 1, …
     sizes: Vec<u64>,
 }
 
 impl Sizes {
     pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = SizeUnit>) -> Self {
         let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
-        let mut plain = vec![false; conversation.blocks.len()];
-        let folded = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
-        for message in conversation.messages.iter().chain(folded).filter(|message| message.plain) {
+        let mut is_plain = vec![false; conversation.blocks.len()];
+        let compacted = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
+        for message in conversation.messages.iter().chain(compacted).filter(|message| message.plain) {
             for block in &message.blocks {
-                plain[block.index()] = true;
+                is_plain[block.index()] = true;
             }
         }
-        let of_block = |(block, plain)| measures.iter().map(move |measure| measure.block(block, plain));
-        let sizes = conversation.blocks.iter().zip(plain).flat_map(of_block).collect();
+        let block_sizes = |(block, is_plain)| measures.iter().map(move |measure| measure.block(block, is_plain));
+        let sizes = conversation.blocks.iter().zip(is_plain).flat_map(block_sizes).collect();
         Self { measures, sizes }
     }
 
-    /// Puts others in place of the sizes by one measure, a size a block.
+    /// Replaces the sizes in one unit; `sizes` has one size per block.
     pub fn with(mut self, measure: SizeUnit, sizes: &[u64]) -> Self {
         if let Some(slot) = self.slot(measure) {
-            for (of_block, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
-                of_block[slot] = *size;
+            for (row, size) in self.sizes.chunks_exact_mut(self.measures.len()).zip(sizes) {
+                row[slot] = *size;
             }
         }
         self
@@ -39,28 +41,28 @@ impl Sizes {
         &self.measures
     }
 
-    /// The sizes of a block, in the order of [`Sizes::measures`].
+    /// Returns the sizes of a block, in the order of [`Sizes::measures`].
     pub fn of(&self, block: BlockId) -> &[u64] {
         let width = self.measures.len();
         &self.sizes[block.index() * width..][..width]
     }
 
-    /// The size of a block by one measure; 0 by a measure that was not asked for.
+    /// Returns the size of a block in one unit; 0 if the unit is not in [`Sizes::measures`].
     pub fn size(&self, block: BlockId, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.of(block)[slot])
     }
 
-    /// Where a measure stands among [`Sizes::measures`].
+    /// Returns the index of a unit in [`Sizes::measures`].
     pub fn slot(&self, measure: SizeUnit) -> Option<usize> {
         self.measures.iter().position(|known| *known == measure)
     }
 }
 
-/// Tokens of system prompt and tools: what the first recorded usage holds beyond the messages of its request, else the system
-/// prompt, where the transcript has it.
+/// Returns the tokens of system prompt and tools: the first recorded usage minus the messages of its request. Without a
+/// recorded usage, the system prompt is counted, if the transcript has it.
 pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u64 {
-    let mut known = conversation.calls.iter().filter_map(|call| Some((call.response, call.billed()?.request())));
-    match known.next() {
+    let mut usages = conversation.calls.iter().filter_map(|call| Some((call.response, call.billed()?.request())));
+    match usages.next() {
         Some((response, usage)) => {
             let blocks = conversation.messages[..response].iter().flat_map(|message| &message.blocks);
             let counted = blocks.map(|block| sizes.size(*block, counter.measure)).sum();

@@ -1,9 +1,9 @@
-//! Tokens by the record: how many tokens a model's own tokenizer, which is not public, makes of a character.
+//! Estimates tokens per character from recorded usage, for models whose tokenizer is not public.
 //!
-//! A provider says how many tokens it read at every call. From one call to the next the request grows by what entered, and that
-//! the record holds: so many characters of tool results, tool uses, text and thinking, so many tokens more. [`deltas`] finds
-//! the calls of which that can be said, [`Fit`] draws a line through them, and [`apportion`] gives every block its share of what
-//! was recorded. A conversation with too few such calls is counted by the rates of its [`Family`].
+//! The provider reports the tokens of every request. Between two calls, the recorded messages show how many characters of tool
+//! results, tool uses, text and thinking were added, and the usage shows how many tokens. [`deltas`] finds the calls where
+//! this comparison is possible, [`Fit`] fits a line through them, and [`apportion`] distributes the recorded tokens over the
+//! blocks. A conversation with too few such calls uses the rates of its [`Family`].
 
 mod deltas;
 mod family;
@@ -15,7 +15,7 @@ mod theil_sen;
 use crate::tokens::meter::{Meter, Rates};
 use crate::transcript::conversation::Conversation;
 
-pub use deltas::{Delta, deltas, messages};
+pub use deltas::{Delta, deltas, new_messages};
 pub use family::{FAMILIES, Family, family, has_public_tokenizer, model};
 pub use fit::{FEWEST, Fit, Spread, estimate, fit, held_out};
 pub use metered::{message_size, metered};
@@ -25,33 +25,34 @@ pub use theil_sen::{median, quantile};
 /// How one conversation's tokens are counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// `None` where the record names none.
+    /// `None` if the transcript names no model.
     pub model: Option<String>,
     pub rates: Rates,
-    /// Calls of this model whose growth is recorded.
+    /// Number of this model's calls with a [`Delta`].
     pub deltas: usize,
-    /// What the rates are of.
+    /// Source of the rates.
     pub by: By,
     pub spread: Spread,
-    /// The size of every block in ten-thousandths of a token.
+    /// Size of every block in ten-thousandths of a token.
     pub sizes: Vec<u64>,
 }
 
+/// The source of the rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// The conversation itself.
+    /// The conversation's own usage.
     Itself,
-    /// Other recordings of its family of models, with this name.
+    /// Other recordings of its model family, which has this name.
     Family(&'static str),
 }
 
 impl Calibration {
-    /// By the conversation's own usage, else by its family; `None` if neither tells anything.
+    /// Calibrates from the conversation's own usage, or else uses the rates of its family; `None` if neither is possible.
     pub fn of(conversation: &Conversation) -> Option<Self> {
         let model = model(conversation);
         let all = deltas(conversation);
         let own = own(conversation, &all);
-        let (by, rates, spread) = match Fit::of(&own) {
+        let (by, rates, spread) = match Fit::from_deltas(&own) {
             Some(fit) => (By::Itself, fit.rates, fit.spread),
             None => model.and_then(family).map(|family| (By::Family(family.name), family.rates, family.spread))?,
         };
@@ -64,7 +65,7 @@ impl Calibration {
     }
 }
 
-/// The deltas of the model that answered the most calls: what one line can be drawn through.
+/// Returns the deltas of the model that answered the most calls. One line fits only the deltas of one model.
 pub fn own(conversation: &Conversation, deltas: &[Delta]) -> Vec<Delta> {
     let model = model(conversation);
     deltas.iter().filter(|delta| conversation.calls[delta.call].model.as_deref() == model).cloned().collect()

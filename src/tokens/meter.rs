@@ -1,7 +1,7 @@
-//! Text and messages → sizes: what harnesses estimate their context with, exactly as their languages do, and real tokens.
+//! Sizes of text and messages: the estimates of harnesses, exactly as their programming languages compute them, and real tokens.
 //!
-//! Every measure is additive: the size of a list of messages follows from the sizes of its blocks and their number, so a
-//! replay keeps a running total and pays only for what changes.
+//! Every size is additive: the size of a list of messages follows from the sizes of its blocks and their number. So a replay
+//! keeps a running total and computes only what changes.
 
 mod harness;
 pub mod javascript;
@@ -30,7 +30,7 @@ use crate::util::text::{has_stand_ins, lone_surrogate};
 pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
 pub use self::rates::{Class, Rates, SCALE, scaled};
 
-/// What is counted.
+/// The unit of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum SizeUnit {
@@ -48,19 +48,19 @@ pub enum SizeUnit {
     JsonAscii,
     /// UTF-16 units of JavaScript's `JSON.stringify(messages)`.
     JsJson,
-    /// Tokens of that text by o200k_base, special tokens read as ordinary text.
+    /// Tokens of that text in o200k_base; special tokens count as ordinary text.
     O200k,
-    /// Tokens of that text by cl100k_base.
+    /// Tokens of that text in cl100k_base; special tokens count as ordinary text.
     Cl100k,
-    /// Ten-thousandths of a token of that text as recorded usage tells them. A report's own: no policy can name it.
+    /// Ten-thousandths of a token of that text by rates fitted to recorded usage. Only reports use it; no policy can name it.
     Fitted(Rates),
 }
 
 impl SizeUnit {
-    /// How many sizes a context keeps at most: those with a name, and one that was fitted.
+    /// Maximum number of units in one context: all named ones and a fitted one.
     pub const MOST: usize = Self::ALL.len() + 1;
 
-    /// Every measure that has a name, with it.
+    /// Every named unit, with its name.
     pub const ALL: [(SizeUnit, &'static str); 9] = [
         (SizeUnit::Chars, "chars"),
         (SizeUnit::Bytes, "bytes"),
@@ -73,20 +73,20 @@ impl SizeUnit {
         (SizeUnit::Cl100k, "cl100k"),
     ];
 
-    /// The size of one block as it stands in its message; `plain` where the message's content is a bare string.
+    /// Returns the size of a block inside its message. `plain`: the message's content is a bare string.
     pub fn block(self, block: &Block, plain: bool) -> u64 {
         match self.notation() {
             Some(notation) if plain => (notation.string)(&block.text()),
             Some(notation) => notation.value(&block.wire),
             None => match self {
-                SizeUnit::Fitted(rates) => rates.block(block),
+                SizeUnit::Fitted(rates) => rates.block_size(block),
                 SizeUnit::O200k | SizeUnit::Cl100k => self.block_tokens(block),
-                _ => self.read(block),
+                _ => self.model_text_size(block),
             },
         }
     }
 
-    /// The size of a message of `blocks` blocks whose sizes add up to `sum`.
+    /// Returns the size of a message of `blocks` blocks whose sizes add up to `sum`.
     pub fn message(self, role: Role, plain: bool, blocks: usize, sum: u64) -> u64 {
         match self.notation() {
             Some(notation) if plain => notation.message(role, sum),
@@ -95,29 +95,31 @@ impl SizeUnit {
         }
     }
 
-    /// The size of a list of `messages` messages whose sizes add up to `sum`.
+    /// Returns the size of a list of `messages` messages whose sizes add up to `sum`.
     pub fn list(self, messages: usize, sum: u64) -> u64 {
         self.notation().map_or(sum, |notation| notation.items(messages, sum))
     }
 
-    /// The size of a text alone: for PyRepr `len(repr(text))`, for the JSON measures that of the JSON string.
+    /// Returns the size of a text alone: for `PyRepr` it is `len(repr(text))`, for the JSON units the length of the JSON string.
     pub fn text(self, text: &str) -> u64 {
         match self {
             SizeUnit::Chars => text.chars().count() as u64,
-            SizeUnit::Bytes => text.len() as u64 - stand_ins(text),
+            SizeUnit::Bytes => text.len() as u64 - count_lone_surrogates(text),
             // A character takes two units where it takes four bytes, which begin with F0 or more.
-            SizeUnit::Utf16 => (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - stand_ins(text),
+            SizeUnit::Utf16 => {
+                (text.chars().count() + text.bytes().filter(|b| *b >= 0xF0).count()) as u64 - count_lone_surrogates(text)
+            }
             SizeUnit::O200k => Vocabulary::O200k.count(text),
             SizeUnit::Cl100k => Vocabulary::Cl100k.count(text),
             SizeUnit::PyRepr => (python::REPR.string)(text),
             SizeUnit::Json => (python::DUMPS.string)(text),
             SizeUnit::JsonAscii => (python::DUMPS_ASCII.string)(text),
             SizeUnit::JsJson => (javascript::STRINGIFY.string)(text),
-            SizeUnit::Fitted(rates) => rates.text(text),
+            SizeUnit::Fitted(rates) => rates.text_size(text),
         }
     }
 
-    /// The measures that count messages as a language writes them down, punctuation and all.
+    /// Returns the notation of units that count messages as a language writes them, including punctuation.
     fn notation(self) -> Option<&'static Notation> {
         match self {
             SizeUnit::PyRepr => Some(&python::REPR),
@@ -130,13 +132,13 @@ impl SizeUnit {
         }
     }
 
-    /// What the record says, else what the model reads of the block, images and documents estimated.
+    /// Returns the recorded tokens of a block, or else those of its text, plus an estimate for images and documents.
     fn block_tokens(self, block: &Block) -> u64 {
-        block.recorded_tokens.unwrap_or_else(|| self.read(block) + media::parts(block).map(media::tokens).sum::<u64>())
+        block.recorded_tokens.unwrap_or_else(|| self.model_text_size(block) + media::parts(block).map(media::tokens).sum::<u64>())
     }
 
-    /// The text the model reads of a block; of a tool_use the name, and the input as JSON.
-    fn read(self, block: &Block) -> u64 {
+    /// Returns the size of the text that the model reads of a block; for a tool_use, that is its name and its input as JSON.
+    fn model_text_size(self, block: &Block) -> u64 {
         let name = match block.kind {
             Kind::ToolUse(_) => block.wire.get("name").and_then(|name| name.as_str()).unwrap_or_default(),
             _ => "",
@@ -145,9 +147,9 @@ impl SizeUnit {
     }
 }
 
-/// How many characters of a text stand for half a surrogate pair. They take one byte (of three) and one UTF-16 unit more here
-/// than where they came from.
-fn stand_ins(text: &str) -> u64 {
+/// Counts the characters of a text that represent a lone surrogate. Each takes four bytes here and three in the original text, and
+/// two UTF-16 units instead of one.
+fn count_lone_surrogates(text: &str) -> u64 {
     if has_stand_ins(text) { text.chars().filter(|c| lone_surrogate(*c).is_some()).count() as u64 } else { 0 }
 }
 

@@ -1,7 +1,7 @@
-//! How large a text or a block is: in tokens, characters and bytes, and as each harness estimates it.
+//! Sizes of texts and blocks in tokens, characters and bytes, and the estimates of harnesses.
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript). Offers [`meter`] (tokenizers and the estimators of
-//! harnesses), [`block_sizes`] (every block of a conversation, measured once), and [`calibration`] (tokens of models without a
+//! harnesses), [`block_sizes`] (the sizes of every block of a conversation), and [`calibration`] (tokens of models without a
 //! public tokenizer, fitted to the recorded usage).
 
 pub mod block_sizes;

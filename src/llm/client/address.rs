@@ -1,4 +1,4 @@
-//! Who is meant by `openai:MODEL`, `anthropic:MODEL@URL`, `command:PROGRAM ARGUMENTS`.
+//! Addresses of models (`openai:MODEL`, `anthropic:MODEL@URL`, `command:PROGRAM ARGUMENTS`) and the protocols they name.
 
 use std::time::Duration;
 
@@ -12,46 +12,46 @@ use super::http::Endpoint;
 use super::openai::OpenAi;
 use super::secrets::Secrets;
 
-/// A way to ask models.
+/// A protocol for asking models.
 pub struct Protocol {
     pub name: &'static str,
     /// One line for the catalog.
     pub about: &'static str,
-    /// What follows the name.
+    /// Syntax of what follows the name in an address.
     pub argument: &'static str,
-    /// The variable of the environment that holds the key; empty: there is none.
+    /// The environment variable that holds the key; empty if the protocol uses no key.
     pub key_variable: &'static str,
-    /// Where it is spoken if nobody says otherwise; empty: nowhere.
+    /// Default base URL; empty if the protocol uses no URL.
     pub base_url: &'static str,
     connect: Connect,
 }
 
-/// Makes what answers, or says why it cannot be asked.
+/// Creates the provider for an address, or returns an error message.
 type Connect = fn(&Address, &Connection) -> Result<Box<dyn Provider>, String>;
 
 /// Every protocol.
 pub const PROTOCOLS: &[Protocol] = &[
     Protocol {
         name: "anthropic",
-        about: "a model behind Anthropic's messages, which some other servers speak too: llama-server, LiteLLM, OpenRouter; \
-                the key is in ANTHROPIC_API_KEY",
+        about: "a model behind Anthropic's Messages API, which some other servers also offer: llama-server, LiteLLM, \
+                OpenRouter; the key is in ANTHROPIC_API_KEY",
         argument: ":MODEL[@BASE-URL]",
         key_variable: "ANTHROPIC_API_KEY",
         base_url: "https://api.anthropic.com",
         connect: |address, connection| {
-            // Some servers are known by their base URL for both protocols.
+            // Some servers publish one base URL, which ends with /v1, for both protocols.
             let base = BaseUrl::parse(&connection.base_url)?.without("/v1");
             let endpoint = Endpoint::new(connection, &base, "/v1/messages", |key| ("x-api-key", key.to_owned()))?;
             let (name, version) = anthropic::VERSION;
-            let endpoint = endpoint.with(name, version);
+            let endpoint = endpoint.with_header(name, version);
             Ok(Box::new(Anthropic { endpoint, model: address.model.clone(), params: connection.params.clone() }))
         },
     },
     Protocol {
         name: "openai",
-        about: "a model behind OpenAI's chat completions, which most other servers speak too: llama-server, vLLM, Ollama, \
-                OpenRouter; the key is in OPENAI_API_KEY, a local server needs none; where a model thinks first, \
-                --param max_completion_tokens=N gives it room",
+        about: "a model behind OpenAI's Chat Completions API, which most other servers also offer: llama-server, vLLM, \
+                Ollama, OpenRouter; the key is in OPENAI_API_KEY, a local server needs none; for a reasoning model, \
+                --param max_completion_tokens=N leaves room for its thinking",
         argument: ":MODEL[@BASE-URL]",
         key_variable: "OPENAI_API_KEY",
         base_url: "https://api.openai.com/v1",
@@ -64,8 +64,8 @@ pub const PROTOCOLS: &[Protocol] = &[
     },
     Protocol {
         name: "command",
-        about: "any program, started by the shell for every summary: the prompt is on its standard input, its standard output is \
-                the summary; RECOMPACT_MAX_TOKENS in its environment is the limit; what it costs is not known",
+        about: "any program, which the shell starts for every summary: it reads the prompt from standard input and writes the \
+                summary to standard output; RECOMPACT_MAX_TOKENS in its environment is the limit; its cost is not known",
         argument: ":PROGRAM ARGUMENTS …",
         key_variable: "",
         base_url: "",
@@ -76,32 +76,32 @@ pub const PROTOCOLS: &[Protocol] = &[
     },
 ];
 
-/// A model and the protocol in which it is asked.
+/// A model and the protocol it speaks.
 #[derive(Clone)]
 pub struct Address {
     pub protocol: &'static Protocol,
-    /// Of a program: its command line.
+    /// Name of the model; for `command:`, the command line.
     pub model: String,
     pub base_url: Option<String>,
 }
 
-/// What it takes to ask, beside the address.
+/// Everything beside the address that a provider needs.
 #[derive(Clone)]
 pub struct Connection {
     /// Without a slash at its end.
     pub base_url: String,
-    /// It is in no message and no file.
+    /// API key; never written to a message or a file.
     pub key: Option<String>,
-    /// The variable of the environment that holds it, or would: where there is a failure, people are told.
+    /// The environment variable for the key; error messages name it.
     pub key_variable: String,
-    /// Of one attempt.
+    /// Time limit of one attempt.
     pub timeout: Duration,
-    /// What goes into every request beside the question.
+    /// Extra fields of every request.
     pub params: Map<String, Value>,
 }
 
 impl Address {
-    /// Reads `PROTOCOL:MODEL[@BASE-URL]`; nothing where the protocol is none of ours.
+    /// Parses `PROTOCOL:MODEL[@BASE-URL]`; returns `None` if the protocol is unknown.
     pub fn parse(written: &str) -> Option<Result<Self, String>> {
         let (name, rest) = written.split_once(':').unwrap_or((written, ""));
         let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == name)?;
@@ -111,28 +111,28 @@ impl Address {
         };
         Some(if model.trim().is_empty() {
             Err(format!("write {name}{}", protocol.argument))
-        } else if !protocol.base_url.is_empty() && ends_in_place(model) {
+        } else if !protocol.base_url.is_empty() && ends_with_host_and_port(model) {
             Err(format!("{written}: write the base URL with its http:// or https://"))
         } else {
             Ok(Self { protocol, model: model.to_owned(), base_url })
         })
     }
 
-    /// What it is called: `openai:MODEL`, wherever that is.
+    /// Returns `PROTOCOL:MODEL`, without the base URL.
     pub fn name(&self) -> String {
         format!("{}:{}", self.protocol.name, self.model)
     }
 
-    /// Makes what answers; nothing is asked yet.
+    /// Creates the provider. Sends no request.
     pub fn connect(&self, connection: &Connection) -> Result<Box<dyn Provider>, String> {
         (self.protocol.connect)(self, connection)
     }
 }
 
-/// Whether what follows the `@` looks like `host:port`: names of models have versions there.
-fn ends_in_place(model: &str) -> bool {
-    let place = model.rsplit_once('@').and_then(|(_, place)| place.split('/').next()?.rsplit_once(':'));
-    place.is_some_and(|(host, port)| !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+/// Whether the part after the `@` looks like `host:port`. Model names may have a version there instead.
+fn ends_with_host_and_port(model: &str) -> bool {
+    let parts = model.rsplit_once('@').and_then(|(_, rest)| rest.split('/').next()?.rsplit_once(':'));
+    parts.is_some_and(|(host, port)| !host.is_empty() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! The messages of Anthropic, which some others speak too.
+//! Anthropic's Messages API, which some other servers also offer.
 
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::http::{Endpoint, error};
+use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, tokens};
+use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, token_count};
 
-/// `POST BASE/v1/messages`.
+/// A provider that sends `POST BASE/v1/messages`.
 pub(super) struct Anthropic {
     pub endpoint: Endpoint,
     pub model: String,
-    /// What goes into the request beside the question.
+    /// Extra fields of every request.
     pub params: Map<String, Value>,
 }
 
-/// Of the protocol; there has been no other since.
+/// Header with the version of the protocol; this is still the newest one.
 pub(super) const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
 impl Anthropic {
@@ -35,12 +35,12 @@ impl Anthropic {
         body
     }
 
-    /// The text, without what was thought before it.
+    /// Returns the text without the thinking, and whether it was cut off.
     fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
-        let lost = |what: &str| Rejection::Lost(self.endpoint.says(what));
+        let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
         if !answer["error"].is_null() {
-            let said = self.endpoint.secrets.told(&error(answer));
-            return Err(if is_too_long(&said) { Rejection::TooLong(said) } else { lost(&format!("it failed: {said}")) });
+            let error = self.endpoint.secrets.one_line(&error_message(answer));
+            return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost(&format!("it failed: {error}")) });
         }
         let Some(blocks) = answer["content"].as_array() else {
             return Err(lost("its answer has no content; is this an endpoint for Anthropic's messages?"));
@@ -49,7 +49,7 @@ impl Anthropic {
         let texts: Vec<&str> = blocks.iter().filter(|block| block["type"] == "text").filter_map(|b| b["text"].as_str()).collect();
         let cut_off = matches!(reason, "max_tokens" | "model_context_window_exceeded");
         match reason {
-            "refusal" => Err(Rejection::Declined(self.endpoint.says("the model declines (stop_reason `refusal`)"))),
+            "refusal" => Err(Rejection::Declined(self.endpoint.message("the model declines (stop_reason `refusal`)"))),
             _ if texts.is_empty() && !blocks.is_empty() && !cut_off => Err(lost("its answer has no text in content")),
             _ => Ok((texts.concat(), cut_off)),
         }
@@ -62,10 +62,10 @@ impl Provider for Anthropic {
         let answer = self.endpoint.post(&self.body(question))?;
         let (text, cut_off) = self.read(&answer)?;
         let usage = Usage {
-            input: tokens(&answer, "/usage/input_tokens"),
-            cache_read: tokens(&answer, "/usage/cache_read_input_tokens"),
-            cache_write: tokens(&answer, "/usage/cache_creation_input_tokens"),
-            output: tokens(&answer, "/usage/output_tokens"),
+            input: token_count(&answer, "/usage/input_tokens"),
+            cache_read: token_count(&answer, "/usage/cache_read_input_tokens"),
+            cache_write: token_count(&answer, "/usage/cache_creation_input_tokens"),
+            output: token_count(&answer, "/usage/output_tokens"),
         };
         Ok(Answer { text, cut_off, usage, seconds: seconds_since(began) })
     }

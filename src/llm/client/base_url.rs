@@ -1,17 +1,16 @@
-//! Where a server is: what is asked of it, and what of its address may be shown.
+//! Base URLs of servers: how to build request URLs from them, and which parts are safe to show.
 
 use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// A base URL, taken apart: it may hold a password, or a key in its query, and those are in no message.
+/// A parsed base URL. It may contain a password, or a key in its query; messages never show those.
 pub(super) struct BaseUrl {
     scheme: String,
-    /// With a user and a password, where it has them.
+    /// Host and port, with user and password if the URL has them.
     authority: String,
     host: String,
-    /// Host and port.
-    place: String,
+    host_and_port: String,
     /// Without a slash at its end.
     path: String,
     query: Option<String>,
@@ -29,49 +28,49 @@ impl BaseUrl {
         Ok(Self {
             scheme: scheme.to_owned(),
             authority: authority.as_str().to_owned(),
-            place: format!("{host}{port}"),
+            host_and_port: format!("{host}{port}"),
             host,
             path: uri.path().trim_end_matches('/').to_owned(),
             query: uri.query().map(str::to_owned),
         })
     }
 
-    /// The same without the end of its path, where it ends so.
+    /// Removes `end` from the end of the path, if it is there.
     pub fn without(mut self, end: &str) -> Self {
         self.path.truncate(self.path.strip_suffix(end).unwrap_or(&self.path).len());
         self
     }
 
-    /// What is asked for: the path goes before the query, where other servers keep their version.
+    /// Returns the URL of a request. The path goes before the query, because some servers have their API version in the query.
     pub fn join(&self, path: &str) -> String {
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}://{}{}{path}{query}", self.scheme, self.authority, self.path)
     }
 
-    /// The same for people: without user, password and query.
+    /// Returns the URL of a request as messages show it: without user, password and query.
     pub fn shown(&self, path: &str) -> String {
-        format!("{}://{}{}{path}", self.scheme, self.place, self.path)
+        format!("{}://{}{}{path}", self.scheme, self.host_and_port, self.path)
     }
 
-    /// Whether it is this very machine.
+    /// Whether the host is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host.trim_matches(['[', ']']).to_ascii_lowercase();
         host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
     }
 
-    /// Whether nobody on the way can read what is sent.
+    /// Whether requests cannot be read on the network.
     pub fn is_private(&self) -> bool {
         self.scheme == "https" || self.is_loopback()
     }
 
-    /// Whether it holds what lets somebody in.
+    /// Whether the URL contains credentials.
     pub fn holds_key(&self) -> bool {
         let names = self.query.iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.split('=').next());
         let is_key = |name: &str| ["key", "token", "secret"].iter().any(|word| name.to_ascii_lowercase().contains(word));
         self.user().is_some() || names.into_iter().any(is_key)
     }
 
-    /// What of it is in no message, even where a server says it.
+    /// Returns the parts that messages never show, even if a server repeats them.
     pub fn secrets(&self) -> Vec<String> {
         let password = self.user().and_then(|user| user.split_once(':')).map(|(_, password)| password);
         let values = self.query.iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.split_once('='));
@@ -95,7 +94,7 @@ mod tests {
             ("http://h/a?api-version=2&key=k", "http://h/a/x?api-version=2&key=k", "http://h/a/x", false),
             ("http://[::1]:80", "http://[::1]:80/x", "http://[::1]:80/x", true),
             ("http://Localhost", "http://Localhost/x", "http://Localhost/x", true),
-            // None of these is loopback, whatever they look like.
+            // These look like loopback addresses and are not.
             ("http://127.0.0.1@h/", "http://127.0.0.1@h/x", "http://h/x", false),
             ("http://localhost.example", "http://localhost.example/x", "http://localhost.example/x", false),
             ("http://10.0.0.1", "http://10.0.0.1/x", "http://10.0.0.1/x", false),

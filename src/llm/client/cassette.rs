@@ -1,8 +1,8 @@
-//! Answers that were paid for once: a folder, one readable file an entry.
+//! The cassette: a folder of recorded answers, one readable JSON file per entry.
 //!
-//! A file is named by the [key](super::key) of its question and holds all of it, so that a person can see what was asked. It is
-//! written beside its place and linked into it when it is whole: a reader sees all of an entry or none of it, and of two writers
-//! the first one's answer stays.
+//! The file name is the [key](super::key) of the question. The file contains the whole question, so that people can see what
+//! was asked. Entries are written to a temporary file and then linked under their name, so readers never see a partial entry.
+//! If two writers record the same question, the first answer stays.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,39 +12,39 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::key::key;
+use super::key::question_key;
 use super::{Answer, Question, Usage};
 
-/// What a cassette is used for.
+/// How a cassette is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Mode {
-    /// Answers that are on it are taken from it; the others are asked for, and kept
+    /// Use recorded answers; ask the model for the others and record them
     #[default]
     Auto,
-    /// Answers are taken from it; one that is not on it is an error, and no model is asked
+    /// Use recorded answers only; a missing answer is an error
     Replay,
-    /// Everything is asked anew, and replaces what is on it
+    /// Ask the model every question again and replace the recorded answers
     Record,
 }
 
-/// A folder of answers, or none: then they are forgotten at the end of the run.
+/// A folder of recorded answers. Without a folder, nothing is recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Cassette {
     folder: Option<PathBuf>,
     mode: Mode,
 }
 
-/// One question and what came of it, as it is saved. Texts are lists of lines.
+/// One question and its outcome, as saved. Texts are lists of lines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Protocol and model: `openai:gpt-5.5`.
     pub model: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
-    /// Which of several answers to the same question; the first is 1.
+    /// Number of this answer among several to the same question; the first is 1.
     pub replicate: u32,
     pub max_tokens: u64,
-    /// When it was asked, in UTC.
+    /// When the question was asked, in UTC.
     pub asked: String,
     #[serde(default)]
     pub seconds: f64,
@@ -52,10 +52,10 @@ pub struct Entry {
     pub usage: Usage,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
-    /// Either this …
+    /// The answer; `None` if the question was too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Vec<String>>,
-    /// … or why it was refused for its length.
+    /// The model's message if it rejected the question as too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_long: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,15 +63,15 @@ pub struct Entry {
     pub user: Vec<String>,
 }
 
-/// What a model made of a question: an answer, or why it refused it for its length.
+/// A model's answer, or its message if it rejected the question as too long.
 pub type Outcome = Result<Answer, String>;
 
-/// Why a cassette cannot be used; paths are as they were given.
+/// Why a cassette cannot be used. Paths are as the user gave them.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
-    #[error("{0}: is no entry of a cassette ({1}); delete it, and its question is asked again")]
+    #[error("{0}: not a valid cassette entry ({1}); delete it, and its question is asked again")]
     Broken(PathBuf, String),
 }
 
@@ -94,7 +94,7 @@ impl Entry {
         }
     }
 
-    /// What came of it; nothing where it says neither.
+    /// Returns the outcome; `None` if the entry has neither an answer nor a `too_long` message.
     pub fn outcome(&self) -> Option<Outcome> {
         match (&self.answer, &self.too_long) {
             (Some(answer), _) => {
@@ -108,17 +108,17 @@ impl Entry {
 
     fn key(&self) -> String {
         let question = Question { system: self.system.join("\n"), user: self.user.join("\n"), max_tokens: self.max_tokens };
-        key(&self.model, &self.params, self.replicate, &question)
+        question_key(&self.model, &self.params, self.replicate, &question)
     }
 }
 
-/// The lines of a text, none where it is empty; joined again they are the text.
+/// Splits a text into lines; an empty text has none. Joining them with `\n` gives the text again.
 fn lines(text: &str) -> Vec<String> {
     if text.is_empty() { Vec::new() } else { text.split('\n').map(str::to_owned).collect() }
 }
 
 impl Cassette {
-    /// The folder is made when something is recorded.
+    /// Creates a cassette. The folder is created when the first answer is recorded.
     pub fn new(folder: Option<PathBuf>, mode: Mode) -> Self {
         Self { folder, mode }
     }
@@ -127,22 +127,21 @@ impl Cassette {
         self.mode
     }
 
-    /// Where it is kept; none: nowhere.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// What came of the question with this key.
+    /// Returns the recorded outcome of the question with this key.
     pub fn get(&self, key: &str) -> Result<Option<Outcome>, CassetteError> {
         let Some(path) = self.path(key) else { return Ok(None) };
         match fs::read(&path) {
-            Ok(bytes) => Ok(entry(&path, &bytes)?.outcome()),
+            Ok(bytes) => Ok(parse_entry(&path, &bytes)?.outcome()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(CassetteError::Io(path, error)),
         }
     }
 
-    /// Keeps an entry, and gives back what came of its question. Where another writer was faster, what it wrote stays, and is that.
+    /// Saves an entry and returns the outcome of its question. If another writer was faster, its outcome is kept and returned.
     pub fn put(&self, key: &str, entry: &Entry) -> Result<Option<Outcome>, CassetteError> {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return Ok(entry.outcome()) };
         let failed = |error| CassetteError::Io(path.clone(), error);
@@ -162,7 +161,7 @@ impl Cassette {
         }
     }
 
-    /// Everything that is on a cassette, in the order of the keys.
+    /// Reads all entries of a cassette, sorted by key.
     pub fn entries(folder: &Path) -> Result<Vec<Entry>, CassetteError> {
         let failed = |error| CassetteError::Io(folder.to_owned(), error);
         let mut paths = Vec::new();
@@ -171,7 +170,7 @@ impl Cassette {
             paths.extend(Some(path).filter(|path| path.extension().is_some_and(|extension| extension == "json")));
         }
         paths.sort();
-        paths.iter().map(|path| entry(path, &fs::read(path).map_err(|e| CassetteError::Io(path.clone(), e))?)).collect()
+        paths.iter().map(|path| parse_entry(path, &fs::read(path).map_err(|e| CassetteError::Io(path.clone(), e))?)).collect()
     }
 
     fn path(&self, key: &str) -> Option<PathBuf> {
@@ -179,16 +178,17 @@ impl Cassette {
     }
 }
 
-/// Reads an entry. Its question must be the one that its name stands for.
-fn entry(path: &Path, bytes: &[u8]) -> Result<Entry, CassetteError> {
+/// Parses an entry. The file name must be the key of its question.
+fn parse_entry(path: &Path, bytes: &[u8]) -> Result<Entry, CassetteError> {
     let broken = |what: String| CassetteError::Broken(path.to_owned(), what);
     let entry: Entry = serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
     if entry.outcome().is_none() {
         return Err(broken("neither `answer` nor `too_long`".to_owned()));
     }
-    match path.file_stem().and_then(|name| name.to_str()) == Some(&*entry.key()) {
-        true => Ok(entry),
-        false => Err(broken("its question is not the one that its name stands for".to_owned())),
+    if path.file_stem().and_then(|name| name.to_str()) == Some(&*entry.key()) {
+        Ok(entry)
+    } else {
+        Err(broken("its question does not match its file name".to_owned()))
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
 
     fn put(cassette: &Cassette, user: &str, outcome: &Outcome) -> (String, Option<Outcome>) {
         let params = Map::from_iter([("temperature".to_owned(), Value::from(0.5))]);
-        let key = key("openai:m", &params, 1, &question(user));
+        let key = question_key("openai:m", &params, 1, &question(user));
         let entry = Entry::new("openai:m", &params, 1, &question(user), outcome);
         let put = cassette.put(&key, &entry).expect("a folder to write to");
         (key, put)
@@ -252,7 +252,7 @@ mod tests {
         let whole = fs::read_to_string(&path).expect("an entry");
         let cases = [
             (whole[..whole.len() / 2].to_owned(), "EOF while parsing"),
-            (whole.replace("\"q\"", "\"another\""), "its question is not the one that its name stands for"),
+            (whole.replace("\"q\"", "\"another\""), "its question does not match its file name"),
             (whole.replace("\"answer\"", "\"answers\""), "neither `answer` nor `too_long`"),
             (String::new(), "EOF while parsing"),
         ];

@@ -1,7 +1,7 @@
-//! Any program that reads a prompt and writes an answer.
+//! A provider that starts a program, which reads a prompt and writes an answer.
 //!
-//! Its command line is the user's own and goes to the system's shell, so that pipes and quotes mean what they mean there. What
-//! transcripts say goes to its standard input and nowhere else.
+//! The system's shell runs the user's command line, so pipes and quotes work as usual. Text from transcripts goes only to the
+//! program's standard input, never to the shell.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -13,37 +13,37 @@ use super::secrets::Secrets;
 use super::too_long::is_too_long;
 use super::{Answer, Provider, Question, Rejection, Usage, seconds_since};
 
-/// The prompt on its standard input; what it writes to standard output is the answer.
+/// A program that reads the prompt from standard input and writes the answer to standard output.
 pub(super) struct Program {
     pub command: String,
-    /// For one answer; then it is killed.
+    /// Time limit of one answer; the program is killed when it is over.
     pub timeout: Duration,
     pub secrets: Secrets,
 }
 
-/// In the program's environment: the most tokens the answer may have.
-const LIMIT: &str = "RECOMPACT_MAX_TOKENS";
-/// An answer longer than this is none.
-const MOST_BYTES: usize = 32 << 20;
-/// Of what it writes to standard error, so much is kept: the end.
-const MOST_BYTES_OF_ERROR: usize = 64 << 10;
-/// What shells say where there is no such program, or it cannot be started.
-const NOT_STARTED: [i32; 3] = [126, 127, 9009];
-/// How often is looked whether it ended.
-const LOOK: Duration = Duration::from_millis(5);
+/// The environment variable that passes the maximum tokens of the answer to the program.
+const MAX_TOKENS_VARIABLE: &str = "RECOMPACT_MAX_TOKENS";
+/// Longer answers are rejected.
+const MAX_ANSWER_BYTES: usize = 32 << 20;
+/// How much of standard error is kept, from its end.
+const MAX_STDERR_BYTES: usize = 64 << 10;
+/// Exit codes of shells for a program that does not exist or cannot be started.
+const NOT_STARTED_CODES: [i32; 3] = [126, 127, 9009];
+/// Time between two checks whether the program ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Provider for Program {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
-        let mut child = started(&self.command, question.max_tokens)
-            .map_err(|error| Rejection::Gone(self.says(&format!("it cannot be started: {error}"))))?;
-        let said = self.conversed(&mut child, question, began + self.timeout);
-        if said.is_err() {
+        let mut child = spawn(&self.command, question.max_tokens)
+            .map_err(|error| Rejection::ProviderFailed(self.message(&format!("it cannot be started: {error}"))))?;
+        let exchanged = self.exchange(&mut child, question, began + self.timeout);
+        if exchanged.is_err() {
             kill(&mut child);
         }
-        let (status, output, error) = said?;
+        let (status, output, error) = exchanged?;
         if !status.success() {
-            return Err(self.failed(status, &error));
+            return Err(self.failure(status, &error));
         }
         let text = String::from_utf8_lossy(&output);
         Ok(Answer { text: self.secrets.hide(&text), cut_off: false, usage: Usage::default(), seconds: seconds_since(began) })
@@ -51,13 +51,13 @@ impl Provider for Program {
 }
 
 impl Program {
-    fn says(&self, what: &str) -> String {
-        format!("`{}`: {what}", self.secrets.told(&self.command))
+    fn message(&self, what: &str) -> String {
+        format!("`{}`: {what}", self.secrets.one_line(&self.command))
     }
 
-    /// Hands it the question, and waits for its end and for what it writes. All three pipes move at once: neither side waits
-    /// for the other, whatever it reads first, or never.
-    fn conversed(
+    /// Sends the question and waits until the program ends. Returns its exit status, its output and its errors. Threads serve
+    /// the three pipes in parallel, so no side can block the other.
+    fn exchange(
         &self,
         child: &mut Child,
         question: &Question,
@@ -65,57 +65,57 @@ impl Program {
     ) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), Rejection> {
         let too_late = || {
             let seconds = self.timeout.as_secs_f64();
-            Rejection::Lost(self.says(&format!("no answer within {seconds} s; --timeout gives it longer")))
+            Rejection::Lost(self.message(&format!("no answer within {seconds} s; --timeout allows more")))
         };
         if let Some(mut stdin) = child.stdin.take() {
-            let prompt = prompt(question);
-            // It need not read it.
+            let prompt = prompt_text(question);
+            // An error is ignored: the program does not have to read the prompt.
             thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         }
-        let output = child.stdout.take().map(|pipe| in_background(move || beginning(pipe)));
-        let error = child.stderr.take().map(|pipe| in_background(move || ending(pipe)));
-        let output = in_time(output, end).map_err(|()| too_late())?;
-        if output.len() > MOST_BYTES {
-            return Err(Rejection::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
+        let output = child.stdout.take().map(|pipe| run_in_background(move || read_answer(pipe)));
+        let error = child.stderr.take().map(|pipe| run_in_background(move || read_tail(pipe)));
+        let output = receive_before(output, end).map_err(|()| too_late())?;
+        if output.len() > MAX_ANSWER_BYTES {
+            return Err(Rejection::Declined(self.message(&format!("its answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20))));
         }
-        let error = in_time(error, end).map_err(|()| too_late())?;
+        let error = receive_before(error, end).map_err(|()| too_late())?;
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok((status, output, error)),
-                Ok(None) if Instant::now() < end => thread::sleep(LOOK),
+                Ok(None) if Instant::now() < end => thread::sleep(POLL_INTERVAL),
                 Ok(None) => return Err(too_late()),
-                Err(error) => return Err(Rejection::Lost(self.says(&error.to_string()))),
+                Err(error) => return Err(Rejection::Lost(self.message(&error.to_string()))),
             }
         }
     }
 
-    fn failed(&self, status: ExitStatus, error: &[u8]) -> Rejection {
+    fn failure(&self, status: ExitStatus, error: &[u8]) -> Rejection {
         let error = String::from_utf8_lossy(error);
-        let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-        let last = self.secrets.told(last);
+        let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote no error message");
+        let last = self.secrets.one_line(last);
         match status.code() {
             _ if is_too_long(&last) => Rejection::TooLong(last),
-            Some(code) if NOT_STARTED.contains(&code) => Rejection::Gone(self.says(&format!("it cannot be started: {last}"))),
-            _ => Rejection::Lost(self.says(&format!("it failed ({status}): {last}"))),
+            Some(code) if NOT_STARTED_CODES.contains(&code) => {
+                Rejection::ProviderFailed(self.message(&format!("it cannot be started: {last}")))
+            }
+            _ => Rejection::Lost(self.message(&format!("it failed ({status}): {last}"))),
         }
     }
 }
 
-/// The instructions, an empty line, and the rest.
-fn prompt(question: &Question) -> String {
-    match question.system.is_empty() {
-        true => question.user.clone(),
-        false => format!("{}\n\n{}", question.system, question.user),
-    }
+/// Returns the system prompt, an empty line, and the user message.
+fn prompt_text(question: &Question) -> String {
+    if question.system.is_empty() { question.user.clone() } else { format!("{}\n\n{}", question.system, question.user) }
 }
 
-fn started(command: &str, max_tokens: u64) -> io::Result<Child> {
+fn spawn(command: &str, max_tokens: u64) -> io::Result<Child> {
     let pipes = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
     let [stdin, stdout, stderr] = pipes;
-    shell(command).env(LIMIT, max_tokens.to_string()).stdin(stdin).stdout(stdout).stderr(stderr).spawn()
+    shell(command).env(MAX_TOKENS_VARIABLE, max_tokens.to_string()).stdin(stdin).stdout(stdout).stderr(stderr).spawn()
 }
 
-/// In a group of its own: it ends with all that it started, and Ctrl-C lets it finish what is paid.
+/// The shell gets its own process group: it can be killed together with its children, and Ctrl-C does not reach it, so an
+/// answer that is already paid for can still arrive.
 #[cfg(unix)]
 fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
@@ -134,7 +134,7 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Ends it, and on Unix what it started.
+/// Kills the child process, and on Unix also its process group.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     let _ = Command::new("sh").args(["-c", "kill -s KILL -- \"-$1\" 2>/dev/null", "sh", &child.id().to_string()]).status();
@@ -142,13 +142,13 @@ fn kill(child: &mut Child) {
     let _ = child.wait();
 }
 
-fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+fn run_in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (send, receive) = channel();
     thread::spawn(move || send.send(work()));
     receive
 }
 
-fn in_time(bytes: Option<Receiver<Vec<u8>>>, end: Instant) -> Result<Vec<u8>, ()> {
+fn receive_before(bytes: Option<Receiver<Vec<u8>>>, end: Instant) -> Result<Vec<u8>, ()> {
     match bytes.map(|bytes| bytes.recv_timeout(end.saturating_duration_since(Instant::now()))) {
         Some(Ok(bytes)) => Ok(bytes),
         Some(Err(RecvTimeoutError::Timeout)) => Err(()),
@@ -156,19 +156,19 @@ fn in_time(bytes: Option<Receiver<Vec<u8>>>, end: Instant) -> Result<Vec<u8>, ()
     }
 }
 
-/// What is written, up to one byte more than an answer may have.
-fn beginning(pipe: impl Read) -> Vec<u8> {
+/// Reads up to one byte more than [`MAX_ANSWER_BYTES`], so that a longer answer is detected.
+fn read_answer(pipe: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let _ = pipe.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
+    let _ = pipe.take(MAX_ANSWER_BYTES as u64 + 1).read_to_end(&mut bytes);
     bytes
 }
 
-/// The end of what is written; all of it is read, so that nobody waits for us.
-fn ending(mut pipe: impl Read) -> Vec<u8> {
+/// Reads the whole pipe, so that the program never blocks, and returns the end of it.
+fn read_tail(mut pipe: impl Read) -> Vec<u8> {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
     while let Ok(read @ 1..) = pipe.read(&mut buffer) {
         bytes.extend_from_slice(&buffer[..read]);
-        bytes.drain(..bytes.len().saturating_sub(MOST_BYTES_OF_ERROR));
+        bytes.drain(..bytes.len().saturating_sub(MAX_STDERR_BYTES));
     }
     bytes
 }

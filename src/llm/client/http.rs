@@ -1,4 +1,4 @@
-//! One JSON request over HTTP, and what becomes of it where there is no good answer.
+//! JSON requests over HTTP, and the classification of their failures.
 
 mod status;
 
@@ -12,36 +12,38 @@ use super::base_url::BaseUrl;
 use super::secrets::Secrets;
 use super::{Connection, Rejection};
 
-pub(super) use status::error;
+pub(super) use status::error_message;
 
-/// Where a provider listens, and who we are to it.
+/// The URL of a provider, with the headers and secrets to send.
 pub(super) struct Endpoint {
     agent: ureq::Agent,
     url: String,
-    /// The same for people.
+    /// The URL as messages show it, without secrets.
     shown: String,
-    /// Names and values; among them the key.
+    /// Names and values, including the key.
     headers: Vec<(&'static str, String)>,
     pub secrets: Secrets,
-    key: Key,
+    key: KeyInfo,
     timeout: Duration,
 }
 
-/// What is said of the key where one is wanted.
-struct Key {
+/// What error messages say about the API key.
+struct KeyInfo {
+    /// The environment variable for the key.
     variable: String,
     is_sent: bool,
 }
 
-/// An answer longer than this is none.
-const MOST_BYTES: u64 = 32 << 20;
-/// Of what a server says with a failure, so much is read.
-const MOST_BYTES_OF_ERROR: u64 = 64 << 10;
-/// How long an answer that is no JSON is shown: enough to see what it is.
-const BEGINNING: usize = 80;
+/// Longer answers are rejected.
+const MAX_ANSWER_BYTES: u64 = 32 << 20;
+/// How much of an error response is read.
+const MAX_ERROR_BYTES: u64 = 64 << 10;
+/// How much of an answer that is not JSON is shown: enough to see what it is.
+const EXCERPT_CHARS: usize = 80;
 
 impl Endpoint {
-    /// `POST`s to a path below a base URL. A key is sent to nobody who could be somebody else.
+    /// Creates an endpoint for `POST` requests to a path below a base URL. Never sends a key over an unencrypted connection to
+    /// another machine: anyone on the network could read it, and the server could be an impostor.
     pub fn new(
         connection: &Connection,
         base: &BaseUrl,
@@ -50,30 +52,28 @@ impl Endpoint {
     ) -> Result<Self, String> {
         let Connection { key, key_variable, timeout, .. } = connection;
         if !base.is_private() && (key.is_some() || base.holds_key()) {
-            let whose = if base.holds_key() { "its URL".to_owned() } else { key_variable.clone() };
+            let source = if base.holds_key() { "its URL".to_owned() } else { key_variable.clone() };
             return Err(format!(
-                "{}: the key in {whose} would go there over plain http, for everyone on the way to read; use https, or name by \
-                 --key-env a variable that is not set",
+                "{}: the key in {source} would go there over plain http, where everyone on the network can read it; use https, \
+                 or send no key: --key-env with a variable that is not set",
                 base.shown("")
             ));
         }
         if connection.params.get("stream").is_some_and(|stream| stream != false) {
-            return Err("--param stream: answers are read whole; leave it out".to_owned());
+            return Err("--param stream: streaming is not supported; leave it out".to_owned());
         }
         let key_header = key.as_deref().map(&header);
         if key_header.iter().any(|(_, value)| HeaderValue::from_str(value).is_err()) {
-            return Err(format!(
-                "{key_variable}: what it holds cannot be a key: there are characters in it that no request may have"
-            ));
+            return Err(format!("{key_variable}: not a valid key: it has characters that are not allowed in an HTTP header"));
         }
         let secrets = base.secrets().into_iter().chain(key.clone());
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(*timeout))
             .http_status_as_error(false)
-            // A key does not go where it was not sent.
+            // A redirect must not forward the key to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
-            // Calls are long: a connection that the server closed since the last one would look like a call that was lost.
+            // Calls are long, so the server may close an idle connection. Using it again would look like a lost call.
             .max_idle_connections(0);
         let config = if base.is_loopback() { config.proxy(None) } else { config };
         Ok(Self {
@@ -82,86 +82,84 @@ impl Endpoint {
             shown: base.shown(path),
             headers: key_header.into_iter().collect(),
             secrets: Secrets::new(secrets),
-            key: Key { variable: key_variable.clone(), is_sent: key.is_some() },
+            key: KeyInfo { variable: key_variable.clone(), is_sent: key.is_some() },
             timeout: *timeout,
         })
     }
 
-    /// The same, with one more header.
-    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+    /// Adds a header.
+    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// Sends a request; gives the JSON of a good answer. Whatever else comes back, the key is not in it.
+    /// Sends a request and returns the JSON of a successful answer. Neither the JSON nor the error contains the key.
     pub fn post(&self, body: &Value) -> Result<Value, Rejection> {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
         let body = serde_json::to_vec(body).unwrap_or_default();
-        let response = request.send(&body[..]).map_err(|error| self.failed(error))?;
+        let response = request.send(&body[..]).map_err(|error| self.failure(error))?;
         match response.status().as_u16() {
-            200..300 => self.json(response),
-            _ => Err(self.refused(response)),
+            200..300 => self.read_json(response),
+            _ => Err(self.rejection(response)),
         }
     }
 
-    /// A message about this server.
-    pub fn says(&self, what: &str) -> String {
+    /// Returns a message that begins with the URL of this server.
+    pub fn message(&self, what: &str) -> String {
         format!("{}: {what}", self.shown)
     }
 
-    fn json(&self, mut response: Response<ureq::Body>) -> Result<Value, Rejection> {
+    fn read_json(&self, mut response: Response<ureq::Body>) -> Result<Value, Rejection> {
         let mut bytes = Vec::new();
         let body = response.body_mut().with_config().limit(u64::MAX).reader();
-        body.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.failed(error.into()))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(Rejection::Declined(self.says(&format!("its answer is longer than {} MiB", MOST_BYTES >> 20))));
+        body.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.failure(error.into()))?;
+        if bytes.len() as u64 > MAX_ANSWER_BYTES {
+            return Err(Rejection::Declined(self.message(&format!("its answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20))));
         }
         let text = String::from_utf8_lossy(&bytes);
         let mut value: Value = serde_json::from_str(&text).map_err(|error| {
-            let begins: String = self.secrets.told(&text).chars().take(BEGINNING).collect();
-            Rejection::Lost(self.says(&format!("its answer is no JSON ({error}); it begins: `{begins}`")))
+            let excerpt: String = self.secrets.one_line(&text).chars().take(EXCERPT_CHARS).collect();
+            Rejection::Lost(self.message(&format!("its answer is not JSON ({error}); it begins: `{excerpt}`")))
         })?;
         self.secrets.hide_in(&mut value);
         Ok(value)
     }
 
-    fn refused(&self, mut response: Response<ureq::Body>) -> Rejection {
+    fn rejection(&self, mut response: Response<ureq::Body>) -> Rejection {
         let mut bytes = Vec::new();
         let body = response.body_mut().with_config().limit(u64::MAX).reader();
-        // The status alone tells enough, should the rest not come.
-        let _ = body.take(MOST_BYTES_OF_ERROR).read_to_end(&mut bytes);
-        status::refusal(self, response.status().as_u16(), response.headers(), &String::from_utf8_lossy(&bytes))
+        // Ignore a read error: the status alone is enough for a message.
+        let _ = body.take(MAX_ERROR_BYTES).read_to_end(&mut bytes);
+        status::rejection(self, response.status().as_u16(), response.headers(), &String::from_utf8_lossy(&bytes))
     }
 
-    /// Why there is no answer at all, or only the beginning of one.
-    fn failed(&self, error: ureq::Error) -> Rejection {
+    /// Classifies an error that left no answer or only the beginning of one.
+    fn failure(&self, error: ureq::Error) -> Rejection {
         use ureq::Timeout::{Connect, Resolve};
-        let unreachable = |why: &str| Rejection::Unreachable(self.says(&format!("nobody can be reached there: {why}")));
-        let lost = |why: &str| Rejection::Lost(self.says(why));
+        let unreachable = |why: &str| Rejection::Unreachable(self.message(&format!("the server is not reachable: {why}")));
+        let lost = |why: &str| Rejection::Lost(self.message(why));
         match error {
-            ureq::Error::HostNotFound => unreachable("its name is not known"),
+            ureq::Error::HostNotFound => unreachable("unknown host name"),
             ureq::Error::ConnectionFailed => unreachable("no connection"),
             ureq::Error::ConnectProxyFailed(why) => {
-                unreachable(&format!("the proxy does not connect: {}", self.secrets.told(&why)))
+                unreachable(&format!("the proxy does not connect: {}", self.secrets.one_line(&why)))
             }
             ureq::Error::Timeout(Connect | Resolve) => unreachable("it does not answer"),
-            ureq::Error::Timeout(_) => {
-                lost(&format!("no answer within {} s; --timeout gives it longer", self.timeout.as_secs_f64()))
-            }
-            ureq::Error::Io(error) if is_unreachable(&error) => unreachable(&self.secrets.told(&error.to_string())),
+            ureq::Error::Timeout(_) => lost(&format!("no answer within {} s; --timeout allows more", self.timeout.as_secs_f64())),
+            ureq::Error::Io(error) if is_unreachable(&error) => unreachable(&self.secrets.one_line(&error.to_string())),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => self.untrusted(&error.to_string()),
-            // So ureq hands on what its TLS finds wrong.
+            // ureq reports TLS errors this way.
             ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => self.untrusted(&error.to_string()),
-            ureq::Error::Io(error) => lost(&format!("the connection ended early: {}", self.secrets.told(&error.to_string()))),
-            error => lost(&self.secrets.told(&error.to_string())),
+            ureq::Error::Io(error) => lost(&format!("the connection ended early: {}", self.secrets.one_line(&error.to_string()))),
+            error => lost(&self.secrets.one_line(&error.to_string())),
         }
     }
 
     fn untrusted(&self, why: &str) -> Rejection {
-        Rejection::Gone(self.says(&format!("no secure connection: {}", self.secrets.told(why))))
+        Rejection::ProviderFailed(self.message(&format!("no secure connection: {}", self.secrets.one_line(why))))
     }
 }
 

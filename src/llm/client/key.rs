@@ -1,4 +1,4 @@
-//! What a question is known by: a hash of everything that decides its answer.
+//! The key of a question: a hash of everything that determines its answer.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::Question;
 
-/// Everything that matters, in the order in which it is hashed. Where a model is served is not among it: the same model answers
-/// the same elsewhere.
+/// Everything that determines an answer, in the order in which it is hashed. The base URL is left out, because the same model
+/// gives the same answers on every server.
 #[derive(Serialize)]
 struct CacheKey<'a> {
-    /// Of this form.
+    /// Version of this struct.
     version: u32,
     model: &'a str,
     params: &'a Map<String, Value>,
@@ -20,12 +20,12 @@ struct CacheKey<'a> {
     question: &'a Question,
 }
 
-/// 32 hexadecimal digits: the first half of a SHA-256. `params` must be in one order.
-pub fn key(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question) -> String {
-    let asked = CacheKey { version: 1, model, params, replicate, question };
+/// Returns the first half of a SHA-256 hash as 32 hexadecimal digits. `params` must be sorted, since their order changes the hash.
+pub fn question_key(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question) -> String {
+    let hashed = CacheKey { version: 1, model, params, replicate, question };
     let mut hash = Sha256::new();
-    // A hash takes all that is written to it, and this can all be written.
-    hash.update(serde_json::to_vec(&asked).unwrap_or_default());
+    // Serializing a `CacheKey` cannot fail.
+    hash.update(serde_json::to_vec(&hashed).unwrap_or_default());
     hash.finalize().iter().take(16).fold(String::new(), |mut key, byte| {
         let _ = write!(key, "{byte:02x}");
         key
@@ -41,18 +41,18 @@ mod tests {
         let question = |system: &str, user: &str, max_tokens| Question { system: system.into(), user: user.into(), max_tokens };
         let warm = || Map::from_iter([("temperature".to_owned(), Value::from(1))]);
         let keys = [
-            key("a", &Map::new(), 1, &question("s", "u", 9)),
-            key("b", &Map::new(), 1, &question("s", "u", 9)),
-            key("a", &warm(), 1, &question("s", "u", 9)),
-            key("a", &Map::new(), 2, &question("s", "u", 9)),
-            key("a", &Map::new(), 1, &question("", "u", 9)),
-            key("a", &Map::new(), 1, &question("su", "", 9)),
-            key("a", &Map::new(), 1, &question("s", "u", 8)),
+            question_key("a", &Map::new(), 1, &question("s", "u", 9)),
+            question_key("b", &Map::new(), 1, &question("s", "u", 9)),
+            question_key("a", &warm(), 1, &question("s", "u", 9)),
+            question_key("a", &Map::new(), 2, &question("s", "u", 9)),
+            question_key("a", &Map::new(), 1, &question("", "u", 9)),
+            question_key("a", &Map::new(), 1, &question("su", "", 9)),
+            question_key("a", &Map::new(), 1, &question("s", "u", 8)),
         ];
         let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());
         assert!(keys.iter().all(|key| key.len() == 32));
-        // Recorded cassettes depend on it: who changes it makes all of them useless, and says so by another version.
+        // Recorded cassettes depend on this value. A change makes all of them useless and needs a new `version`.
         assert_eq!(keys[0], "fc4ceecdbae81b6db5e34f74aeb0fbc2");
     }
 }

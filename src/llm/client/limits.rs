@@ -1,33 +1,34 @@
-//! What may be spent: calls and dollars, and how many calls at a time.
+//! Limits of a run: calls, dollars and concurrent calls.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What may be spent in one run, by all of its models together.
+/// Limits of one run, shared by all its models.
 #[derive(Debug)]
 pub struct Limits {
-    /// Calls that may be sent, attempts that failed included.
+    /// Maximum calls, including failed attempts.
     pub max_calls: Option<u64>,
-    /// US dollars.
+    /// Maximum cost in US dollars.
     pub max_cost: Option<f64>,
-    /// Calls at a time.
+    /// Maximum concurrent calls.
     pub concurrency: usize,
-    spent: Mutex<Budget>,
+    spent: Mutex<Spending>,
     freed: Condvar,
 }
 
-/// What was spent so far.
+/// Calls and dollars spent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Budget {
+pub struct Spending {
     pub calls: u64,
-    /// US dollars, with the most that calls under way may cost.
+    /// US dollars, including the maximum cost of calls in flight.
     pub usd: f64,
-    under_way: usize,
+    in_flight: usize,
 }
 
-/// A call that may be made. What it was thought to cost at most is corrected when it is known.
+/// The permission to make one call. Its maximum cost is reserved until the real cost is known.
 pub(super) struct Permit<'a> {
     limits: &'a Limits,
-    at_most: f64,
+    /// US dollars counted for this call.
+    reserved: f64,
 }
 
 impl Limits {
@@ -35,57 +36,59 @@ impl Limits {
         Self { max_calls, max_cost, concurrency: concurrency.max(1), spent: Mutex::default(), freed: Condvar::new() }
     }
 
-    pub fn spent(&self) -> Budget {
+    pub fn spent(&self) -> Spending {
         *self.lock()
     }
 
-    /// Waits for a turn to make one call that costs so much at most; says which limit it would pass. Calls under way count for
-    /// the most they may cost, so where they alone are in its way, it waits for what they do cost.
-    pub(super) fn turn(&self, at_most: f64) -> Result<Permit<'_>, String> {
+    /// Waits until one call of at most `max_cost` dollars may start; returns an error if the call would exceed a limit. Calls in
+    /// flight count at their maximum cost, so if only they block the call, it waits for their real cost.
+    pub(super) fn acquire(&self, max_cost: f64) -> Result<Permit<'_>, String> {
         let mut spent = self.lock();
         loop {
             if self.max_calls.is_some_and(|most| spent.calls >= most) {
-                return Err(format!("--max-calls {}: as many were made", spent.calls));
+                return Err(format!("--max-calls {}: the limit is reached", spent.calls));
             }
-            let over = self.max_cost.filter(|most| spent.usd + at_most > *most);
+            let over = self.max_cost.filter(|most| spent.usd + max_cost > *most);
             match over {
-                Some(most) if spent.under_way == 0 => {
+                Some(most) if spent.in_flight == 0 => {
                     let usd = spent.usd;
-                    return Err(format!("--max-cost {most}: ${usd:.4} is spent, and the next call may cost up to ${at_most:.4}"));
+                    return Err(format!(
+                        "--max-cost {most}: ${usd:.4} is spent, and the next call may cost up to ${max_cost:.4}"
+                    ));
                 }
-                None if spent.under_way < self.concurrency => break,
+                None if spent.in_flight < self.concurrency => break,
                 _ => spent = self.freed.wait(spent).unwrap_or_else(PoisonError::into_inner),
             }
         }
         spent.calls += 1;
-        spent.usd += at_most;
-        spent.under_way += 1;
-        Ok(Permit { limits: self, at_most })
+        spent.usd += max_cost;
+        spent.in_flight += 1;
+        Ok(Permit { limits: self, reserved: max_cost })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Budget> {
+    fn lock(&self) -> MutexGuard<'_, Spending> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Permit<'_> {
-    /// No call was made.
-    pub fn unused(self) {
+    /// Releases the permit; no call was made.
+    pub fn cancel(self) {
         self.limits.lock().calls -= 1;
-        self.cost(0.0);
+        self.settle(0.0);
     }
 
-    /// It cost so much.
-    pub fn cost(mut self, usd: f64) {
-        self.limits.lock().usd += usd - self.at_most;
-        self.at_most = usd;
+    /// Releases the permit and counts the real cost of the call.
+    pub fn settle(mut self, usd: f64) {
+        self.limits.lock().usd += usd - self.reserved;
+        self.reserved = usd;
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.limits.lock().under_way -= 1;
-        // Those who wait do so for different reasons.
+        self.limits.lock().in_flight -= 1;
+        // Wake all threads: some wait for a free slot, others for money.
         self.limits.freed.notify_all();
     }
 }
@@ -99,13 +102,13 @@ mod tests {
     #[test]
     fn no_call_is_made_that_could_pass_a_limit() {
         let limits = Limits::new(Some(3), Some(1.0), 1);
-        limits.turn(0.6).expect("the first").cost(0.1);
-        limits.turn(0.9).expect("0.1 and 0.9 are 1").cost(0.3);
-        let why = limits.turn(0.7).err().expect("0.4 and 0.7 are more than 1");
+        limits.acquire(0.6).expect("the first").settle(0.1);
+        limits.acquire(0.9).expect("0.1 and 0.9 are 1").settle(0.3);
+        let why = limits.acquire(0.7).err().expect("0.4 and 0.7 are more than 1");
         assert_eq!(why, "--max-cost 1: $0.4000 is spent, and the next call may cost up to $0.7000");
-        drop(limits.turn(0.2).expect("the third"));
-        assert_eq!(limits.turn(0.0).err().as_deref(), Some("--max-calls 3: as many were made"));
-        // What nobody knows the cost of counts in full.
+        drop(limits.acquire(0.2).expect("the third"));
+        assert_eq!(limits.acquire(0.0).err().as_deref(), Some("--max-calls 3: the limit is reached"));
+        // A call of unknown cost counts at its maximum.
         assert!((limits.spent().usd - 0.6).abs() < 1e-9 && limits.spent().calls == 3);
     }
 
@@ -116,7 +119,7 @@ mod tests {
         std::thread::scope(|threads| {
             for _ in 0..12 {
                 threads.spawn(|| {
-                    let _turn = limits.turn(0.0).expect("no limit");
+                    let _turn = limits.acquire(0.0).expect("no limit");
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     std::thread::sleep(std::time::Duration::from_millis(5));
                     now.fetch_sub(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! A model that is asked: from the cassette, else from its provider, within the limits.
+//! Models: answers from the cassette or else from the provider, with retries and within the limits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,73 +10,74 @@ use serde_json::{Map, Value};
 
 use super::cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
 use super::health::Health;
-use super::key::key;
+use super::key::question_key;
 use super::limits::Limits;
 use super::{Answer, AskError, Provider, Question, Rejection, Usage};
 
-/// What a usage costs, in US dollars.
+/// Computes the cost of a usage in US dollars.
 pub type Price = Box<dyn Fn(&Usage) -> f64 + Send + Sync>;
 
-/// Everything a model is made of.
+/// Configuration of a [`Model`].
 pub struct Setup {
     /// Protocol and model: `openai:gpt-5.5`.
     pub name: String,
-    /// What goes into every request beside the question; in one order, for it is a part of the key.
+    /// Extra fields of every request. Must be sorted, because they are part of a question's key.
     pub params: Map<String, Value>,
-    /// Which of several answers to the same questions; the first is 1.
+    /// Number of the answer among several to the same question; the first is 1.
     pub replicate: u32,
-    /// None: only the cassette answers.
+    /// `None`: only the cassette answers.
     pub provider: Option<Box<dyn Provider>>,
     pub cassette: Arc<Cassette>,
     pub limits: Arc<Limits>,
-    /// US dollars that a usage costs; without it, `--max-cost` cannot be kept.
+    /// Without it, every call counts as free, and `--max-cost` has no effect.
     pub price: Option<Price>,
-    /// How often a failed attempt is tried again.
+    /// Maximum retries after a failed attempt.
     pub retries: usize,
-    /// How long is waited before the second attempt where the provider does not say; before each further one twice as long.
+    /// Wait before the second attempt if the provider names none; it doubles with each further attempt.
     pub first_wait: Duration,
-    /// Somebody wants an end: nothing is asked any more.
+    /// Returns `true` when the user interrupts the run; then nothing more is asked.
     pub stopped: fn() -> bool,
 }
 
-/// Answers questions. Of the same question it gives the same answer, however many threads ask.
+/// Answers questions. The same question gets the same answer, even if several threads ask at once.
 pub struct Model {
     setup: Setup,
-    asked: Mutex<HashMap<String, Arc<InFlight>>>,
+    /// Outcomes of this run by key.
+    outcomes: Mutex<HashMap<String, Arc<OutcomeCell>>>,
     health: Health,
 }
 
-/// What came of a question that was asked at least once in this run.
-type InFlight = OnceLock<Result<Asked, AskError>>;
+/// The outcome of a question; empty while the first thread is asking.
+type OutcomeCell = OnceLock<Result<KeyedOutcome, AskError>>;
 
-/// What came of a question, and what it is known by.
+/// The key of a question and its outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct KeyedOutcome {
     pub key: String,
     pub outcome: Outcome,
 }
 
-impl Asked {
-    /// Tokens and seconds that the answer took; of a refusal none.
+impl KeyedOutcome {
+    /// Returns the tokens and seconds of the answer; zeros if the question was too long.
     pub fn took(&self) -> (Usage, f64) {
         self.outcome.as_ref().map_or((Usage::default(), 0.0), |answer| (answer.usage, answer.seconds))
     }
 }
 
-/// The usual [`Setup::first_wait`].
+/// Default of [`Setup::first_wait`].
 pub const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait where the provider names none.
-const LONGEST_USUAL_WAIT: Duration = Duration::from_secs(60);
-/// Longer than this is not waited, whatever the provider says.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
-/// Who waits looks so often whether somebody wants an end.
-const LOOK: Duration = Duration::from_millis(50);
-/// Bytes of a prompt a token has at the least, for what it may cost: code and JSON have three and more.
-const FEWEST_BYTES: u64 = 2;
+/// Maximum wait if the provider names none.
+const MAX_DEFAULT_WAIT: Duration = Duration::from_secs(60);
+/// Maximum wait, even if the provider asks for more.
+const MAX_WAIT: Duration = Duration::from_secs(300);
+/// Time between two checks for an interrupt during a wait.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Minimum bytes of prompt per token, to compute the maximum cost: code and JSON have three and more.
+const MIN_BYTES_PER_TOKEN: u64 = 2;
 
 impl Model {
     pub fn new(setup: Setup) -> Self {
-        Self { setup, asked: Mutex::default(), health: Health::default() }
+        Self { setup, outcomes: Mutex::default(), health: Health::default() }
     }
 
     pub fn name(&self) -> &str {
@@ -87,25 +88,25 @@ impl Model {
         self.look_up(question)?.outcome.map_err(AskError::TooLong)
     }
 
-    /// The key of a question, and what the cassette has of it; nobody is asked.
+    /// Returns the key of a question and its recorded outcome, without asking the provider.
     pub fn known(&self, question: &Question) -> (String, Option<Outcome>) {
-        let key = self.key(question);
+        let key = self.question_key(question);
         let outcome = self.setup.cassette.get(&key).ok().flatten();
         (key, outcome)
     }
 
-    fn key(&self, question: &Question) -> String {
+    fn question_key(&self, question: &Question) -> String {
         let Setup { name, params, replicate, .. } = &self.setup;
-        key(name, params, *replicate, question)
+        question_key(name, params, *replicate, question)
     }
 
-    /// The same, with its key, and what was refused for its length.
-    pub fn look_up(&self, question: &Question) -> Result<Asked, AskError> {
-        let key = self.key(question);
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let cell = asked.entry(key.clone()).or_default().clone();
-        drop(asked);
-        cell.get_or_init(|| self.outcome(&key, question).map(|outcome| Asked { key, outcome })).clone()
+    /// Like [`Self::ask`], but returns the key too, and "too long" as an outcome instead of an error.
+    pub fn look_up(&self, question: &Question) -> Result<KeyedOutcome, AskError> {
+        let key = self.question_key(question);
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let cell = outcomes.entry(key.clone()).or_default().clone();
+        drop(outcomes);
+        cell.get_or_init(|| self.outcome(&key, question).map(|outcome| KeyedOutcome { key, outcome })).clone()
     }
 
     fn outcome(&self, key: &str, question: &Question) -> Result<Outcome, AskError> {
@@ -118,90 +119,93 @@ impl Model {
         }
         let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != Mode::Replay) else {
             let folder = cassette.folder().map_or("none".to_owned(), |folder| folder.display().to_string());
-            let what = format!("the cassette {folder} holds no answer of {name} to this question ({key})");
-            return Err(AskError::Unanswered(what));
+            let message = format!("the cassette {folder} holds no answer of {name} to this question ({key})");
+            return Err(AskError::Unanswered(message));
         };
-        let outcome = self.answered(provider, question)?;
+        let outcome = self.ask_with_retries(provider, question)?;
         let entry = Entry::new(name, params, *replicate, question, &outcome);
-        // Whatever is asked after this would be paid and lost.
-        let unkept = |error: CassetteError| {
-            self.health.end(&error.to_string());
+        // Stop asking: further answers would be paid for and not recorded.
+        let not_recorded = |error: CassetteError| {
+            self.health.fail(&error.to_string());
             broken(error)
         };
-        Ok(cassette.put(key, &entry).map_err(unkept)?.unwrap_or(outcome))
+        Ok(cassette.put(key, &entry).map_err(not_recorded)?.unwrap_or(outcome))
     }
 
-    /// Asks the provider, as often as it takes.
-    fn answered(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, AskError> {
+    /// Asks the provider until it answers or a retry makes no sense.
+    fn ask_with_retries(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, AskError> {
         let Setup { name, retries, first_wait, .. } = &self.setup;
-        let unanswered = |what: String| AskError::Unanswered(format!("{name}: {what}"));
+        let unanswered = |message: String| AskError::Unanswered(format!("{name}: {message}"));
         let waits = ExponentialBuilder::default().with_jitter().with_min_delay(*first_wait);
-        let mut waits = waits.with_max_delay(LONGEST_USUAL_WAIT).with_max_times(*retries).build();
+        let mut waits = waits.with_max_delay(MAX_DEFAULT_WAIT).with_max_times(*retries).build();
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let refusal = match self.attempt(provider, question).map_err(unanswered)? {
+            let rejection = match self.attempt(provider, question).map_err(unanswered)? {
                 Ok(answer) => {
-                    self.health.answered();
+                    self.health.record_answer();
                     return Ok(Ok(answer));
                 }
-                Err(refusal) => refusal,
+                Err(rejection) => rejection,
             };
-            match waits.next().filter(|_| self.health.may_retry(&refusal)) {
-                Some(usual) => self.wait(if let Rejection::Again { after: Some(after), .. } = refusal { after } else { usual }),
+            match waits.next().filter(|_| self.health.may_retry(&rejection)) {
+                Some(default) => {
+                    self.wait(if let Rejection::RetryLater { after: Some(after), .. } = rejection { after } else { default });
+                }
                 None => {
-                    self.health.unanswered(&refusal);
-                    return match refusal {
-                        Rejection::TooLong(what) => Ok(Err(what)),
-                        other if attempts == 1 => Err(unanswered(other.what().to_owned())),
-                        other => Err(unanswered(format!("{} (attempt {attempts})", other.what()))),
+                    self.health.record_failure(&rejection);
+                    return match rejection {
+                        Rejection::TooLong(message) => Ok(Err(message)),
+                        other if attempts == 1 => Err(unanswered(other.message().to_owned())),
+                        other => Err(unanswered(format!("{} (attempt {attempts})", other.message()))),
                     };
                 }
             }
         }
     }
 
-    /// One attempt, in its turn, and what is paid for it; or why none is made.
+    /// Waits for a permit, makes one attempt and counts its cost. The outer error is the reason if no attempt may be made.
     fn attempt(&self, provider: &dyn Provider, question: &Question) -> Result<Result<Answer, Rejection>, String> {
         self.may_ask()?;
-        let turn = self.setup.limits.turn(self.at_most(question))?;
-        // It may have been long in coming.
+        let permit = self.setup.limits.acquire(self.max_cost(question))?;
+        // Check again, because `acquire` may have waited a long time.
         if let Err(why) = self.may_ask() {
-            turn.unused();
+            permit.cancel();
             return Err(why);
         }
         let answer = provider.ask(question);
         match &answer {
-            Ok(answer) if answer.usage != Usage::default() => turn.cost(self.cost(&answer.usage)),
-            Err(refusal) if !refusal.may_cost() => turn.cost(0.0),
-            // What it cost is not known: the most that it may be stays counted.
-            _ => drop(turn),
+            Ok(answer) if answer.usage != Usage::default() => permit.settle(self.cost(&answer.usage)),
+            Err(rejection) if !rejection.may_cost() => permit.settle(0.0),
+            // The cost is unknown, so the maximum stays counted.
+            _ => drop(permit),
         }
         Ok(answer)
     }
 
-    /// Whether anything is asked at all.
+    /// Returns an error if the run was interrupted or the provider has failed.
     fn may_ask(&self) -> Result<(), String> {
-        match (self.setup.stopped)() {
-            true => Err("stopped before it was asked".to_owned()),
-            false => self.health.gone().map_or(Ok(()), Err),
+        if (self.setup.stopped)() {
+            Err("interrupted before the model was asked".to_owned())
+        } else {
+            self.health.failure().map_or(Ok(()), Err)
         }
     }
 
-    /// Waits, unless there is nothing left to wait for.
-    fn wait(&self, so_long: Duration) {
-        let end = Instant::now() + so_long.min(LONGEST_WAIT);
+    /// Sleeps, but returns early once nothing may be asked any more.
+    fn wait(&self, duration: Duration) {
+        let end = Instant::now() + duration.min(MAX_WAIT);
         while self.may_ask().is_ok()
             && let Some(left) = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
         {
-            thread::sleep(left.min(LOOK));
+            thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 
-    /// The most that a question may cost.
-    fn at_most(&self, question: &Question) -> f64 {
-        let input = (question.system.len() + question.user.len()) as u64 / FEWEST_BYTES;
-        // Parameters of one's own may allow more.
+    /// Returns an upper bound of the cost of a question in US dollars.
+    fn max_cost(&self, question: &Question) -> f64 {
+        let input = (question.system.len() + question.user.len()) as u64 / MIN_BYTES_PER_TOKEN;
+        // The user's parameters may allow longer answers.
         let limits = ["max_tokens", "max_completion_tokens"].map(|field| self.setup.params.get(field).and_then(Value::as_u64));
         let output = limits.into_iter().flatten().fold(question.max_tokens, u64::max);
         self.cost(&Usage { input, output, ..Usage::default() })

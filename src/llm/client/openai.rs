@@ -1,26 +1,27 @@
-//! The chat completions of OpenAI, which many others speak too.
+//! OpenAI's Chat Completions API, which many other servers also offer.
 //!
-//! The limit of an answer is sent as `max_tokens`, which is what the others know. OpenAI's reasoning models want
-//! `max_completion_tokens`, say so, and are then asked again with it. Their thinking counts, too: where it leaves no room for
-//! the answer, a parameter `max_completion_tokens` of one's own gives more; then no other limit is sent.
+//! The limit of an answer is sent as `max_tokens`, because other servers know only this name. OpenAI's reasoning models reject
+//! it and name `max_completion_tokens` in their error message; the question is then asked again with that name. Their thinking
+//! counts towards the limit. If it leaves no room for the answer, the user can set a higher `max_completion_tokens` as a
+//! parameter; then no other limit is sent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::http::{Endpoint, error};
+use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, tokens};
+use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, token_count};
 
-/// `POST BASE/chat/completions`.
+/// A provider that sends `POST BASE/chat/completions`.
 pub(super) struct OpenAi {
     endpoint: Endpoint,
     model: String,
-    /// What goes into the request beside the question.
+    /// Extra fields of every request.
     params: Map<String, Value>,
-    /// The model wants its limit under the new name.
-    wants_completion_tokens: AtomicBool,
+    /// Whether the model rejected the limit's old name.
+    needs_new_limit: AtomicBool,
 }
 
 const OLD_LIMIT: &str = "max_tokens";
@@ -28,7 +29,7 @@ const NEW_LIMIT: &str = "max_completion_tokens";
 
 impl OpenAi {
     pub fn new(endpoint: Endpoint, model: &str, params: &Map<String, Value>) -> Self {
-        Self { endpoint, model: model.to_owned(), params: params.clone(), wants_completion_tokens: AtomicBool::new(false) }
+        Self { endpoint, model: model.to_owned(), params: params.clone(), needs_new_limit: AtomicBool::new(false) }
     }
 
     fn body(&self, question: &Question, limit: &str) -> Value {
@@ -43,38 +44,39 @@ impl OpenAi {
         Value::Object(body)
     }
 
-    /// A refusal of the limit's old name is none of the question.
-    fn learn(&self, refusal: Rejection, limit: &str) -> Rejection {
-        match refusal {
-            Rejection::Never(what) if limit == OLD_LIMIT && what.contains(NEW_LIMIT) => {
-                self.wants_completion_tokens.store(true, Ordering::Relaxed);
-                Rejection::Again { what, after: Some(Duration::ZERO) }
+    /// Turns a rejection of the limit's old name into a retry with the new name.
+    fn adapt_limit(&self, rejection: Rejection, limit: &str) -> Rejection {
+        match rejection {
+            Rejection::Invalid(message) if limit == OLD_LIMIT && message.contains(NEW_LIMIT) => {
+                self.needs_new_limit.store(true, Ordering::Relaxed);
+                Rejection::RetryLater { message, after: Some(Duration::ZERO) }
             }
             other => other,
         }
     }
 
+    /// Returns the text, and whether it was cut off.
     fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
-        let lost = |what: &str| Rejection::Lost(self.endpoint.says(what));
+        let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
         let choice = &answer["choices"][0];
         let message = &choice["message"];
-        // Routers put the failures of those behind them into answers with status 200.
+        // Routers report errors of the servers behind them in answers with status 200.
         for value in [answer, choice] {
             if !value["error"].is_null() {
-                let said = self.endpoint.secrets.told(&error(value));
-                return Err(if is_too_long(&said) { Rejection::TooLong(said) } else { lost(&format!("it failed: {said}")) });
+                let error = self.endpoint.secrets.one_line(&error_message(value));
+                return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost(&format!("it failed: {error}")) });
             }
         }
-        let declined = |why: &str| Rejection::Declined(self.endpoint.says(&format!("the model declines: {why}")));
+        let declined = |why: &str| Rejection::Declined(self.endpoint.message(&format!("the model declines: {why}")));
         if let Some(why) = message["refusal"].as_str().filter(|why| !why.is_empty()) {
-            return Err(declined(&self.endpoint.secrets.told(why)));
+            return Err(declined(&self.endpoint.secrets.one_line(why)));
         }
         let cut_off = choice["finish_reason"] == "length";
         match (&message["content"], choice["finish_reason"].as_str()) {
             (_, Some("content_filter")) => Err(declined("content_filter")),
             (Value::String(text), _) => Ok((text.clone(), cut_off)),
             (Value::Array(parts), _) => Ok((parts.iter().filter_map(|part| part["text"].as_str()).collect(), cut_off)),
-            // All its tokens went into thinking.
+            // The model used all its tokens for thinking.
             (Value::Null, Some("length")) => Ok((String::new(), cut_off)),
             _ if choice.is_null() => Err(lost("its answer has no choices[0]; is this an endpoint for chat completions?")),
             _ => Err(lost("its answer has no text in choices[0].message.content")),
@@ -85,15 +87,15 @@ impl OpenAi {
 impl Provider for OpenAi {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
-        let limit = if self.wants_completion_tokens.load(Ordering::Relaxed) { NEW_LIMIT } else { OLD_LIMIT };
-        let answer = self.endpoint.post(&self.body(question, limit)).map_err(|refusal| self.learn(refusal, limit))?;
+        let limit = if self.needs_new_limit.load(Ordering::Relaxed) { NEW_LIMIT } else { OLD_LIMIT };
+        let answer = self.endpoint.post(&self.body(question, limit)).map_err(|rejection| self.adapt_limit(rejection, limit))?;
         let (text, cut_off) = self.read(&answer)?;
-        let cached = tokens(&answer, "/usage/prompt_tokens_details/cached_tokens");
+        let cached = token_count(&answer, "/usage/prompt_tokens_details/cached_tokens");
         let usage = Usage {
-            input: tokens(&answer, "/usage/prompt_tokens").saturating_sub(cached),
+            input: token_count(&answer, "/usage/prompt_tokens").saturating_sub(cached),
             cache_read: cached,
             cache_write: 0,
-            output: tokens(&answer, "/usage/completion_tokens"),
+            output: token_count(&answer, "/usage/completion_tokens"),
         };
         Ok(Answer { text, cut_off, usage, seconds: seconds_since(began) })
     }

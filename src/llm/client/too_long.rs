@@ -1,12 +1,12 @@
-//! How servers say that a question is longer than the model takes: each in its own words, and few by a code.
+//! Detects error messages that say a question is too long; every server words them differently, and few use an error code.
 
-/// Words of such messages, in small letters, and where they are from.
-const WORDS: &[(&str, &str)] = &[
+/// Parts of such messages in lower case, and the servers that send them.
+const MESSAGES: &[(&str, &str)] = &[
     ("prompt is too long", "Anthropic"),
-    ("exceed context limit", "Anthropic, where the answer is counted too"),
+    ("exceed context limit", "Anthropic, when the answer counts too"),
     ("context_length_exceeded", "OpenAI, Azure, Groq"),
     ("exceeds the context window", "OpenAI"),
-    ("string_above_max_length", "OpenAI, of one text"),
+    ("string_above_max_length", "OpenAI, for a single text"),
     ("maximum context length", "OpenAI, vLLM, SGLang, OpenRouter, DeepSeek, Mistral"),
     ("maximum model length", "vLLM"),
     ("max_model_len", "vLLM"),
@@ -22,10 +22,10 @@ const WORDS: &[(&str, &str)] = &[
     ("`inputs` tokens + `max_new_tokens` must be", "Text Generation Inference"),
 ];
 
-/// Whether this is said of a question's length.
-pub(super) fn is_too_long(said: &str) -> bool {
-    let said = said.to_lowercase();
-    WORDS.iter().any(|(words, _)| said.contains(words))
+/// Whether an error message says that the question is too long.
+pub(super) fn is_too_long(message: &str) -> bool {
+    let message = message.to_lowercase();
+    MESSAGES.iter().any(|(part, _)| message.contains(part))
 }
 
 #[cfg(test)]
@@ -52,8 +52,8 @@ mod tests {
             "Please reduce the length of the messages or completion.",
             "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097.",
         ];
-        for said in too_long {
-            assert!(is_too_long(said), "{said}");
+        for message in too_long {
+            assert!(is_too_long(message), "{message}");
         }
         let not_too_long = [
             "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
@@ -62,8 +62,8 @@ mod tests {
             "model not found",
             "",
         ];
-        for said in not_too_long {
-            assert!(!is_too_long(said), "{said}");
+        for message in not_too_long {
+            assert!(!is_too_long(message), "{message}");
         }
     }
 }

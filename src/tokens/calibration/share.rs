@@ -1,77 +1,86 @@
-//! Gives what entered for a call the tokens by which the recorded request grew.
+//! Distributes the recorded growth of requests over the blocks that were added.
 
-use super::deltas::{Delta, blocks, compactions, messages};
+use super::deltas::{Delta, compactions_before, new_messages, sent_blocks};
 use crate::tokens::block_sizes::{Sizes, overhead};
 use crate::tokens::meter::{Meter, Rates, scaled};
 use crate::transcript::conversation::{BlockId, Conversation, Kind, RecordedEdit};
 
-/// A block has at most so many times the tokens that its characters tell. What is left over is what the harness added unseen.
-const MOST: u64 = 2;
+/// A block gets at most this many times its estimated tokens. The rest belongs to content that the harness added and the
+/// transcript does not show.
+const MAX_FACTOR: u64 = 2;
 
-/// The size of every block of a conversation in ten-thousandths of a token.
+/// Returns the size of every block of a conversation in ten-thousandths of a token.
 ///
-/// What entered for a call shares the recorded tokens in proportion to what the rates tell; the response before, which frames
-/// and reminders come with, has what is left over. So a history that nothing edits has the recorded
-/// usage. Where the record does not tell what tokens were for, the rates stand.
+/// The new blocks of a call share the recorded growth in proportion to their estimated sizes. The previous response gets the
+/// rest, because message frames and reminders come with it. So the sizes of a history that nothing edits add up to the recorded
+/// usage. If the transcript does not show what the tokens belong to, blocks keep their estimated sizes.
 pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) -> Vec<u64> {
     let meter = Meter::fitted(rates);
     let raw = Sizes::new(conversation, [meter.measure]);
     let overhead = overhead(conversation, &raw, meter);
     let ids = (0..conversation.blocks.len()).map(|index| BlockId(index as u32));
-    let mut shares =
-        Shares { sizes: ids.map(|id| raw.size(id, meter.measure)).collect(), is_fixed: vec![false; conversation.blocks.len()] };
+    let mut shares = BlockShares {
+        sizes: ids.map(|id| raw.size(id, meter.measure)).collect(),
+        is_fixed: vec![false; conversation.blocks.len()],
+    };
     let responses = conversation.calls.iter().map(|call| &conversation.messages[call.response].blocks);
-    for bearer in responses.filter_map(|blocks| bearer(conversation, blocks)) {
-        shares.sizes[bearer.index()] += rates.call();
+    for block in responses.filter_map(|blocks| remainder_block(conversation, blocks)) {
+        shares.sizes[block.index()] += rates.call_size();
     }
     let mut deltas = deltas.iter().peekable();
     for call in 0..conversation.calls.len() {
         if let Some(delta) = deltas.next_if(|delta| delta.call == call) {
-            shares.share(conversation, blocks(conversation, messages(conversation, call)).collect(), scaled(delta.tokens));
-        } else if let Some(present) = after_fold(conversation, call)
+            shares.distribute(
+                conversation,
+                sent_blocks(conversation, new_messages(conversation, call)).collect(),
+                scaled(delta.tokens),
+            );
+        } else if let Some(blocks) = blocks_after_compaction(conversation, call)
             && let Some(usage) = conversation.calls[call].usage
         {
-            shares.share(conversation, present, scaled(usage.request().saturating_sub(overhead)));
+            shares.distribute(conversation, blocks, scaled(usage.request().saturating_sub(overhead)));
         }
     }
     shares.sizes
 }
 
-/// The blocks of a request right after the whole history was replaced: what came in its place, and what entered since.
-fn after_fold(conversation: &Conversation, call: usize) -> Option<Vec<BlockId>> {
-    let last = compactions(conversation, call).last()?;
+/// Returns the blocks of a request right after a compaction replaced the whole history: the replacement and everything after it.
+fn blocks_after_compaction(conversation: &Conversation, call: usize) -> Option<Vec<BlockId>> {
+    let last = compactions_before(conversation, call).last()?;
     let RecordedEdit::Fold { into } = &last.edit else { return None };
     let since = conversation.messages.get(last.at..conversation.calls[call].response)?;
-    Some(blocks(conversation, into).chain(blocks(conversation, since)).collect())
+    Some(sent_blocks(conversation, into).chain(sent_blocks(conversation, since)).collect())
 }
 
-/// The block that has what belongs to no text: the first that does not leave with the thinking.
-fn bearer(conversation: &Conversation, blocks: &[BlockId]) -> Option<BlockId> {
-    let stays = |id: &&BlockId| conversation.block(**id).kind != Kind::Thinking;
-    blocks.iter().find(stays).or(blocks.first()).copied()
+/// Returns the block that gets the tokens that belong to no text: the first that is not thinking, because thinking is removed
+/// later; or else the first.
+fn remainder_block(conversation: &Conversation, blocks: &[BlockId]) -> Option<BlockId> {
+    let is_permanent = |id: &&BlockId| conversation.block(**id).kind != Kind::Thinking;
+    blocks.iter().find(is_permanent).or(blocks.first()).copied()
 }
 
-struct Shares {
+struct BlockShares {
+    /// Size of every block in ten-thousandths of a token.
     sizes: Vec<u64>,
-    /// Whose size the record told.
+    /// Whether the size comes from recorded usage.
     is_fixed: Vec<bool>,
 }
 
-impl Shares {
-    /// Lets blocks have so many together: those that have their size keep it, the others share the rest.
-    fn share(&mut self, conversation: &Conversation, blocks: Vec<BlockId>, together: u64) {
+impl BlockShares {
+    /// Distributes `total` over blocks: blocks with a fixed size keep it, the others share the rest.
+    fn distribute(&mut self, conversation: &Conversation, blocks: Vec<BlockId>, total: u64) {
         let (fixed, free): (Vec<BlockId>, Vec<BlockId>) = blocks.into_iter().partition(|id| self.is_fixed[id.index()]);
         let sum = |blocks: &[BlockId]| blocks.iter().map(|id| self.sizes[id.index()]).sum::<u64>();
-        let (rest, told) = (together.saturating_sub(sum(&fixed)), sum(&free));
-        let Some(bearer) = bearer(conversation, &free).filter(|_| rest > 0) else { return };
-        let given = rest.min(told * MOST);
+        let (rest, estimated) = (total.saturating_sub(sum(&fixed)), sum(&free));
+        let Some(remainder_block) = remainder_block(conversation, &free).filter(|_| rest > 0) else { return };
+        let shared = rest.min(estimated * MAX_FACTOR);
         let mut left = rest;
         for id in &free {
             let size = &mut self.sizes[id.index()];
-            *size = (u128::from(*size) * u128::from(given)).checked_div(u128::from(told)).unwrap_or(0) as u64;
+            *size = (u128::from(*size) * u128::from(shared)).checked_div(u128::from(estimated)).unwrap_or(0) as u64;
             left -= *size;
             self.is_fixed[id.index()] = true;
         }
-        self.sizes[bearer.index()] += left;
+        self.sizes[remainder_block.index()] += left;
     }
 }

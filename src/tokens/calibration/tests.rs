@@ -1,4 +1,4 @@
-//! An invented session, call by call.
+//! Tests with an invented session that is built call by call.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use crate::transcript::conversation::{
     Block, BlockId, Builder, Call, Compaction, Message, Origin, RecordedEdit, Role, Thinking, Usage, text_wire,
 };
 
-/// What entered for a call, its recorded request, and what the model answered.
-struct Step {
+/// One call: its new blocks, the tokens of its recorded request, and the model's response.
+struct TestCall {
     entered: Vec<(Value, Origin)>,
     request: u64,
     model: &'static str,
@@ -17,8 +17,8 @@ struct Step {
     compacted: bool,
 }
 
-fn step(entered: Value, request: u64, response: Value) -> Step {
-    Step { entered: vec![(entered, Origin::Tool)], request, model: "claude-x", response: vec![response], compacted: false }
+fn step(entered: Value, request: u64, response: Value) -> TestCall {
+    TestCall { entered: vec![(entered, Origin::Tool)], request, model: "claude-x", response: vec![response], compacted: false }
 }
 
 fn text(length: usize) -> Value {
@@ -33,12 +33,12 @@ fn thinking(length: usize) -> Value {
     json!({"type": "thinking", "thinking": "h".repeat(length)})
 }
 
-fn typed(mut step: Step) -> Step {
+fn typed(mut step: TestCall) -> TestCall {
     step.entered[0].1 = Origin::User;
     step
 }
 
-fn session(steps: Vec<Step>) -> Conversation {
+fn session(steps: Vec<TestCall>) -> Conversation {
     let mut builder = Builder::new("main", "test", Thinking::Turn);
     let message = |role, blocks: Vec<BlockId>| Message { role, plain: false, blocks, time: None, line: 1 };
     let mut entered = 0;
@@ -79,26 +79,26 @@ fn a_delta_is_what_entered_and_what_the_request_grew_by() {
         other_model,
         same_model,
         after_thinking,
-        typed(Step { model: "claude-y", ..step(text(30), 1_560, text(5)) }),
-        typed(Step { model: "claude-y", ..step(text(40), 1_600, text(5)) }),
-        Step { model: "claude-y", ..step(image, 1_700, text(5)) },
-        Step { model: "claude-y", ..compacted },
-        Step { model: "claude-y", ..step(result(10), 2_000, text(5)) },
+        typed(TestCall { model: "claude-y", ..step(text(30), 1_560, text(5)) }),
+        typed(TestCall { model: "claude-y", ..step(text(40), 1_600, text(5)) }),
+        TestCall { model: "claude-y", ..step(image, 1_700, text(5)) },
+        TestCall { model: "claude-y", ..compacted },
+        TestCall { model: "claude-y", ..step(result(10), 2_000, text(5)) },
     ];
-    let told: Vec<_> = deltas(&session(steps)).into_iter().map(|delta| (delta.call, delta.characters, delta.tokens)).collect();
+    let found: Vec<_> = deltas(&session(steps)).into_iter().map(|delta| (delta.call, delta.characters, delta.tokens)).collect();
     let expected = [
         (1, [100, 0, 4, 0], 50),
-        // 2 has no usage, so 3 has nothing to be held against.
+        // Call 2 has no usage, so call 3 cannot be compared with it.
         (4, [10, 0, 5, 0], 10),
-        // 5 did not grow; 6 is another model's.
+        // The request of call 5 did not grow; call 6 has another model.
         (7, [10, 0, 5, 0], 10),
         (8, [20, 0, 0, 7], 20),
-        // Before 9 the thinking of 7 left; before 10 there was none.
+        // Before call 9 the thinking of call 7 was removed; before call 10 there was none.
         (10, [0, 0, 45, 0], 40),
-        // 11 holds an image; before 12 everything became a summary.
+        // Call 11 has an image; before call 12 a summary replaced everything.
         (13, [10, 0, 5, 0], 100),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -109,20 +109,20 @@ fn content_whose_text_the_record_lacks_tells_nothing() {
     assert_eq!(deltas(&conversation).iter().map(|delta| delta.call).collect::<Vec<_>>(), [2]);
 }
 
-/// Deltas that rates and a constant make, of lengths that vary by fixed steps.
-fn made(rates: [f64; 4], per_call: f64, count: u64) -> Vec<Delta> {
-    let of = |n: u64| {
+/// Generates deltas from rates and a constant per call, with lengths that vary by fixed steps.
+fn generated(rates: [f64; 4], per_call: f64, count: u64) -> Vec<Delta> {
+    let delta = |n: u64| {
         let characters = [n * 7_919 % 9_001, n * 104_729 % 3_001, n * 1_299_709 % 2_003, n * 15_485_863 % 4_001];
-        let told: f64 = characters.iter().zip(rates).map(|(count, rate)| *count as f64 * rate).sum();
-        Delta { call: n as usize, characters, tokens: (told + per_call).round() as u64 }
+        let tokens: f64 = characters.iter().zip(rates).map(|(count, rate)| *count as f64 * rate).sum();
+        Delta { call: n as usize, characters, tokens: (tokens + per_call).round() as u64 }
     };
-    (1..=count).map(of).collect()
+    (1..=count).map(delta).collect()
 }
 
 #[test]
 fn known_rates_are_found_again() {
     for count in [240, 2_000] {
-        let rates = fit(&made([0.35, 0.32, 0.29, 0.41], 95.0, count)).expect("deltas");
+        let rates = fit(&generated([0.35, 0.32, 0.29, 0.41], 95.0, count)).expect("deltas");
         let far = rates.by_class.iter().zip([3_500, 3_200, 2_900, 4_100]).map(|(found, known)| found.abs_diff(known));
         assert!(far.max() <= Some(10) && rates.per_call.abs_diff(95) <= 3, "{count}: {rates:?}");
     }
@@ -130,7 +130,7 @@ fn known_rates_are_found_again() {
 
 #[test]
 fn a_tenth_of_wild_calls_bends_little() {
-    let mut deltas = made([0.35, 0.32, 0.29, 0.41], 95.0, 300);
+    let mut deltas = generated([0.35, 0.32, 0.29, 0.41], 95.0, 300);
     for delta in deltas.iter_mut().step_by(10) {
         delta.tokens *= 5;
     }
@@ -141,29 +141,29 @@ fn a_tenth_of_wild_calls_bends_little() {
 
 #[test]
 fn a_class_with_little_of_its_own_has_the_common_rate() {
-    let mut deltas = made([0.35, 0.35, 0.35, 0.9], 50.0, 100);
+    let mut deltas = generated([0.35, 0.35, 0.35, 0.9], 50.0, 100);
     for delta in &mut deltas {
-        // One character in a hundred and less is thinking, at another price.
+        // Thinking is at most one character in a hundred, and has another rate.
         delta.characters[3] = 0;
         delta.tokens = 50 + (delta.characters.iter().sum::<u64>() as f64 * 0.35).round() as u64;
     }
     deltas[5].characters[3] = 10;
     assert_eq!(fit(&deltas).map(|rates| rates.by_class[3].abs_diff(3_500) <= 2), Some(true));
-    assert_eq!(Fit::of(&deltas[..FEWEST - 1]), None);
-    assert_eq!(Fit::of(&deltas).map(|fit| (fit.deltas, fit.spread.error < 0.01)), Some((100, true)));
-    // Two calls alike have no slope.
+    assert_eq!(Fit::from_deltas(&deltas[..FEWEST - 1]), None);
+    assert_eq!(Fit::from_deltas(&deltas).map(|fit| (fit.deltas, fit.spread.error < 0.01)), Some((100, true)));
+    // Two equal calls have no slope.
     assert_eq!(fit(&[deltas[0].clone(), deltas[0].clone()]), None);
 }
 
 #[test]
 fn errors_are_of_the_half_that_was_not_fitted() {
-    let (cheap, dear) = (made([0.2; 4], 0.0, 40), made([0.4; 4], 0.0, 40));
-    let spread = Fit::of(&[cheap, dear].concat()).expect("deltas").spread;
-    // The dear half is told half of its tokens, the cheap half twice its.
+    let (low, high) = (generated([0.2; 4], 0.0, 40), generated([0.4; 4], 0.0, 40));
+    let spread = Fit::from_deltas(&[low, high].concat()).expect("deltas").spread;
+    // The estimate is half the tokens of the second half, and twice those of the first.
     assert!((spread.error - 0.75).abs() < 0.3 && spread.p10 < 0.51 && spread.p90 > 1.98, "{spread:?}");
 }
 
-/// Sizes of a session's blocks in tokens, at 0.5 tokens a character and ten a call.
+/// Returns the sizes of a session's blocks in tokens, at 0.5 tokens per character and ten per call.
 fn tokens(conversation: &Conversation) -> Vec<f64> {
     let rates = Rates { by_class: [5_000; 4], per_call: 10 };
     let sizes = apportion(conversation, rates, &deltas(conversation));
@@ -174,39 +174,39 @@ fn tokens(conversation: &Conversation) -> Vec<f64> {
 fn what_entered_shares_what_the_request_grew_by() {
     let steps = vec![
         typed(step(text(20), 1_000, text(20))),
-        // 10 + 10 for the response, 40 for the result; 90 are recorded: half as much again for each.
+        // The estimate is 10 + 10 for the response and 40 for the result; 90 are recorded, so each gets 1.5 times its estimate.
         step(result(80), 1_090, text(20)),
-        // At most twice 20 + 40: of 200 the rest, 80, comes with the response.
+        // At most twice 20 + 40; the rest of the 200, which is 80, goes to the response.
         step(result(80), 1_290, text(20)),
-        // Less than the rates tell: 30 of 60.
+        // Less than the estimate: 30 of 60.
         step(result(80), 1_320, text(20)),
     ];
     let conversation = session(steps);
     assert_eq!(tokens(&conversation), [10.0, 30.0, 60.0, 40.0 + 80.0, 80.0, 10.0, 20.0, 20.0]);
 }
 
-/// Thinking leaves with its turn; what came with the response does not.
+/// Thinking is removed after its turn; the remainder of a response stays.
 #[test]
 fn what_is_left_over_is_not_the_thinkings() {
     let mut thoughtful = step(text(20), 1_000, thinking(20));
     thoughtful.response.push(text(20));
-    // 10 for the thinking, 10 + 10 for the text, 40 for the result: at most 140 of 200.
+    // The estimate is 10 for the thinking, 10 + 10 for the text and 40 for the result: at most 140 of 200 are shared.
     let conversation = session(vec![typed(thoughtful), step(result(80), 1_200, text(20))]);
     assert_eq!(tokens(&conversation), [10.0, 20.0, 40.0 + 60.0, 80.0, 20.0]);
 }
 
 #[test]
 fn after_a_compaction_everything_that_is_left_shares() {
-    // Overhead: 1,000 − 10. Afterwards 40 characters of summary and 80 of a result, 20 and 40, share 1,080 − 990 = 90.
-    let compacted = Step { compacted: true, ..step(result(80), 1_080, text(20)) };
+    // The overhead is 1,000 − 10. Afterwards the summary (estimate 20) and the result (estimate 40) share 1,080 − 990 = 90.
+    let compacted = TestCall { compacted: true, ..step(result(80), 1_080, text(20)) };
     let conversation = session(vec![typed(step(text(20), 1_000, text(20))), compacted, step(result(80), 1_140, text(20))]);
-    let of = |wanted: fn(&Block) -> bool| {
+    let sizes_of = |wanted: fn(&Block) -> bool| {
         let sizes = tokens(&conversation);
         let blocks = conversation.blocks.iter().zip(sizes).filter(|(block, _)| wanted(block));
         blocks.map(|(_, size)| size).collect::<Vec<_>>()
     };
-    assert_eq!(of(|block| block.origin == Origin::Compaction), [30.0]);
-    assert_eq!(of(|block| matches!(block.kind, crate::transcript::conversation::Kind::ToolResult(_))), [60.0, 40.0]);
+    assert_eq!(sizes_of(|block| block.origin == Origin::Compaction), [30.0]);
+    assert_eq!(sizes_of(|block| matches!(block.kind, crate::transcript::conversation::Kind::ToolResult(_))), [60.0, 40.0]);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn models_are_known_by_their_ids() {
     let names = ["claude-opus-4-6", "us.anthropic.Claude-X", "gpt-5.5"].map(|model| family(model).map(|family| family.name));
     assert_eq!(names, [Some("claude"), Some("claude"), None]);
     let with =
-        |models: &[&'static str]| session(models.iter().map(|model| Step { model, ..step(text(2), 5, text(2)) }).collect());
+        |models: &[&'static str]| session(models.iter().map(|model| TestCall { model, ..step(text(2), 5, text(2)) }).collect());
     let most = |models: &[&'static str]| model(&with(models)).map(str::to_owned);
     assert_eq!(most(&["a", "b", "b", "<synthetic>", "<synthetic>", "<synthetic>"]).as_deref(), Some("b"));
     assert_eq!(most(&["b", "a"]).as_deref(), Some("b"));

@@ -1,16 +1,16 @@
-//! A line through points that some wild ones do not bend: the median of the slopes of all pairs.
+//! Theil–Sen estimator: a robust slope, the median of the slopes of all pairs of points.
 //!
 //! H. Theil, *A rank-invariant method of linear and polynomial regression analysis* (1950); P. K. Sen, *Estimates of the
-//! regression coefficient based on Kendall's tau* (1968). Up to 29 % of the points may be anywhere.
+//! regression coefficient based on Kendall's tau* (1968). Up to 29 % of the points may be outliers.
 
-/// The median of the slopes of all pairs of points that do not stand above each other; `None` if all do.
+/// Returns the median slope of all pairs of points with different x; `None` if there is no such pair.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let pairs = points.iter().enumerate().flat_map(|(at, one)| points[at + 1..].iter().map(move |other| (one, other)));
     let slopes = pairs.filter(|(one, other)| one.0 != other.0).map(|(one, other)| (other.1 - one.1) / (other.0 - one.0));
     median(&mut slopes.collect::<Vec<_>>())
 }
 
-/// The middle value, of an even number the mean of the two in the middle.
+/// Returns the middle value; of an even number of values, the mean of the two in the middle.
 pub fn median(values: &mut [f64]) -> Option<f64> {
     let middle = values.len() / 2;
     if values.is_empty() {
@@ -23,7 +23,7 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     Some((lower + upper) / 2.0)
 }
 
-/// The value that so large a share of the values is not above: the nearest rank.
+/// Returns the quantile by the nearest rank; `share` is between 0 and 1.
 pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let rank = (share * last as f64).round() as usize;
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn one_wild_point_of_five_bends_nothing() {
-        // Slopes between the four on the line are 2; those to the wild one are 98, 49, 98/3 and 24.5 off by signs.
+        // The slopes between the four points on the line are 2; the slopes to the outlier differ from 2 by 100, 50, 100/3 and 25.
         let points = [(0.0, 1.0), (1.0, 3.0), (2.0, 5.0), (3.0, 7.0), (4.0, 109.0)];
         assert_eq!(slope(&points), Some(2.0));
         assert_eq!(slope(&[(1.0, 2.0), (1.0, 9.0)]), None);

@@ -1,4 +1,4 @@
-//! How a harness estimates its own context, as a short text: `py-repr/4`, `ceil(chars/4)`, `recorded+ceil(chars/4)`.
+//! Meters: how a harness estimates its context, written as a short text such as `py-repr/4` or `recorded+ceil(chars/4)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,17 +11,16 @@ use super::{Rates, SCALE, SizeUnit};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Meter {
-    /// Only what came after the last call is estimated; the tokens recorded for that call, where there are any, stand for the
-    /// rest. The replay adds them up.
+    /// Use the recorded usage of the last call, if there is one, and estimate only what came after it. The replay adds them up.
     pub recorded: bool,
     pub measure: SizeUnit,
     pub divide: Divide,
 }
 
-/// What is done to a size to make tokens of it. The quotient is that of doubles, as in the languages harnesses are written in.
+/// Conversion of a size to tokens. Divides doubles, as harnesses do in their own languages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Divide {
-    /// The size as it is.
+    /// No division.
     No,
     /// Divided and rounded down.
     Floor(f64),
@@ -30,17 +29,17 @@ pub enum Divide {
 }
 
 impl Meter {
-    /// A measure as it is.
+    /// Creates a meter that reports sizes in a unit, without division.
     pub const fn of(measure: SizeUnit) -> Self {
         Self { recorded: false, measure, divide: Divide::No }
     }
 
-    /// Tokens at these rates.
+    /// Creates a meter for tokens at fitted rates.
     pub const fn fitted(rates: Rates) -> Self {
         Self { recorded: false, measure: SizeUnit::Fitted(rates), divide: Divide::Floor(SCALE as f64) }
     }
 
-    /// The estimate for a size in the meter's measure.
+    /// Converts a size in the meter's unit to the estimate.
     pub fn apply(&self, raw: u64) -> u64 {
         match self.divide {
             Divide::No => raw,
@@ -52,7 +51,7 @@ impl Meter {
 
 impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let recorded = if self.recorded { BY_USAGE } else { "" };
+        let recorded = if self.recorded { RECORDED_PREFIX } else { "" };
         match self.divide {
             Divide::Floor(_) if matches!(self.measure, SizeUnit::Fitted(_)) => write!(f, "{}", self.measure),
             Divide::No => write!(f, "{recorded}{}", self.measure),
@@ -62,7 +61,7 @@ impl fmt::Display for Meter {
     }
 }
 
-const BY_USAGE: &str = "recorded+";
+const RECORDED_PREFIX: &str = "recorded+";
 
 impl FromStr for Meter {
     type Err = UnknownMeter;
@@ -73,7 +72,7 @@ impl FromStr for Meter {
 }
 
 fn parse(text: &str) -> Option<Meter> {
-    let (recorded, text) = text.strip_prefix(BY_USAGE).map_or((false, text), |rest| (true, rest));
+    let (recorded, text) = text.strip_prefix(RECORDED_PREFIX).map_or((false, text), |rest| (true, rest));
     let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
     let (measure, divide) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
         (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Divide::Ceil(divisor(by)?))))?,
@@ -83,17 +82,17 @@ fn parse(text: &str) -> Option<Meter> {
     Some(Meter { recorded, measure: measure.parse().ok()?, divide })
 }
 
-/// A positive decimal number: `4`, `3.3`.
+/// Parses a positive decimal number: `4`, `3.3`.
 fn divisor(text: &str) -> Option<f64> {
     let decimal = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     text.parse().ok().filter(|by: &f64| decimal && by.is_finite() && *by > 0.0)
 }
 
-/// A meter or measure that does not exist.
+/// The error for an unknown meter or unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown meter `{0}`; a meter is one of {known}, alone or as MEASURE/4 (rounded down) or ceil(MEASURE/4), with `recorded+` \
-     before it where the recorded usage of the last call counts",
+    "unknown meter `{0}`; a meter is one of {known}, alone or as UNIT/4 (rounded down) or ceil(UNIT/4); `recorded+` before it \
+     uses the recorded usage of the last call and estimates only what came after it",
     known = SizeUnit::ALL.map(|(_, name)| name).join(", ")
 )]
 pub struct UnknownMeter(pub String);
@@ -115,19 +114,19 @@ impl From<Meter> for String {
 /// A meter's entry in the catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct MeterPage {
-    /// What [`Meter`] reads.
+    /// The text that [`Meter`] parses.
     pub name: &'static str,
     pub about: &'static str,
-    /// The harness that estimates so, and where that was read.
+    /// The harness that uses this estimate, and where its code or documentation shows it.
     pub source: &'static str,
 }
 
-/// The report's own count for models whose tokenizer is not public. No harness goes by it, and no policy can name it.
+/// The unit of reports for models whose tokenizer is not public. No harness uses it, and no policy can name it.
 pub const RECORDED: MeterPage = MeterPage {
     name: "recorded",
-    about: "tokens as the recorded usage of the same session tells them: a rate a character for tool results, tool uses, text and \
-            thinking, fitted (Theil–Sen) to what the requests grew by from call to call; what entered for a call gets what the \
-            request grew by. Only `--tokenizer recorded` names it, and it is what a report counts Claude models by",
+    about: "tokens estimated from the recorded usage of the same session: a rate per character for tool results, tool uses, text \
+            and thinking, fitted (Theil–Sen) to the growth of requests from call to call; the messages added for a call share \
+            the recorded growth. Only `--tokenizer recorded` accepts it; it is the default of reports for Claude models",
     source: "the reports; Anthropic publishes no tokenizer for Claude 3 and later",
 };
 
@@ -142,7 +141,7 @@ pub const METERS: &[MeterPage] = &[
     MeterPage {
         name: "ceil(chars/4)",
         about: "characters ÷ 4, rounded up",
-        source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262 (which adds 3 a message)",
+        source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262 (which adds 3 per message)",
     },
     MeterPage {
         name: "ceil(chars/3.3)",
@@ -176,7 +175,7 @@ pub const METERS: &[MeterPage] = &[
     },
     MeterPage {
         name: "py-repr",
-        about: "characters of Python's str(messages): keys, quotes and escapes counted",
+        about: "characters of Python's str(messages), including keys, quotes and escapes",
         source: "learn-claude-code s08_context_compact/code.py @1baf1ac:251",
     },
     MeterPage {
@@ -191,8 +190,8 @@ pub const METERS: &[MeterPage] = &[
     },
     MeterPage {
         name: "json-ascii/4",
-        about: "characters of Python's json.dumps(messages) ÷ 4, rounded down: what is not ASCII counts six or twelve times",
-        source: "no harness known; json.dumps as it comes",
+        about: "characters of Python's json.dumps(messages) ÷ 4, rounded down: a character outside ASCII counts six or twelve times",
+        source: "no harness known; json.dumps with default options",
     },
     MeterPage {
         name: "js-json",
@@ -206,10 +205,10 @@ pub const METERS: &[MeterPage] = &[
     },
     MeterPage {
         name: "o200k",
-        about: "tokens by o200k_base; the report's own count for models whose tokenizer is public",
-        source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning by the record",
+        about: "tokens of o200k_base; the default of reports for models whose tokenizer is public",
+        source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning as recorded",
     },
-    MeterPage { name: "cl100k", about: "tokens by cl100k_base", source: "tiktoken's encode_ordinary" },
+    MeterPage { name: "cl100k", about: "tokens of cl100k_base", source: "tiktoken's encode_ordinary" },
 ];
 
 #[cfg(test)]

@@ -7,27 +7,27 @@ use super::notation::Notation;
 use super::number::Decimal;
 use crate::util::text::lone_surrogate;
 
-/// `JSON.stringify` without indentation, well-formed as since ES2019: half a surrogate pair is written as its escape.
-pub const STRINGIFY: Notation = Notation { space: 0, number, string };
+/// `JSON.stringify` without indentation. Since ES2019 it writes a lone surrogate as an escape.
+pub const STRINGIFY: Notation = Notation { space: 0, number: number_len, string: string_len };
 
-/// `JSON.stringify(value).length` of a value that `JSON.parse` read. (JavaScript moves keys that are whole numbers to the front;
-/// that changes no length.)
+/// Returns `JSON.stringify(value).length` of a value that `JSON.parse` read. (JavaScript moves keys that are whole numbers to
+/// the front; that does not change the length.)
 pub fn stringify_len(value: &Value) -> u64 {
     STRINGIFY.value(value)
 }
 
-fn string(text: &str) -> u64 {
-    json::string(text, |c| if lone_surrogate(c).is_some() { 6 } else { c.len_utf16() as u64 })
+fn string_len(text: &str) -> u64 {
+    json::string_len(text, |c| if lone_surrogate(c).is_some() { 6 } else { c.len_utf16() as u64 })
 }
 
-/// A number after a trip through a double: `1.0` is `1`, what overflows is `null`. Exponents from −6 to 20 are written out
-/// (ECMA-262, Number::toString).
-fn number(number: &Number) -> u64 {
+/// Returns the length of a number that was converted to a double: `1.0` becomes `1`, and an overflow becomes `null`. Numbers with
+/// an exponent from −6 to 20 are written without it (ECMA-262, Number::toString).
+fn number_len(number: &Number) -> u64 {
     let Ok(double) = number.as_str().parse::<f64>() else { return number.as_str().len() as u64 };
     if !double.is_finite() {
         return "null".len() as u64;
     }
-    let decimal = Decimal::of(double);
+    let decimal = Decimal::from_f64(double);
     let sign = u64::from(double < 0.0);
     sign + if (-6..=20).contains(&decimal.exponent) { decimal.positional() } else { decimal.scientific(1) }
 }

@@ -1,13 +1,14 @@
-//! JSON strings, as every writer escapes them.
+//! Lengths of JSON strings with the escapes that all JSON writers use.
 
-use super::notation::characters;
+use super::notation::characters_len;
 
-/// The size of a JSON string with its quotes. `beyond` gives the size of a character after `~`, where writers differ.
-pub fn string(text: &str, beyond: impl Fn(char) -> u64) -> u64 {
-    2 + characters(text, &SIZES, beyond)
+/// Returns the length of a JSON string with its quotes. `beyond` returns the length of a character after `~`, where writers
+/// differ.
+pub fn string_len(text: &str, beyond: impl Fn(char) -> u64) -> u64 {
+    2 + characters_len(text, &CHAR_SIZES, beyond)
 }
 
-const SIZES: [u8; 256] = {
+const CHAR_SIZES: [u8; 256] = {
     let mut sizes = [0; 256];
     let mut byte = 0;
     while byte <= b'~' {

@@ -1,7 +1,7 @@
-//! Doubles as Python and JavaScript write them: both take the shortest decimal digits that read back as the same double, as
-//! Rust does, and differ in where they place the point.
+//! Lengths of doubles in Python and JavaScript. Like Rust, both write the shortest decimal digits that parse to the same double;
+//! they differ in where they use an exponent.
 
-/// Digits and decimal exponent of the shortest form: 1.5e-7 has 2 digits and exponent −7.
+/// Number of digits and decimal exponent of the shortest form: 1.5e-7 has 2 digits and exponent −7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decimal {
     pub digits: u64,
@@ -9,8 +9,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Of a finite number, its sign left aside.
-    pub fn of(value: f64) -> Self {
+    /// Creates the shortest form of a finite number, without its sign.
+    pub fn from_f64(value: f64) -> Self {
         let shortest = format!("{:e}", value.abs());
         let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
         let digits = digits.bytes().filter(u8::is_ascii_digit).count() as u64;
@@ -21,7 +21,7 @@ impl Decimal {
         self.exponent >= self.digits as i64 - 1
     }
 
-    /// The length of `150`, `1.5`, `0.015`.
+    /// Returns the length without an exponent, as in `150`, `1.5`, `0.015`.
     pub fn positional(self) -> u64 {
         match u64::try_from(self.exponent) {
             Ok(exponent) if self.is_whole() => exponent + 1,
@@ -30,11 +30,11 @@ impl Decimal {
         }
     }
 
-    /// The length of `1.5e-07`, the exponent in at least `least` digits.
-    pub fn scientific(self, least: u64) -> u64 {
+    /// Returns the length with an exponent of at least `min_digits` digits, as in `1.5e-07`.
+    pub fn scientific(self, min_digits: u64) -> u64 {
         let mantissa = if self.digits == 1 { 1 } else { self.digits + 1 };
         let exponent = u64::from(self.exponent.unsigned_abs().checked_ilog10().unwrap_or(0)) + 1;
-        mantissa + 2 + exponent.max(least)
+        mantissa + 2 + exponent.max(min_digits)
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn digits_and_exponent_are_those_of_the_shortest_form() {
         let seen = [0.0, 1.0, 1e5, -123.25, 0.1, 1.5e-7, 5e-324, f64::MAX].map(|x| {
-            let decimal = Decimal::of(x);
+            let decimal = Decimal::from_f64(x);
             (decimal.digits, decimal.exponent)
         });
         assert_eq!(seen, [(1, 0), (1, 0), (1, 5), (5, 2), (1, -1), (2, -7), (1, -324), (17, 308)]);

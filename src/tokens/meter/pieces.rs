@@ -1,54 +1,54 @@
-//! Text → pieces whose tokens can be counted one by one.
+//! Splits text into pieces whose tokens can be counted separately.
 //!
 //! o200k_base and cl100k_base first split a text by a regular expression into *pre-tokens* (a word with the space before it, up
-//! to three digits, signs with the line ends after them, white space) and no token spans two of them. This module cuts only
-//! where every match of both expressions must end whatever stands around, and where the text on either side is matched the
-//! same without the other. So the pieces' counts add up to the text's. A piece is one pre-token, or a few; where these rules
-//! see no sure cut (letters outside ASCII, for one), a piece is simply longer.
+//! to three digits, signs with the line ends after them, white space), and no token spans two of them. This module cuts only
+//! where a match of either expression always ends, in any context, and where the text on either side matches the same without
+//! the other side. So the token counts of the pieces add up to that of the text. A piece is one pre-token or a few. Where these
+//! rules find no sure cut (for example between letters outside ASCII), a piece is longer.
 
-/// Characters that both expressions treat alike.
+/// Classes of characters that both expressions treat the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     /// ASCII letters.
     Letters,
     /// ASCII digits.
     Digits,
-    /// The rest of ASCII, control characters among them.
+    /// The rest of ASCII, including control characters.
     Signs,
-    /// White space of all Unicode.
+    /// Unicode white space.
     Space,
     /// Anything else: letters, marks, numbers or signs outside ASCII.
     Other,
 }
 
-impl Class {
-    fn of(c: char) -> Self {
+impl CharClass {
+    fn from_char(c: char) -> Self {
         match c {
-            'a'..='z' | 'A'..='Z' => Class::Letters,
-            '0'..='9' => Class::Digits,
-            c if c.is_whitespace() => Class::Space,
-            c if c.is_ascii() => Class::Signs,
-            _ => Class::Other,
+            'a'..='z' | 'A'..='Z' => CharClass::Letters,
+            '0'..='9' => CharClass::Digits,
+            c if c.is_whitespace() => CharClass::Space,
+            c if c.is_ascii() => CharClass::Signs,
+            _ => CharClass::Other,
         }
     }
 }
 
-/// As many characters of one class as stand together.
+/// A maximal run of characters of one class.
 #[derive(Clone, Copy)]
-struct Run<'t> {
-    class: Class,
+struct CharRun<'t> {
+    class: CharClass,
     text: &'t str,
     start: usize,
 }
 
-impl<'t> Run<'t> {
+impl<'t> CharRun<'t> {
     fn at(text: &'t str, start: usize) -> Option<Self> {
         let rest = text.get(start..)?;
-        let class = Class::of(rest.chars().next()?);
+        let class = CharClass::from_char(rest.chars().next()?);
         let len = match class {
-            // Most runs are words, and bytes are read faster than characters.
-            Class::Letters => rest.bytes().position(|b| !b.is_ascii_alphabetic()),
-            class => rest.find(|c| Class::of(c) != class),
+            // Most runs are words, and scanning bytes is faster than scanning characters.
+            CharClass::Letters => rest.bytes().position(|b| !b.is_ascii_alphabetic()),
+            class => rest.find(|c| CharClass::from_char(c) != class),
         };
         let len = len.unwrap_or(rest.len());
         Some(Self { class, text: &rest[..len], start })
@@ -59,7 +59,7 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Calls `each` with the pieces of a text, in order; together they are the text.
+/// Calls `each` with the pieces of a text in order. Concatenated, they are the text.
 pub fn for_each<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut from = 0;
     let mut cut = |at| {
@@ -69,12 +69,14 @@ pub fn for_each<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
         }
     };
     let mut before = None;
-    let mut run = Run::at(text, 0);
+    let mut run = CharRun::at(text, 0);
     while let Some(this) = run {
-        let next = Run::at(text, this.end());
+        let next = CharRun::at(text, this.end());
         match next {
-            Some(next) if this.class == Class::Space => within_space(before, this, next).into_iter().flatten().for_each(&mut cut),
-            Some(next) if splits(before, this, next) => cut(this.end()),
+            Some(next) if this.class == CharClass::Space => {
+                cuts_in_space(before, this, next).into_iter().flatten().for_each(&mut cut)
+            }
+            Some(next) if is_sure_boundary(before, this, next) => cut(this.end()),
             _ => {}
         }
         (before, run) = (run, next);
@@ -82,12 +84,12 @@ pub fn for_each<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     cut(text.len());
 }
 
-/// Calls `each` with the lines of a text, their line ends included, in order: the pieces of each are those of the text. A line
-/// whose beginning does not settle that stays with the one before.
+/// Calls `each` with the lines of a text in order, including their line ends. The pieces of the lines are the pieces of the text.
+/// Where a line's beginning cannot guarantee that, the line is joined to the previous one.
 pub fn for_each_line<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     let mut from = 0;
     for line_end in memchr::memchr_iter(b'\n', text.as_bytes()) {
-        if stands_alone(&text.as_bytes()[line_end + 1..]) {
+        if starts_independently(&text.as_bytes()[line_end + 1..]) {
             each(&text[from..=line_end]);
             from = line_end + 1;
         }
@@ -97,41 +99,41 @@ pub fn for_each_line<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     }
 }
 
-/// Whether a line that begins so has the same pieces without what stands before it: a match ends behind the last line end of
-/// white space, unless slashes behind it belong to signs before it.
-fn stands_alone(line: &[u8]) -> bool {
+/// Whether a line has the same pieces with and without the text before it. A match ends after the last line end of white space,
+/// unless slashes after it belong to signs before it.
+fn starts_independently(line: &[u8]) -> bool {
     let indent = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
     indent.is_some_and(|at| line[at].is_ascii_graphic() && (at > 0 || line[at] != b'/'))
 }
 
-/// Whether a match always ends between a run and the next. White space is not asked about here.
-fn splits(before: Option<Run>, run: Run, next: Run) -> bool {
-    use Class::*;
+/// Whether a match always ends between a run and the next one. `run` must not be white space.
+fn is_sure_boundary(before: Option<CharRun>, run: CharRun, next: CharRun) -> bool {
+    use CharClass::*;
     match (run.class, next.class) {
         (Letters, Digits) | (Digits, Letters | Signs) | (Signs, Digits) => true,
-        // `don't` may stay together.
+        // `don't` may be one match.
         (Letters, Signs) => !next.text.starts_with('\''),
-        // One sign goes with the letters after it (`.push`); more are a match of their own, as is a space and a sign. But
-        // slashes may belong to signs before a line end, and then one more sign may be all that is left for the letters.
+        // One sign belongs to the letters after it (`.push`). Several signs are a separate match, and so is a space with a sign.
+        // But slashes may belong to signs before a line end, and then only one sign may be left for the letters.
         (Signs, Letters) => {
             let space = before.filter(|before| before.class == Space).map_or("", |space| space.text);
             space.ends_with(' ') || run.text.len() > 1 && !(run.text.starts_with('/') && space.ends_with(['\r', '\n']))
         }
         (Letters | Digits, Space) => true,
-        // Signs take the line ends after them.
+        // Line ends belong to the signs before them.
         (Signs | Other, Space) => !next.text.starts_with(['\r', '\n']),
         _ => false,
     }
 }
 
-/// Where matches end within white space that something follows: behind its last line end, and before its last character,
-/// which goes with the word after it.
-fn within_space(before: Option<Run>, space: Run, next: Run) -> [Option<usize>; 2] {
+/// Returns where matches end within white space that is not at the end of the text: after its last line end, and before its last
+/// character, which belongs to the next word.
+fn cuts_in_space(before: Option<CharRun>, space: CharRun, next: CharRun) -> [Option<usize>; 2] {
     let indent = space.text.rfind(['\r', '\n']).map_or(0, |line_end| line_end + 1);
-    // Signs before the line end may take it, and slashes after it.
-    let signs_before = before.is_some_and(|before| matches!(before.class, Class::Signs | Class::Other));
-    let taken = indent == space.text.len() && signs_before && next.text.starts_with('/');
-    let line = (indent > 0 && !taken).then_some(space.start + indent);
+    // The line end, and slashes after it, may belong to signs before it.
+    let signs_before = before.is_some_and(|before| matches!(before.class, CharClass::Signs | CharClass::Other));
+    let belongs_to_signs = indent == space.text.len() && signs_before && next.text.starts_with('/');
+    let line = (indent > 0 && !belongs_to_signs).then_some(space.start + indent);
     let last = space.text[indent..].char_indices().next_back().filter(|(at, _)| *at > 0);
     [line, last.map(|(at, _)| space.start + indent + at)]
 }
@@ -140,7 +142,7 @@ fn within_space(before: Option<Run>, space: Run, next: Run) -> [Option<usize>; 2
 mod tests {
     use super::*;
 
-    fn pieces(text: &str) -> Vec<&str> {
+    fn pieces_of(text: &str) -> Vec<&str> {
         let mut pieces = Vec::new();
         for_each(text, |piece| pieces.push(piece));
         pieces
@@ -152,8 +154,8 @@ mod tests {
         for code in 0..parts.len().pow(4) {
             let text: String = (0..4).map(|digit| parts[code / parts.len().pow(digit) % parts.len()]).collect();
             let mut by_line = Vec::new();
-            for_each_line(&text, |line| by_line.extend(pieces(line)));
-            assert_eq!(by_line, pieces(&text), "{text:?}");
+            for_each_line(&text, |line| by_line.extend(pieces_of(line)));
+            assert_eq!(by_line, pieces_of(&text), "{text:?}");
         }
         let mut lines = Vec::new();
         for_each_line("one\n  two\n\n/three\n", |line| lines.push(line));
@@ -162,20 +164,20 @@ mod tests {
 
     #[test]
     fn words_go_with_the_space_before_them() {
-        assert_eq!(pieces("let total = a1 + b22;"), ["let", " total", " =", " a", "1", " +", " b", "22", ";"]);
-        assert_eq!(pieces("don't (stop)"), ["don't", " (", "stop", ")"]);
+        assert_eq!(pieces_of("let total = a1 + b22;"), ["let", " total", " =", " a", "1", " +", " b", "22", ";"]);
+        assert_eq!(pieces_of("don't (stop)"), ["don't", " (", "stop", ")"]);
     }
 
     #[test]
     fn indentation_leaves_one_space_to_the_word() {
-        assert_eq!(pieces("{\n    let x;\n\n}\n"), ["{\n", "   ", " let", " x", ";\n\n", "}\n"]);
-        assert_eq!(pieces("a  \n"), ["a", "  \n"]);
+        assert_eq!(pieces_of("{\n    let x;\n\n}\n"), ["{\n", "   ", " let", " x", ";\n\n", "}\n"]);
+        assert_eq!(pieces_of("a  \n"), ["a", "  \n"]);
     }
 
     #[test]
     fn unsure_places_are_not_cut() {
-        assert_eq!(pieces("naïve Größe.\n/x"), ["naïve", " Größe", ".\n/x"]);
-        assert_eq!(pieces("«日本»123…\n x"), ["«日本»123…\n", " x"]);
-        assert_eq!(pieces(""), [""; 0]);
+        assert_eq!(pieces_of("naïve Größe.\n/x"), ["naïve", " Größe", ".\n/x"]);
+        assert_eq!(pieces_of("«日本»123…\n x"), ["«日本»123…\n", " x"]);
+        assert_eq!(pieces_of(""), [""; 0]);
     }
 }

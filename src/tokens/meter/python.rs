@@ -1,33 +1,34 @@
-//! Python's `len(repr(value))` and `len(json.dumps(value))`, in code points, without building the strings.
+//! Lengths of Python's `repr(value)` and `json.dumps(value)` in code points, computed without building the strings.
 
 use serde_json::{Number, Value};
 
 use super::json;
-use super::notation::{Notation, characters};
+use super::notation::{Notation, characters_len};
 use super::number::Decimal;
 use super::unprintable::is_printable;
 use crate::util::text::lone_surrogate;
 
-/// `repr`, which `str` gives for lists and dicts.
-pub const REPR: Notation = Notation { space: 1, number: |n| number(n, "inf"), string: repr_string };
+/// `repr`; for lists and dicts, `str` gives the same text.
+pub const REPR: Notation = Notation { space: 1, number: |n| number_len(n, "inf"), string: repr_string_len };
 /// `json.dumps` with `ensure_ascii=False`.
-pub const DUMPS: Notation = Notation { space: 1, number: |n| number(n, "Infinity"), string: |text| json::string(text, |_| 1) };
-/// `json.dumps` as it comes: DEL and all that is not ASCII is escaped, as two halves outside the first plane.
-pub const DUMPS_ASCII: Notation = Notation { string: |text| json::string(text, ascii_escape), ..DUMPS };
+pub const DUMPS: Notation =
+    Notation { space: 1, number: |n| number_len(n, "Infinity"), string: |text| json::string_len(text, |_| 1) };
+/// `json.dumps` with default options: escapes DEL and everything outside ASCII, with two escapes for a character beyond U+FFFF.
+pub const DUMPS_ASCII: Notation = Notation { string: |text| json::string_len(text, ascii_escape_len), ..DUMPS };
 
-/// `len(repr(value))` of a value that `json.loads` read.
+/// Returns `len(repr(value))` of a value that `json.loads` read.
 pub fn repr_len(value: &Value) -> u64 {
     REPR.value(value)
 }
 
-/// `len(json.dumps(value, ensure_ascii=…))` of a value that `json.loads` read.
+/// Returns `len(json.dumps(value, ensure_ascii=…))` of a value that `json.loads` read.
 pub fn dumps_len(value: &Value, ensure_ascii: bool) -> u64 {
     if ensure_ascii { DUMPS_ASCII.value(value) } else { DUMPS.value(value) }
 }
 
-/// Single quotes, unless the text holds some and no double quotes.
-fn repr_string(text: &str) -> u64 {
-    let size = 2 + characters(text, &REPR_SIZES, repr_escape);
+/// Returns the length of a string's `repr`. Python uses single quotes unless the text contains single and no double quotes.
+fn repr_string_len(text: &str) -> u64 {
+    let size = 2 + characters_len(text, &REPR_SIZES, repr_escape_len);
     let escaped = if text.contains('"') { text.bytes().filter(|byte| *byte == b'\'').count() } else { 0 };
     size + escaped as u64
 }
@@ -46,8 +47,8 @@ const REPR_SIZES: [u8; 256] = {
     sizes
 };
 
-/// The character itself where it can be printed, else `\xhh`, `\uhhhh` or `\Uhhhhhhhh`.
-fn repr_escape(c: char) -> u64 {
+/// Returns 1 for a printable character, else the length of `\xhh`, `\uhhhh` or `\Uhhhhhhhh`.
+fn repr_escape_len(c: char) -> u64 {
     match c {
         c if is_printable(c) => 1,
         '\0'..='\u{ff}' => 4,
@@ -57,28 +58,30 @@ fn repr_escape(c: char) -> u64 {
     }
 }
 
-fn ascii_escape(c: char) -> u64 {
+fn ascii_escape_len(c: char) -> u64 {
     if lone_surrogate(c).is_some() { 6 } else { 6 * c.len_utf16() as u64 }
 }
 
-/// An int keeps its digits; `-0` is the int 0. A float has a point or an exponent, and is `infinity` where it overflows.
-fn number(number: &Number, infinity: &str) -> u64 {
+/// Returns the length of a number. An int keeps its digits; `-0` is the int 0. A number with a point or an exponent is a float,
+/// and `infinity` if it overflows.
+fn number_len(number: &Number, infinity: &str) -> u64 {
     let written = number.as_str();
     let is_float = written.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
     match written.parse::<f64>() {
-        Ok(double) if is_float => float(double, infinity),
+        Ok(double) if is_float => float_len(double, infinity),
         _ if written == "-0" => 1,
         _ => written.len() as u64,
     }
 }
 
-/// `float.__repr__`: exponents from −4 to 15 are written out, with `.0` where nothing else would follow.
-fn float(double: f64, infinity: &str) -> u64 {
+/// Returns the length of `float.__repr__`. Numbers with an exponent from −4 to 15 are written without it, and whole ones end
+/// with `.0`.
+fn float_len(double: f64, infinity: &str) -> u64 {
     let sign = u64::from(double.is_sign_negative());
     if !double.is_finite() {
         return sign + infinity.len() as u64;
     }
-    let decimal = Decimal::of(double);
+    let decimal = Decimal::from_f64(double);
     sign + match decimal.exponent {
         -4..=15 if decimal.is_whole() => decimal.positional() + ".0".len() as u64,
         -4..=15 => decimal.positional(),

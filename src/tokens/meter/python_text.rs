@@ -1,5 +1,6 @@
-//! Values as Python writes them: the very text whose length [`super::python`] counts. For what a harness puts into a message or
-//! a file: `str` of a list of parts, `json.dumps` of a transcript.
+//! The text of Python's `repr` and `json.dumps`, whose length [`super::python`] computes.
+//!
+//! Harnesses put such text into messages and files: `str` of a list of parts, `json.dumps` of a transcript.
 
 use std::io;
 
@@ -10,7 +11,7 @@ use serde_json::{Number, Value};
 use super::unprintable::is_printable;
 use crate::util::text::lone_surrogate;
 
-/// Python's `repr` of a value.
+/// Returns Python's `repr` of a value.
 pub fn repr(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -26,14 +27,14 @@ pub fn repr(value: &Value) -> String {
     }
 }
 
-/// Python's `json.dumps` of a value.
+/// Returns Python's `json.dumps` of a value.
 pub fn dumps(value: &Value, ensure_ascii: bool) -> String {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, PythonJson { ensure_ascii });
     match value.serialize(&mut serializer).map(|()| String::from_utf8(bytes)) {
         Ok(Ok(text)) if ensure_ascii => text,
         Ok(Ok(text)) => crate::util::text::restore_escapes(text),
-        // A value in memory, written to memory, in characters: none of it can fail.
+        // Cannot happen: writing a JSON value to memory does not fail, and the result is UTF-8.
         Ok(Err(_)) | Err(_) => String::new(),
     }
 }
@@ -63,14 +64,17 @@ fn string_repr(text: &str) -> String {
 
 fn number_repr(number: &Number) -> String {
     let digits = number.as_str();
-    match digits.contains(['.', 'e', 'E']) {
-        false if digits == "-0" => "0".to_owned(),
-        false => digits.to_owned(),
-        true => digits.parse().map_or_else(|_| digits.to_owned(), float_repr),
+    if digits.contains(['.', 'e', 'E']) {
+        digits.parse().map_or_else(|_| digits.to_owned(), float_repr)
+    } else if digits == "-0" {
+        "0".to_owned()
+    } else {
+        digits.to_owned()
     }
 }
 
-/// Python's `repr` of a float: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+/// Returns Python's `repr` of a float: the shortest digits that parse to the same value, with an exponent below 1e-4 and from
+/// 1e16 on.
 fn float_repr(value: f64) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     let scientific = format!("{:e}", value.abs());
@@ -85,7 +89,7 @@ fn float_repr(value: f64) -> String {
     }
 }
 
-/// `", "` and `": "` between things, and everything beyond ASCII escaped if asked for.
+/// The format of `json.dumps`: `", "` and `": "` as separators, and with `ensure_ascii` an escape for everything outside ASCII.
 struct PythonJson {
     ensure_ascii: bool,
 }
@@ -161,7 +165,7 @@ mod tests {
                "s": lone.to_string(), "e": [{}, []]})
     }
 
-    /// Written by Python 3.11.
+    /// The expected text is from Python 3.11.
     #[test]
     fn repr_is_pythons() {
         let expected = concat!(
@@ -177,7 +181,7 @@ mod tests {
         let chars = |text: String| text.chars().count() as u64;
         assert_eq!(chars(repr(&value)), python::repr_len(&value));
         assert_eq!(chars(dumps(&value, true)), python::dumps_len(&value, true));
-        // One lone surrogate: one character to Python, written here as its escape of six.
+        // Python counts a lone surrogate as one character; this text has its escape of six characters.
         assert_eq!(chars(dumps(&value, false)) - 5, python::dumps_len(&value, false));
     }
 }

@@ -1,26 +1,27 @@
-//! Tokens of a model whose tokenizer is not public: so many a character, by what the character belongs to. Always an estimate.
+//! Estimated tokens for models whose tokenizer is not public: tokens per character, by the class of the text.
 //!
-//! Everything is whole numbers, in ten-thousandths of a token, so that sums are the same in any order.
+//! All sizes are integers in ten-thousandths of a token, so that sums do not depend on their order.
 
 use super::{SizeUnit, media};
 use crate::transcript::conversation::{Block, Kind};
 
-/// What a token is counted as.
+/// Units per token: sizes are in ten-thousandths of a token.
 pub const SCALE: u64 = 10_000;
 
-/// Tokens in ten-thousandths. No request has 2^32 of them: a record that says more cannot make a sum run over.
+/// Converts tokens to ten-thousandths. No request has 2^32 tokens, so the number is capped there: a wrong record cannot overflow
+/// a sum.
 pub fn scaled(tokens: u64) -> u64 {
     tokens.min(u64::from(u32::MAX)) * SCALE
 }
 
-/// What characters belong to, as far as their tokens differ.
+/// Classes of text with different tokens per character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// What tools answered.
+    /// Tool results.
     Result,
     /// Name and input of a tool call.
     ToolUse,
-    /// What agent, person and harness said, and blocks of other types.
+    /// Text of agent, user and harness, and blocks of other types.
     Text,
     Thinking,
 }
@@ -38,33 +39,34 @@ impl Class {
     }
 }
 
-/// How many tokens a model makes of a character, and of what is around a response.
+/// Tokens per character and per response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rates {
-    /// Ten-thousandths of a token a Unicode character, in the order of [`Class::ALL`].
+    /// Ten-thousandths of a token per Unicode character, in the order of [`Class::ALL`].
     pub by_class: [u32; 4],
-    /// Tokens that come with every response: its frame, and what the harness adds that the record does not show.
+    /// Tokens per response: its frame, and content that the harness adds and the transcript does not show.
     pub per_call: u32,
 }
 
 impl Rates {
-    /// Ten-thousandths of a token of so many characters of each class.
-    pub fn characters(&self, characters: [u64; 4]) -> u64 {
+    /// Returns the size of this many characters of each class in ten-thousandths of a token.
+    pub fn characters_size(&self, characters: [u64; 4]) -> u64 {
         characters.into_iter().zip(self.by_class).map(|(count, rate)| count * u64::from(rate)).sum()
     }
 
-    /// Ten-thousandths of a token that come with every response.
-    pub fn call(&self) -> u64 {
+    /// Returns the constant size per response in ten-thousandths of a token.
+    pub fn call_size(&self) -> u64 {
         scaled(u64::from(self.per_call))
     }
 
-    /// Ten-thousandths of a token of a text by itself.
-    pub(super) fn text(&self, text: &str) -> u64 {
+    /// Returns the size of a text in ten-thousandths of a token.
+    pub(super) fn text_size(&self, text: &str) -> u64 {
         SizeUnit::Chars.text(text) * u64::from(self.by_class[Class::Text as usize])
     }
 
-    /// Ten-thousandths of a token of a block: what the record says, else its characters, images and documents estimated.
-    pub(super) fn block(&self, block: &Block) -> u64 {
+    /// Returns the size of a block in ten-thousandths of a token: the recorded one, or else an estimate from its characters, images
+    /// and documents.
+    pub(super) fn block_size(&self, block: &Block) -> u64 {
         if let Some(tokens) = block.recorded_tokens {
             return scaled(tokens);
         }

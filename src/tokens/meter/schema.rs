@@ -1,4 +1,4 @@
-//! How policies write meters and measures, for editors.
+//! JSON schemas of meters and size units, so that editors can check policy files.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ impl JsonSchema for Meter {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let measure = SizeUnit::ALL.map(|(_, name)| name).join("|");
-        // More than 0: a digit that is not 0, before the point or behind it.
+        // A number above 0: at least one digit before or after the point is not 0.
         let by = r"(?:[0-9]*[1-9][0-9]*(?:\.[0-9]*)?|[0-9]*\.[0-9]*[1-9][0-9]*)";
         json_schema!({
             "type": "string",

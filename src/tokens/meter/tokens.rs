@@ -1,10 +1,10 @@
-//! Tokens of text by OpenAI's vocabularies: what `tiktoken` counts, special tokens in the text read as ordinary text.
+//! Counts tokens of text with OpenAI's vocabularies, as `tiktoken` does; special tokens count as ordinary text.
 //!
-//! tiktoken-rs does the counting. Text goes to it in pieces (`pieces.rs`), and the counts of short pieces and of lines are
-//! remembered: transcripts say the same words again and again, and summaries the same lines.
+//! tiktoken-rs does the counting. It gets the text in pieces (`pieces.rs`). The counts of short pieces and of lines are cached,
+//! because transcripts repeat words and summaries repeat lines.
 //!
-//! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters with neither a space nor a
-//! line end among them. (tiktoken-rs itself panics on a megabyte of spaces.) Such a piece is counted in halves of halves, and
+//! A count is exact unless a single piece is longer than 64 KB: that many spaces in a row, or letters without a space or line
+//! end among them. (tiktoken-rs itself panics on a megabyte of spaces.) Such a piece is halved until it is short enough, and
 //! each cut may add a token or two.
 
 mod table;
@@ -15,11 +15,11 @@ use std::collections::HashSet;
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 use xxhash_rust::xxh3::xxh3_128;
 
-use self::table::Table;
+use self::table::CountTable;
 use super::pieces::{self, for_each_line};
 use crate::util::text::{has_stand_ins, lone_surrogate};
 
-/// A vocabulary. It is loaded when something is first counted by it (some 0.2 s), once a process.
+/// A vocabulary. It is loaded on first use (about 0.2 s), once per process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vocabulary {
     /// o200k_base: GPT-4o and later.
@@ -29,14 +29,14 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// The tokens of a text. Half surrogate pairs count as U+FFFD, as they do where text is encoded for a model.
+    /// Counts the tokens of a text. Lone surrogates count as U+FFFD, as in text that is encoded for a model.
     pub fn count(self, text: &str) -> u64 {
         if has_stand_ins(text) {
             let replaced: String =
                 text.chars().map(|c| if lone_surrogate(c).is_some() { char::REPLACEMENT_CHARACTER } else { c }).collect();
             return self.count(&replaced);
         }
-        REMEMBERED.with_borrow_mut(|[o200k, cl100k]| match self {
+        COUNT_CACHES.with_borrow_mut(|[o200k, cl100k]| match self {
             Vocabulary::O200k => o200k.count(text, o200k_base_singleton()),
             Vocabulary::Cl100k => cl100k.count(text, cl100k_base_singleton()),
         })
@@ -44,49 +44,50 @@ impl Vocabulary {
 }
 
 thread_local! {
-    static REMEMBERED: RefCell<[Remembered; 2]> = RefCell::default();
+    static COUNT_CACHES: RefCell<[CountCache; 2]> = RefCell::default();
 }
 
-/// What was counted before: 2.6 MB of short pieces and 1.6 MB of lines a vocabulary and thread.
+/// Cached counts: 2.6 MB of short pieces and 1.6 MB of lines per vocabulary and thread.
 #[derive(Default)]
-struct Remembered {
-    pieces: Table<Piece>,
-    lines: Table<u128>,
+struct CountCache {
+    pieces: CountTable<PieceKey>,
+    lines: CountTable<u128>,
 }
 
-/// A piece of up to 31 bytes and, in the last byte, its length: no other piece has the same key, and none has the key 0.
-type Piece = [u64; 4];
+/// A piece of up to 31 bytes, and its length in the last byte. Keys are unique, and none is 0.
+type PieceKey = [u64; 4];
 
-/// A shorter line is hardly more than a piece or two.
-const LINE: usize = 32;
+/// Shorter lines are not cached: they have only a piece or two.
+const MIN_CACHED_LINE: usize = 32;
 
-impl Remembered {
-    /// Two lines with one hash of 128 bits are taken for the same.
+impl CountCache {
+    /// Counts tokens. Two lines with the same 128-bit hash are treated as equal.
     fn count(&mut self, text: &str, bpe: &CoreBPE) -> u64 {
         let Self { pieces, lines } = self;
         let mut tokens = 0;
         for_each_line(text, |line| {
             let mut count = || count_pieces(pieces, line, bpe);
-            let key = if line.len() < LINE { None } else { Some(xxh3_128(line.as_bytes())) };
+            let key = if line.len() < MIN_CACHED_LINE { None } else { Some(xxh3_128(line.as_bytes())) };
             tokens += match key {
                 None => count(),
-                Some(key) => lines.get(key, (key >> 64) as u64, count),
+                Some(key) => lines.get_or_count(key, (key >> 64) as u64, count),
             };
         });
         tokens
     }
 }
 
-fn count_pieces(known: &mut Table<Piece>, text: &str, bpe: &CoreBPE) -> u64 {
+fn count_pieces(cache: &mut CountTable<PieceKey>, text: &str, bpe: &CoreBPE) -> u64 {
     let mut tokens = 0;
     pieces::for_each(text, |piece| {
         let count = || count_or_halve(piece, bpe);
-        tokens += key(piece).map_or_else(count, |key| known.get(key, mixed(key), count));
+        tokens += piece_key(piece).map_or_else(count, |key| cache.get_or_count(key, hash_key(key), count));
     });
     tokens
 }
 
-fn key(piece: &str) -> Option<Piece> {
+/// Returns the cache key of a piece; `None` if the piece is too long.
+fn piece_key(piece: &str) -> Option<PieceKey> {
     let mut bytes = [0; 32];
     bytes[..31].get_mut(..piece.len())?.copy_from_slice(piece.as_bytes());
     bytes[31] = piece.len() as u8;
@@ -94,17 +95,17 @@ fn key(piece: &str) -> Option<Piece> {
     Some(std::array::from_fn(|i| u64::from_le_bytes(words[i])))
 }
 
-/// Multiplication by 2^64 / φ spreads keys over the rows (Knuth, *The Art of Computer Programming* 3, 6.4).
-fn mixed(key: Piece) -> u64 {
-    key.into_iter().fold(0u64, |mixed, word| (mixed.rotate_left(26) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+/// Hashes a key by multiplication with 2^64 / φ (Knuth, *The Art of Computer Programming* 3, 6.4).
+fn hash_key(key: PieceKey) -> u64 {
+    key.into_iter().fold(0u64, |hash, word| (hash.rotate_left(26) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Bytes of a piece that tiktoken-rs is given at once: its time and memory (60 bytes a byte) grow with it, and its expression
-/// fails on some ten times as much.
-const LONGEST: usize = 64 * 1024;
+/// Maximum bytes passed to tiktoken-rs at once. Its time and memory (60 bytes per byte) grow with the piece, and its regular
+/// expression fails on pieces about ten times as long.
+const MAX_PIECE_BYTES: usize = 64 * 1024;
 
 fn count_or_halve(piece: &str, bpe: &CoreBPE) -> u64 {
-    if piece.len() <= LONGEST
+    if piece.len() <= MAX_PIECE_BYTES
         && let Ok((tokens, _)) = bpe.encode(piece, &HashSet::new())
     {
         return tokens.len() as u64;

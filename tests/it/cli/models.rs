@@ -102,7 +102,7 @@ fn a_limit_stops_before_it_is_passed_and_nothing_paid_for_is_lost() {
             break ran.printed();
         }
         assert_eq!((ran.code, asked), (2, 3));
-        assert!(ran.stderr.contains("--max-calls 3: as many were made"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--max-calls 3: the limit is reached"), "{}", ran.stderr);
         assert!(runs < 50);
     };
     assert!(without_seconds(&last) == without_seconds(&live));

@@ -9,7 +9,9 @@ use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::{Ledger, Prices};
 use recompact::tokens::block_sizes::overhead;
-use recompact::tokens::calibration::{Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, messages, model};
+use recompact::tokens::calibration::{
+    Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, model, new_messages,
+};
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
 
@@ -44,7 +46,7 @@ fn say(name: &str, spread: Spread, deltas: usize) {
 /// What a measure divided by four, or as it is, tells of deltas.
 fn by_measure(session: &Session, measure: SizeUnit, by: f64) -> Vec<f64> {
     let of = |delta: &Delta| {
-        let blocks = messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
+        let blocks = new_messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
         blocks.map(|id| measure.block(session.conversation.block(*id), false)).sum::<u64>() as f64 / by
     };
     session.deltas.iter().map(of).collect()
@@ -63,7 +65,7 @@ fn calibration_holds_on_the_other_half_of_recorded_sessions() {
     }
     let mut pooled: BTreeMap<&str, Vec<(f64, u64)>> = BTreeMap::new();
     for session in &long {
-        let fitted = Fit::of(&session.deltas).expect("enough deltas");
+        let fitted = Fit::from_deltas(&session.deltas).expect("enough deltas");
         say(&session.name, fitted.spread, session.deltas.len());
         println!("    {:?} {:?}", model(&session.conversation).unwrap_or("–"), fitted.rates);
         assert!(fitted.spread.error < 0.35, "{}", session.name);

@@ -1,4 +1,4 @@
-//! What the status of an answer means, and what servers say with it.
+//! The meaning of HTTP status codes, and the error messages in response bodies.
 
 use std::time::Duration;
 
@@ -10,56 +10,58 @@ use super::Endpoint;
 use crate::llm::client::Rejection;
 use crate::llm::client::too_long::is_too_long;
 
-/// What a status other than success means.
-pub fn refusal(endpoint: &Endpoint, status: u16, headers: &HeaderMap, body: &str) -> Rejection {
-    let said = said(body);
-    let told = endpoint.secrets.told(if said.is_empty() { body } else { &said });
-    let told = if told.is_empty() { String::new() } else { format!(": {told}") };
-    let with = |advice: &str| endpoint.says(&format!("status {status}{told}{advice}"));
+/// Converts a response without a success status to a rejection.
+pub fn rejection(endpoint: &Endpoint, status: u16, headers: &HeaderMap, body: &str) -> Rejection {
+    let error = error_text(body);
+    let detail = endpoint.secrets.one_line(if error.is_empty() { body } else { &error });
+    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+    let message = |advice: &str| endpoint.message(&format!("status {status}{detail}{advice}"));
     match status {
         300..400 => {
-            let place = headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or("elsewhere");
-            let place = endpoint.secrets.told(place.split('?').next().unwrap_or_default());
-            Rejection::Gone(with(&format!(" (see `{place}`): a key does not follow; give the right base URL")))
+            let target = headers.get("location").and_then(|target| target.to_str().ok()).unwrap_or("elsewhere");
+            let target = endpoint.secrets.one_line(target.split('?').next().unwrap_or_default());
+            let advice = format!(" (redirects to `{target}`); redirects are not followed: give the right base URL");
+            Rejection::ProviderFailed(message(&advice))
         }
-        401 | 403 => Rejection::Gone(with(&about_key(endpoint))),
-        402 => Rejection::Gone(with("; it wants to be paid first")),
-        404 | 405 => Rejection::Gone(with("; is the model's name right, and the base URL?")),
-        429 if said.contains("insufficient_quota") => Rejection::Gone(with("; waiting does not help")),
-        // Of OpenAI: more than the account may send in a minute.
-        429 if said.contains("Request too large") => Rejection::Never(with("")),
-        413 => Rejection::TooLong(format!("status 413{told}")),
-        400.. if status != 429 && is_too_long(&said) => Rejection::TooLong(format!("status {status}{told}")),
-        // Who stands before the server gave up on it; it may still be at work.
-        504 | 524 => Rejection::Lost(with("")),
-        408 | 409 | 429 | 500.. => Rejection::Again { what: with(""), after: after(headers, Timestamp::now()) },
-        _ => Rejection::Never(with("")),
+        401 | 403 => Rejection::ProviderFailed(message(&key_advice(endpoint))),
+        402 => Rejection::ProviderFailed(message("; the provider requires payment first")),
+        404 | 405 => Rejection::ProviderFailed(message("; check the model name and the base URL")),
+        429 if error.contains("insufficient_quota") => Rejection::ProviderFailed(message("; waiting does not help")),
+        // OpenAI: the request is larger than the account's limit of tokens per minute.
+        429 if error.contains("Request too large") => Rejection::Invalid(message("")),
+        413 => Rejection::TooLong(format!("status 413{detail}")),
+        400.. if status != 429 && is_too_long(&error) => Rejection::TooLong(format!("status {status}{detail}")),
+        // A proxy in front of the server timed out; the server may still be working.
+        504 | 524 => Rejection::Lost(message("")),
+        408 | 409 | 429 | 500.. => Rejection::RetryLater { message: message(""), after: retry_after(headers, Timestamp::now()) },
+        _ => Rejection::Invalid(message("")),
     }
 }
 
-fn about_key(endpoint: &Endpoint) -> String {
+fn key_advice(endpoint: &Endpoint) -> String {
     let variable = &endpoint.key.variable;
-    match endpoint.key.is_sent {
-        true => format!("; the key in {variable} is not taken (--key-env names another variable)"),
-        false => format!("; it wants a key, and {variable} holds none (--key-env names another variable)"),
+    if endpoint.key.is_sent {
+        format!("; the server rejects the key in {variable} (--key-env names another variable)")
+    } else {
+        format!("; the server requires a key, and {variable} is not set (--key-env names another variable)")
     }
 }
 
-/// What a server says of a failure; of JSON only its error.
-fn said(body: &str) -> String {
+/// Returns the error message of a response body; of a JSON body only its error field.
+fn error_text(body: &str) -> String {
     match serde_json::from_str(body) {
-        Ok(value) => error(&value),
+        Ok(value) => error_message(&value),
         Err(_) if body.trim_start().starts_with('<') => "a page of HTML".to_owned(),
         Err(_) => body.to_owned(),
     }
 }
 
-/// The error in a body, as the protocols put it, with its codes; empty: there is none. Nothing else is looked at, for servers
-/// show us there what we sent.
-pub fn error(value: &Value) -> String {
+/// Returns the error message of a JSON body with its codes, or an empty text. Reads no other fields, because servers repeat our
+/// own request in them.
+pub fn error_message(value: &Value) -> String {
     let error = if value["error"].is_null() { value } else { &value["error"] };
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    // So do servers made with FastAPI.
+    // Format of FastAPI servers.
     let details = value["detail"].as_array().into_iter().flatten().filter_map(|detail| text(&detail["msg"]));
     let message = text(error).or_else(|| ["message", "detail"].iter().find_map(|field| text(&error[field])));
     let kinds =
@@ -73,15 +75,15 @@ pub fn error(value: &Value) -> String {
     }
 }
 
-/// How long a server wants us to wait: `retry-after` in seconds or until a date, or OpenAI's `retry-after-ms`.
-fn after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+/// Returns the wait that a server asks for: `retry-after` in seconds or until a date, or OpenAI's `retry-after-ms`.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str, unit: f64| Some(header(name)?.parse::<f64>().ok()? * unit);
     let seconds = number("retry-after-ms", 1e-3).or_else(|| number("retry-after", 1.0)).or_else(|| {
         let date = jiff::fmt::rfc2822::parse(header("retry-after")?).ok()?;
         Some(date.timestamp().duration_since(now).as_secs_f64())
     })?;
-    // What is no time, as `NaN`, is none; what is past is now.
+    // `NaN` is ignored, and a time in the past means no wait.
     Duration::try_from_secs_f64(seconds.clamp(0.0, 1e9)).ok().filter(|_| !seconds.is_nan())
 }
 
@@ -108,7 +110,7 @@ mod tests {
         for (headers, expected) in cases {
             let headers: HeaderMap =
                 headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-            assert_eq!(after(&headers, now).map(|wait| wait.as_secs_f64()), expected, "{headers:?}");
+            assert_eq!(retry_after(&headers, now).map(|wait| wait.as_secs_f64()), expected, "{headers:?}");
         }
     }
 
@@ -126,7 +128,7 @@ mod tests {
             ("\n<!DOCTYPE html><p>Bad gateway", "a page of HTML"),
         ];
         for (body, expected) in cases {
-            assert_eq!(said(body), expected);
+            assert_eq!(error_text(body), expected);
         }
     }
 }

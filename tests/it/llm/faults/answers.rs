@@ -139,7 +139,7 @@ fn a_model_that_thinks_is_asked_again_in_its_own_words() {
 fn an_answer_in_parts_is_none() {
     let params = Map::from_iter([("stream".to_owned(), json!(true))]);
     let asks = Asks { written: "openai:m@http://127.0.0.1:1/v1".to_owned(), params, ..Asks::default() };
-    assert_eq!(asks.model().err().as_deref(), Some("--param stream: answers are read whole; leave it out"));
+    assert_eq!(asks.model().err().as_deref(), Some("--param stream: streaming is not supported; leave it out"));
     // What is no UTF-8 is read as far as it goes.
     let server = Server::start(|_| Act::Answer {
         status: 200,

@@ -43,7 +43,7 @@ fn pipes_do_not_wait_for_each_other() {
 fn failures_say_what_the_program_said_last() {
     let cases = [
         ("echo one >&2; echo two >&2; echo >&2; exit 3", "it failed (exit status: 3): two"),
-        ("exit 1", "it failed (exit status: 1): it says nothing"),
+        ("exit 1", "it failed (exit status: 1): it wrote no error message"),
         ("kill -TERM $$", "it failed (signal: 15"),
         ("recompact-has-no-such-program", "it cannot be started: "),
         ("yes", "its answer is longer than 32 MiB"),
@@ -66,7 +66,7 @@ fn who_is_too_late_is_ended_with_all_it_started() {
         let began = Instant::now();
         let command = command.replace("TRACE", trace.to_str().expect("a plain path"));
         let said = ask(&command, &question(1)).unwrap_err().to_string();
-        assert!(said.contains("no answer within 1.5 s; --timeout gives it longer"), "{command}: {said}");
+        assert!(said.contains("no answer within 1.5 s; --timeout allows more"), "{command}: {said}");
         assert!(began.elapsed() < Duration::from_secs(10), "{command}: {:?}", began.elapsed());
     }
     std::thread::sleep(Duration::from_secs(2));

@@ -76,13 +76,13 @@ fn what_may_pass_is_tried_again() {
         ("503", same(status(503, "<html>")), 3, Unanswered("status 503: a page of HTML")),
         ("504", same(status(504, "")), 3, Unanswered("status 504")),
         ("529", same(status(529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#)), 3, Unanswered("overloaded_error")),
-        ("no JSON", same(status(200, "{\"choices\": [")), 3, Unanswered("its answer is no JSON")),
+        ("no JSON", same(status(200, "{\"choices\": [")), 3, Unanswered("its answer is not JSON")),
         ("a page", same(page), 3, Unanswered("it begins: `<!DOCTYPE html>")),
         ("nothing in it", same(status(200, "{}")), 3, Unanswered("its answer has no c")),
         ("a list", same(status(200, "[]")), 3, Unanswered("its answer has no c")),
         ("an error in it", same(status(200, error)), 3, Unanswered("it failed: upstream is down")),
         ("slow", Box::new(|of| Act::Slowly(good(of, "x"), Duration::from_millis(20))), 3, Unanswered("no answer within")),
-        ("deep", same(status(200, "[".repeat(100_000))), 3, Unanswered("its answer is no JSON")),
+        ("deep", same(status(200, "[".repeat(100_000))), 3, Unanswered("its answer is not JSON")),
     ]);
 }
 
@@ -104,15 +104,15 @@ fn what_will_not_pass_is_not_tried_again() {
             "401",
             same(status(401, echo)),
             1,
-            Unanswered("Incorrect API key provided: [key]. (invalid_request_error); the key in THE_KEY is not taken"),
+            Unanswered("Incorrect API key provided: [key]. (invalid_request_error); the server rejects the key in THE_KEY"),
         ),
         ("402", same(status(402, "")), 1, Unanswered("status 402")),
-        ("403", same(status(403, KEY)), 1, Unanswered("status 403: [key]; the key in THE_KEY")),
-        ("404", same(status(404, "")), 1, Unanswered("is the model's name right, and the base URL?")),
+        ("403", same(status(403, KEY)), 1, Unanswered("status 403: [key]; the server rejects the key in THE_KEY")),
+        ("404", same(status(404, "")), 1, Unanswered("check the model name and the base URL")),
         ("422", same(status(422, r#"{"detail":[{"msg":"field required"}]}"#)), 1, Unanswered("status 422: field required")),
         ("quota", same(status(429, quota)), 1, Unanswered("waiting does not help")),
         ("minute", same(status(429, minute)), 1, Unanswered("status 429: Request too large")),
-        ("redirect", same(redirect), 1, Unanswered("a key does not follow")),
+        ("redirect", same(redirect), 1, Unanswered("redirects are not followed")),
         ("huge error", same(status(400, vec![b'x'; 1 << 20])), 1, Unanswered("status 400: xxx")),
         ("unseen", same(status(400, "a\u{1b}[2J\r\nb\0c")), 1, Unanswered("status 400: a [2J b c")),
     ]);
@@ -195,10 +195,10 @@ fn where_nobody_listens_is_asked_for_one_question_only() {
         Asks { written: format!("openai:m@http://{}", nowhere()), first_wait: Duration::from_millis(100), ..Asks::default() };
     let model = asks.model().expect("a model");
     let first = model.ask(&question(1)).unwrap_err().to_string();
-    assert!(first.contains("nobody can be reached there") && first.contains("(attempt 3)"), "{first}");
+    assert!(first.contains("the server is not reachable") && first.contains("(attempt 3)"), "{first}");
     let began = Instant::now();
     let second = model.ask(&question(2)).unwrap_err().to_string();
-    assert!(second.contains("nobody can be reached there") && began.elapsed() < Duration::from_millis(90), "{second}");
+    assert!(second.contains("the server is not reachable") && began.elapsed() < Duration::from_millis(90), "{second}");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn an_end_does_not_wait_for_the_next_attempt() {
             STOPPED.store(true, Ordering::SeqCst);
         });
         let said = model.ask(&question(1)).unwrap_err().to_string();
-        assert_eq!(said, "openai:m: stopped before it was asked");
+        assert_eq!(said, "openai:m: interrupted before the model was asked");
     });
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(model.ask(&question(2)).is_err());

@@ -77,13 +77,17 @@ fn assert_fails(ran: &Ran, words: &[&str]) {
 fn faults_that_stay_end_the_study_with_advice() {
     let echo = format!("{{\"error\": {{\"message\": \"bad key {KEY} \\u001b[31m\"}}}}");
     let cases: Vec<(Act, &str, &[&str])> = vec![
-        (status(401, echo), "openai", &["status 401: bad key [key] [31m; the key in OPENAI_API_KEY is not taken", "--key-env"]),
-        (status(404, "no such model"), "anthropic", &["status 404: no such model; is the model's name right, and the base URL?"]),
-        (status(200, "<html><title>Log in</title>"), "openai", &["its answer is no JSON", "it begins: `<html>"]),
+        (
+            status(401, echo),
+            "openai",
+            &["status 401: bad key [key] [31m; the server rejects the key in OPENAI_API_KEY", "--key-env"],
+        ),
+        (status(404, "no such model"), "anthropic", &["status 404: no such model; check the model name and the base URL"]),
+        (status(200, "<html><title>Log in</title>"), "openai", &["its answer is not JSON", "it begins: `<html>"]),
         (status(429, "slow down").with("retry-after", "0"), "anthropic", &["status 429: slow down (attempt 2)"]),
-        (status(307, "").with("location", "http://127.0.0.1:1/"), "openai", &["a key does not follow"]),
+        (status(307, "").with("location", "http://127.0.0.1:1/"), "openai", &["redirects are not followed"]),
         (Act::Reset, "openai", &["the connection ended early"]),
-        (Act::Stall(std::time::Duration::from_secs(3)), "openai", &["no answer within 1 s; --timeout gives it longer"]),
+        (Act::Stall(std::time::Duration::from_secs(3)), "openai", &["no answer within 1 s; --timeout allows more"]),
         (status(200, "{\"id\": 1}"), "openai", &["its answer has no choices[0]"]),
     ];
     for (act, protocol, words) in cases {
@@ -95,7 +99,7 @@ fn faults_that_stay_end_the_study_with_advice() {
         assert_eq!((study.answers(), study.summaries()), (0, None));
     }
     let ran = Study::new().replay(&format!("openai:m@http://{}/v1", nowhere()), &["--retries", "0"]);
-    assert_fails(&ran, &["nobody can be reached there"]);
+    assert_fails(&ran, &["the server is not reachable"]);
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn what_was_answered_before_a_fault_is_asked_once() {
 fn calls_stop_where_they_should() {
     let study = Study::new();
     let server = Server::start(|_| answer("anthropic", "A summary."));
-    assert_fails(&study.replay(&at(&server, "anthropic"), &["--max-calls", "1"]), &["--max-calls 1: as many were made"]);
+    assert_fails(&study.replay(&at(&server, "anthropic"), &["--max-calls", "1"]), &["--max-calls 1: the limit is reached"]);
     assert_eq!((server.requests().len(), study.answers()), (1, 1));
     study.replay(&at(&server, "anthropic"), &["--max-calls", "1"]).printed();
     assert_eq!((server.requests().len(), study.answers(), study.summaries()), (2, 2, Some(2)));
