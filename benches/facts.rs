@@ -10,7 +10,7 @@ mod trace;
 use std::hint::black_box;
 
 use recompact::facts::extract::{self, FactKind};
-use recompact::transcript::conversation::{Block, Kind};
+use recompact::transcript::conversation::{Block, BlockKind};
 
 use clock::{best, milliseconds};
 
@@ -38,7 +38,8 @@ const HOSTILE: [(&str, &str); 14] = [
 
 fn main() {
     let session = session::conversation(MESSAGES);
-    let read: Vec<&Block> = session.blocks.iter().filter(|block| !matches!(block.kind, Kind::Thinking | Kind::Media)).collect();
+    let read: Vec<&Block> =
+        session.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)).collect();
     let bytes: usize = read.iter().map(|block| block.text().len()).sum();
     let mut counts = [0_usize; FactKind::ALL.len()];
     let time = best(RUNS, || {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
 use crate::metrics::prices::{Bill, Ledger};
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin, RecordedEdit, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
 
 pub use loss::{CompactionLoss, LostFact, NAMED};
@@ -199,14 +199,14 @@ impl TokensByKind {
     fn with(mut self, block: &Block, tokens: u64) -> Self {
         self.total += tokens;
         *match (block.kind, block.origin) {
-            (Kind::Thinking, _) => &mut self.thinking,
-            (Kind::ToolUse(_), _) => &mut self.tool_use,
-            (Kind::ToolResult(_), _) => &mut self.tool_result,
-            (Kind::Media, _) => &mut self.media,
-            (Kind::Other, _) => &mut self.other,
-            (Kind::Text, Origin::Agent) => &mut self.assistant_text,
-            (Kind::Text, Origin::User) => &mut self.typed,
-            (Kind::Text, _) => &mut self.injected,
+            (BlockKind::Thinking, _) => &mut self.thinking,
+            (BlockKind::ToolUse(_), _) => &mut self.tool_use,
+            (BlockKind::ToolResult(_), _) => &mut self.tool_result,
+            (BlockKind::Media, _) => &mut self.media,
+            (BlockKind::Other, _) => &mut self.other,
+            (BlockKind::Text, Origin::Agent) => &mut self.assistant_text,
+            (BlockKind::Text, Origin::User) => &mut self.typed,
+            (BlockKind::Text, _) => &mut self.injected,
         } += tokens;
         self
     }
@@ -259,7 +259,7 @@ fn growth(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<u
 fn largest_results(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<LargeResult> {
     let user = conversation.messages.iter().filter(|message| message.role == Role::User);
     let results = user.flat_map(|message| &message.blocks).filter_map(|id| match conversation.block(*id) {
-        Block { kind: Kind::ToolResult(pair), line, .. } => {
+        Block { kind: BlockKind::ToolResult(pair), line, .. } => {
             let pair = conversation.pair(*pair);
             Some(LargeResult { line: *line, tool: pair.name.clone(), tool_use_id: pair.id.clone(), tokens: tokens(*id) })
         }
@@ -273,5 +273,5 @@ fn largest_results(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64)
 
 /// Whether a block begins with the tag that learn-claude-code and Claude Code put around what is left of a result on disk.
 fn is_persisted_output(block: &Block) -> bool {
-    matches!(block.kind, Kind::ToolResult(_)) && block.text().starts_with("<persisted-output>")
+    matches!(block.kind, BlockKind::ToolResult(_)) && block.text().starts_with("<persisted-output>")
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::tokens::block_sizes::Sizes;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Message, Origin, PairId, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Message, Origin, PairId, Role};
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
 
     /// Appends a message of the conversation: a new input message or a response.
     pub fn append(&mut self, message: &Message, without_thinking: bool) {
-        let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == Kind::Thinking);
+        let is_kept = |id: &&BlockId| !(without_thinking && self.block(**id).kind == BlockKind::Thinking);
         let blocks: Vec<_> = message.blocks.iter().filter(is_kept).copied().collect();
         if blocks.is_empty() {
             return;
@@ -270,7 +270,7 @@ impl<'a> Context<'a> {
         let blocks = message.blocks.into_iter().map(|block| match block {
             NewBlock::Existing(id) => id,
             NewBlock::Synthetic { wire, origin } => {
-                let block = Block { kind: Kind::Text, origin, line: 0, recorded_tokens: None, wire };
+                let block = Block { kind: BlockKind::Text, origin, line: 0, recorded_tokens: None, wire };
                 self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.plain, self.sizes)), None)
             }
         });
@@ -317,7 +317,7 @@ impl<'a> Context<'a> {
             *total += size;
         }
         for id in &message.blocks {
-            if let Kind::ToolUse(pair) = self.block(*id).kind {
+            if let BlockKind::ToolUse(pair) = self.block(*id).kind {
                 self.faults.add_tool_use(pair);
             }
         }
@@ -330,7 +330,7 @@ impl<'a> Context<'a> {
             *total -= size;
         }
         for id in &message.blocks {
-            if let Kind::ToolUse(pair) = self.block(*id).kind {
+            if let BlockKind::ToolUse(pair) = self.block(*id).kind {
                 self.faults.remove_tool_use(pair);
             }
         }

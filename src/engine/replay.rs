@@ -19,7 +19,7 @@ use crate::engine::size::Limits;
 use crate::engine::summarizer::Summarizer;
 use crate::tokens::block_sizes::Sizes;
 use crate::tokens::meter::Meter;
-use crate::transcript::conversation::{BlockId, Conversation, Kind, Message, Thinking};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Thinking};
 
 pub use estimate::{Record, RecordedRequests};
 
@@ -176,7 +176,7 @@ impl<'a> ReplayRun<'a, '_> {
         let context = &mut self.history.context;
         for message in (self.thinking_dropped.start(context).message..context.len()).rev() {
             let blocks = &context.messages()[message].blocks;
-            let stays = |id: &BlockId| context.block(*id).kind != Kind::Thinking;
+            let stays = |id: &BlockId| context.block(*id).kind != BlockKind::Thinking;
             let keep: Vec<_> = blocks.iter().copied().filter(stays).collect();
             if keep.len() < blocks.len() {
                 context.apply(Edit::Retain { message, keep }, Cause::Record);
@@ -189,7 +189,7 @@ impl<'a> ReplayRun<'a, '_> {
     fn run_compact_tool(&mut self, call: &CallState<'a>, response: &'a Message) {
         let (conversation, layers) = (self.runner.setup.conversation, &self.runner.setup.policy.layers);
         for block in response.blocks.iter().map(|id| conversation.block(*id)) {
-            let Kind::ToolUse(pair) = block.kind else { continue };
+            let BlockKind::ToolUse(pair) = block.kind else { continue };
             let name = &conversation.pair(pair).name;
             let waits = |when: &When| matches!(when, When::Tool(tool) if tool == name);
             if layers.iter().any(|layer| waits(&layer.when)) {

@@ -28,13 +28,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::client::{PROTOCOLS, Usage};
 use crate::llm::prompt::Prompt;
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::transcript::tool_access;
 
 /// One block of the input, or the part of it that the layer's limits let the summarizer see.
 #[derive(Debug, Clone)]
 pub struct InputBlock<'a> {
-    pub kind: Kind,
+    pub kind: BlockKind,
     pub origin: Origin,
     /// Name of the tool, for tool_use and tool_result; else empty.
     pub tool: &'a str,
@@ -57,7 +57,7 @@ impl<'a> InputBlock<'a> {
 
     /// Returns the path of the file that a tool was asked for.
     pub fn path(&self) -> Option<&'a str> {
-        tool_access::named(self.call?.field("input")?)
+        tool_access::named_path(self.call?.field("input")?)
     }
 }
 

@@ -33,7 +33,7 @@ mod token;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::transcript::conversation::{Block, Kind, Origin};
+use crate::transcript::conversation::{Block, BlockKind, Origin};
 pub use normalize::normal as plain;
 use quotes::Quotes;
 use scanner::Scanner;
@@ -125,14 +125,14 @@ pub fn texts(block: &Block, each: &mut dyn FnMut(&str)) {
 
 fn each_text(block: &Block, each: &mut dyn FnMut(&str, Quotes)) {
     match block.kind {
-        Kind::Thinking | Kind::Media => {}
-        Kind::Text if block.origin == Origin::Agent => each(&block.text(), Quotes::ANSWER),
-        Kind::Text | Kind::ToolResult(_) => each(&block.text(), Quotes::None),
-        Kind::ToolUse(_) => {
+        BlockKind::Thinking | BlockKind::Media => {}
+        BlockKind::Text if block.origin == Origin::Agent => each(&block.text(), Quotes::ANSWER),
+        BlockKind::Text | BlockKind::ToolResult(_) => each(&block.text(), Quotes::None),
+        BlockKind::ToolUse(_) => {
             let input = block.field("input").unwrap_or(&Value::Null);
             strings(input, "", &mut |key, text| each(text, Quotes::of_input(key, text)));
         }
-        Kind::Other => strings(&block.wire, "", &mut |key, text| {
+        BlockKind::Other => strings(&block.wire, "", &mut |key, text| {
             if !UNREAD.contains(&key) {
                 each(text, Quotes::None);
             }
@@ -143,7 +143,8 @@ fn each_text(block: &Block, each: &mut dyn FnMut(&str, Quotes)) {
 /// Whether each line of a block, whose text is given, holds the same facts by itself: no quotation goes over lines, and nothing is
 /// left out. Only what is *said* of a file's name depends on the whole block.
 pub fn is_read_by_line(block: &Block, text: &str) -> bool {
-    let is_text = matches!(block.kind, Kind::Text if block.origin != Origin::Agent) || matches!(block.kind, Kind::ToolResult(_));
+    let is_text =
+        matches!(block.kind, BlockKind::Text if block.origin != Origin::Agent) || matches!(block.kind, BlockKind::ToolResult(_));
     is_text && text.len() <= normalize::MOST
 }
 

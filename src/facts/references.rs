@@ -19,7 +19,7 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::{self, FactKind, FactMatch};
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind, Origin};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::util::csr::Rows;
 
 pub use chance_baseline::Placebo;
@@ -84,7 +84,7 @@ impl Provenance {
     pub fn of(block: &Block) -> Self {
         match (block.kind, block.origin) {
             (_, Origin::Compaction) => Self::Summary,
-            (Kind::ToolResult(_), _) => Self::Tool,
+            (BlockKind::ToolResult(_), _) => Self::Tool,
             (_, Origin::Agent) => Self::Own,
             _ => Self::User,
         }

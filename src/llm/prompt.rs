@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::util::template::{asks_for, fill};
+use crate::util::template::{fill, has_placeholder};
 use crate::util::text::did_you_mean;
 
 /// The instructions of a summarizer, and how to extract the summary from its answer.
@@ -114,7 +114,7 @@ impl Instructions {
                 let known: Vec<_> = PROMPTS.iter().map(|kind| kind.name).collect();
                 Err(format!("there is no prompt `{name}`{}", did_you_mean(name, &known)))
             }
-            Self::Own(own) if !asks_for(&own.user, "conversation") => {
+            Self::Own(own) if !has_placeholder(&own.user, "conversation") => {
                 Err("`prompt.user` needs the placeholder `{conversation}`: the summarizer would read nothing".to_owned())
             }
             _ => Ok(()),
@@ -187,7 +187,7 @@ mod tests {
             assert!(!prompt.about.is_empty() && !prompt.source.is_empty(), "{} says what it is", kind.name);
             let named = Instructions::Named(kind.name.to_owned());
             assert_eq!((named.check(), named.prompt()), (Ok(()), &prompt), "{}", kind.name);
-            assert!(asks_for(&prompt.user, "conversation"), "{}", kind.name);
+            assert!(has_placeholder(&prompt.user, "conversation"), "{}", kind.name);
             assert!(prompt.user("TALK", None).contains("<conversation>\nTALK\n</conversation>"), "{}", kind.name);
         }
     }

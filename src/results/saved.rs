@@ -29,7 +29,7 @@ pub use comparison::{ComparisonRow, Statistics};
 pub use cost::{BreakRow, CheckRow, CostlyBreak};
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
-pub use spending::{SpendingRow, of_answers, of_cassette};
+pub use spending::{SpendingRow, answer_spending, cassette_spending};
 pub use summarizer::{Spread, SummarizerRow};
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Accumulator;

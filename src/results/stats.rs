@@ -21,19 +21,19 @@ pub use resample::{Resamples, interval};
 pub use samples::Samples;
 
 /// Number of bootstrap resamples. With this many, the ends of a 95 % interval are exact to a tenth of its width.
-pub const DRAWS: usize = 2_000;
+pub const RESAMPLES: usize = 2_000;
 
 /// Number of random swap patterns in the permutation test if not all patterns are tried. A p-value of .05 is then exact to .002.
-pub const FLIPS: usize = 10_000;
+pub const SIGN_PATTERNS: usize = 10_000;
 
 /// Nominal coverage of the intervals.
 pub const LEVEL: f64 = 0.95;
 
 /// Minimum number of sessions for intervals and tests. The smallest p-value that five sessions can give is 2 ÷ 2⁵ = .0625.
-pub const FEWEST: usize = 6;
+pub const MIN_SESSIONS: usize = 6;
 
 /// With fewer sessions, reports warn that intervals are too narrow.
-pub const FEW: usize = 40;
+pub const FEW_SESSIONS: usize = 40;
 
 /// Actual coverage of intervals with nominal 95 %, as `(sessions, coverage of totals, coverage of differences)`.
 ///

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use self::notation::Notation;
 use self::tokens::Vocabulary;
-use crate::transcript::conversation::{Block, Kind, Role};
+use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::text::{has_stand_ins, lone_surrogate};
 
 pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
@@ -140,7 +140,7 @@ impl SizeUnit {
     /// Returns the size of the text that the model reads of a block; for a tool_use, that is its name and its input as JSON.
     fn model_text_size(self, block: &Block) -> u64 {
         let name = match block.kind {
-            Kind::ToolUse(_) => block.wire.get("name").and_then(|name| name.as_str()).unwrap_or_default(),
+            BlockKind::ToolUse(_) => block.wire.get("name").and_then(|name| name.as_str()).unwrap_or_default(),
             _ => "",
         };
         self.text(name) + self.text(&block.text())
@@ -186,11 +186,11 @@ impl From<SizeUnit> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::conversation::{Builder, Origin, Thinking};
+    use crate::transcript::conversation::{ConversationBuilder, Origin, Thinking};
     use serde_json::{Value, json};
 
     fn block(wire: Value) -> Block {
-        let mut builder = Builder::new("main", "test", Thinking::All);
+        let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
         let id = builder.block(wire, Origin::Agent, 1);
         builder.so_far().block(id).clone()
     }

@@ -1,6 +1,6 @@
 //! A conversation of one agent: messages, blocks and calls, normalised so that an API would accept them.
 //!
-//! It does not change after it was read. [`Builder`] ensures these invariants:
+//! It does not change after it was read. [`ConversationBuilder`] ensures these invariants:
 //! * A [`BlockId`] is an index into [`Conversation::blocks`]. No block is in two messages.
 //! * Every recorded response is a message of its own. [`Conversation::calls`] lists the responses in ascending order.
 //! * A [`PairId`] connects the tool_use and the tool_result of one tool call.
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use builder::Builder;
+pub use builder::ConversationBuilder;
 pub use pieces::SourceFile;
 pub use usage::Usage;
 
@@ -54,7 +54,7 @@ impl Role {
 
 /// The kind of a block, from its `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum BlockKind {
     Text,
     Thinking,
     ToolUse(PairId),
@@ -85,7 +85,7 @@ pub enum Origin {
 /// One content block of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    pub kind: Kind,
+    pub kind: BlockKind,
     pub origin: Origin,
     /// Line of the transcript from which it was read, from 1; 0 for blocks that layers create.
     pub line: u32,
@@ -100,12 +100,12 @@ impl Block {
     /// joined by newlines. Empty for media.
     pub fn text(&self) -> Cow<'_, str> {
         match self.kind {
-            Kind::Text => self.str_field("text"),
-            Kind::Thinking => self.str_field("thinking"),
-            Kind::ToolUse(_) => Cow::Owned(self.wire.get("input").map(Value::to_string).unwrap_or_default()),
-            Kind::ToolResult(_) => result_text(self.field("content")),
-            Kind::Media => Cow::Borrowed(""),
-            Kind::Other => Cow::Owned(self.wire.to_string()),
+            BlockKind::Text => self.str_field("text"),
+            BlockKind::Thinking => self.str_field("thinking"),
+            BlockKind::ToolUse(_) => Cow::Owned(self.wire.get("input").map(Value::to_string).unwrap_or_default()),
+            BlockKind::ToolResult(_) => result_text(self.field("content")),
+            BlockKind::Media => Cow::Borrowed(""),
+            BlockKind::Other => Cow::Owned(self.wire.to_string()),
         }
     }
 
@@ -307,12 +307,12 @@ impl Conversation {
 
     /// Returns the number of tool_use blocks, recorded compactions unrolled.
     pub fn tool_uses(&self) -> usize {
-        self.count(|block| matches!(block.kind, Kind::ToolUse(_)))
+        self.count(|block| matches!(block.kind, BlockKind::ToolUse(_)))
     }
 
     /// Returns the number of recorded tool_result blocks, without placeholders.
     pub fn tool_results(&self) -> usize {
-        self.count(|block| matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::Placeholder)
+        self.count(|block| matches!(block.kind, BlockKind::ToolResult(_)) && block.origin != Origin::Placeholder)
     }
 
     fn count(&self, matches: impl Fn(&Block) -> bool) -> usize {

@@ -55,7 +55,7 @@ impl<'a> Access<'a> {
 }
 
 /// Returns the file, folder or URL in a top-level path argument of a tool call.
-pub fn named(input: &Value) -> Option<&str> {
+pub fn named_path(input: &Value) -> Option<&str> {
     // Inputs have few fields, so a linear search is faster than hashing every name.
     let fields = input.as_object()?;
     PATH_KEYS.iter().find_map(|name| fields.iter().find(|(known, _)| known == name)?.1.as_str())
@@ -123,7 +123,7 @@ const WRITE_TOOL_WORDS: [&str; 12] =
 const SHELL_TOOL_WORDS: [&str; 6] = ["bash", "shell", "terminal", "command", "exec", "console"];
 
 /// Returns what a call of this tool with this input reads and writes.
-pub fn of<'a>(tool: &str, input: &'a Value) -> Access<'a> {
+pub fn access_of<'a>(tool: &str, input: &'a Value) -> Access<'a> {
     match input {
         Value::String(text) => text_access(tool, text),
         Value::Object(fields) => fields_access(tool, fields, true),
@@ -175,18 +175,18 @@ fn fields_access<'a>(tool: &str, fields: &'a Map<String, Value>, is_outer: bool)
     for inner in nested(WRAPPER_KEYS).filter_map(Value::as_object) {
         access.extend(fields_access(tool, inner, false));
     }
-    let named = paths(fields, PATH_KEYS).next();
+    let named_path = paths(fields, PATH_KEYS).next();
     let command = COMMAND_KEYS.iter().find_map(|key| fields.get(*key));
     match command.and_then(Value::as_str) {
-        Some("view") if named.is_some() => access.reads.extend(named),
-        Some(verb) if named.is_some() && EDITOR_WRITE_VERBS.contains(&verb) => access.writes.extend(named),
+        Some("view") if named_path.is_some() => access.reads.extend(named_path),
+        Some(verb) if named_path.is_some() && EDITOR_WRITE_VERBS.contains(&verb) => access.writes.extend(named_path),
         // A path next to a command is the working directory.
         _ if command.is_some() => access.extend(command_access(command)),
         _ => {
             let texts = |keys: &'static [&'static str]| keys.iter().filter_map(|key| fields.get(*key)?.as_str());
             if let Some(text) = texts(PROGRAM_KEYS).find(|text| program::calls_tools(text)) {
                 access.extend(program_access(text));
-            } else if named.is_none() {
+            } else if named_path.is_none() {
                 access.writes.extend(texts(PATCH_KEYS).flat_map(patch::targets));
             }
             let mut listed = Vec::new();
@@ -197,7 +197,7 @@ fn fields_access<'a>(tool: &str, fields: &'a Map<String, Value>, is_outer: bool)
                 }
             }
             if is_write(tool, fields) {
-                access.writes.extend(named.into_iter().chain(listed).filter(|path| !is_url(path)));
+                access.writes.extend(named_path.into_iter().chain(listed).filter(|path| !is_url(path)));
             } else if !sends_data(fields) {
                 access.reads.extend(paths(fields, PATH_KEYS).chain(listed));
             }

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 /// Returns the schema of a type, without references. It is draft 7, because TOML editors read that.
-pub fn of<T: JsonSchema>() -> Value {
+pub fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     tidy(&mut schema);

@@ -27,7 +27,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 /// Returns whether a template has the hole `{name}`.
-pub fn asks_for(template: &str, name: &str) -> bool {
+pub fn has_placeholder(template: &str, name: &str) -> bool {
     template.contains(&format!("{{{name}}}"))
 }
 

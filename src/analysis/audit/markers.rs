@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 use serde::Serialize;
 
-use crate::transcript::conversation::{Block, Conversation, Kind, Origin};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Origin};
 
 /// The position of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,10 +125,10 @@ fn in_block(block: &Block) -> Vec<usize> {
         RegexSet::new(MARKERS.iter().map(|marker| pattern(marker.at, marker.text))).expect("the table holds patterns")
     });
     let fits = |at: At| match (block.kind, block.origin) {
-        (Kind::ToolResult(_), _) => matches!(at, At::Result | At::WholeResult | At::ResultLine | At::InResult),
-        (Kind::ToolUse(_), _) => at == At::Argument,
-        (Kind::Text, Origin::Agent) => at == At::Answer,
-        (Kind::Text, _) => matches!(at, At::Text | At::WholeText),
+        (BlockKind::ToolResult(_), _) => matches!(at, At::Result | At::WholeResult | At::ResultLine | At::InResult),
+        (BlockKind::ToolUse(_), _) => at == At::Argument,
+        (BlockKind::Text, Origin::Agent) => at == At::Answer,
+        (BlockKind::Text, _) => matches!(at, At::Text | At::WholeText),
         _ => false,
     };
     let text = block.text();
@@ -155,10 +155,10 @@ pub fn pattern_of(text: &str) -> Regex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::conversation::{Builder, Thinking, text_wire};
+    use crate::transcript::conversation::{ConversationBuilder, Thinking, text_wire};
 
     fn systems(wire: serde_json::Value, origin: Origin) -> Vec<&'static str> {
-        let mut builder = Builder::new("main", "messages", Thinking::All);
+        let mut builder = ConversationBuilder::new("main", "messages", Thinking::All);
         builder.block(wire, origin, 7);
         marks([&builder.finish()]).iter().map(|mark| mark.system).collect()
     }

@@ -9,7 +9,7 @@ use regex::Regex;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::markers::pattern_of;
-use crate::transcript::conversation::{Conversation, Kind, Message, Role};
+use crate::transcript::conversation::{BlockKind, Conversation, Message, Role};
 
 /// Digest of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn digests<'a>(conversations: impl IntoIterator<Item = &'a Conversation>, by
             line: message.line,
             digest: hash(conversation, message),
             answer: message.role == Role::Assistant,
-            calls: kinds().any(|kind| matches!(kind, Kind::ToolUse(_))),
+            calls: kinds().any(|kind| matches!(kind, BlockKind::ToolUse(_))),
             bytes: size / messages_on_line.get(line).copied().unwrap_or(1).max(1),
             archive_marker: archive_marker(conversation, message),
         }
@@ -71,17 +71,17 @@ fn hash(conversation: &Conversation, message: &Message) -> u64 {
     for id in &message.blocks {
         let block = conversation.block(*id);
         let (tag, pair) = match block.kind {
-            Kind::Text => (0, None),
-            Kind::Thinking => (1, None),
-            Kind::ToolUse(pair) => (2, Some(pair)),
-            Kind::ToolResult(pair) => (3, Some(pair)),
-            Kind::Media => (4, None),
-            Kind::Other => (5, None),
+            BlockKind::Text => (0, None),
+            BlockKind::Thinking => (1, None),
+            BlockKind::ToolUse(pair) => (2, Some(pair)),
+            BlockKind::ToolResult(pair) => (3, Some(pair)),
+            BlockKind::Media => (4, None),
+            BlockKind::Other => (5, None),
         };
         hash.write_u8(tag);
         hash.write(pair.map_or("", |pair| conversation.pair(pair).id.as_str()).as_bytes());
         match block.kind {
-            Kind::Media => hash.write(block.wire.to_string().as_bytes()),
+            BlockKind::Media => hash.write(block.wire.to_string().as_bytes()),
             _ => hash.write(block.text().as_bytes()),
         }
     }
@@ -96,7 +96,7 @@ fn archive_marker(conversation: &Conversation, message: &Message) -> Option<Arch
     if message.role != Role::User {
         return None;
     }
-    let block = message.blocks.first().map(|id| conversation.block(*id)).filter(|block| block.kind == Kind::Text)?;
+    let block = message.blocks.first().map(|id| conversation.block(*id)).filter(|block| block.kind == BlockKind::Text)?;
     let text = block.text();
     let archived =
         |pattern: &Regex, group| Some(ArchiveMarker::Archived(pattern.captures(&text)?.get(group)?.as_str().to_owned()));

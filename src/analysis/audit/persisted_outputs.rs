@@ -11,7 +11,7 @@ use super::place::Place;
 use super::tree::{Entry, EntryKind, Index, PathMatch};
 use crate::findings::rules::spilled;
 use crate::findings::{Finding, Level};
-use crate::transcript::conversation::{Block, Kind};
+use crate::transcript::conversation::{Block, BlockKind};
 
 /// The content of a marker.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ pub fn marker(block: &Block) -> Option<PersistedOutputMarker> {
     static CLAUDE: LazyLock<Regex> =
         LazyLock::new(|| pattern_of("<persisted-output>\nOutput too large ({}). Full output saved to: {}\n"));
     static EARLIER: LazyLock<Regex> = LazyLock::new(|| pattern_of("[Earlier tool result saved at {}]"));
-    if !matches!(block.kind, Kind::ToolResult(_)) {
+    if !matches!(block.kind, BlockKind::ToolResult(_)) {
         return None;
     }
     let text = block.text();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::transcript::conversation::{Block, Conversation, Kind, Origin};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Origin};
 
 /// A place in a transcript or another file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -30,14 +30,14 @@ pub fn blocks(conversation: &Conversation) -> Vec<(&Block, Place)> {
 /// Returns the kind of a block as a readable name.
 fn kind_name(block: &Block) -> &'static str {
     match (block.kind, block.origin) {
-        (Kind::Thinking, _) => "thinking",
-        (Kind::ToolUse(_), _) => "tool use",
-        (Kind::ToolResult(_), _) => "tool result",
-        (Kind::Media, _) => "image or document",
-        (Kind::Other, _) => "other",
-        (Kind::Text, Origin::Agent) => "assistant text",
-        (Kind::Text, Origin::User) => "typed text",
-        (Kind::Text, Origin::Compaction) => "summary",
-        (Kind::Text, _) => "injected text",
+        (BlockKind::Thinking, _) => "thinking",
+        (BlockKind::ToolUse(_), _) => "tool use",
+        (BlockKind::ToolResult(_), _) => "tool result",
+        (BlockKind::Media, _) => "image or document",
+        (BlockKind::Other, _) => "other",
+        (BlockKind::Text, Origin::Agent) => "assistant text",
+        (BlockKind::Text, Origin::User) => "typed text",
+        (BlockKind::Text, Origin::Compaction) => "summary",
+        (BlockKind::Text, _) => "injected text",
     }
 }

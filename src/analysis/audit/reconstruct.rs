@@ -20,7 +20,7 @@ use super::message_digest::MessageDigest;
 use super::totals::ARCHIVES;
 use super::tree::folder;
 use crate::transcript::conversation::{
-    BlockId, Builder, Compaction, Conversation, Kind, Message, Origin, RecordedEdit, Role, SourceFile,
+    BlockId, BlockKind, Compaction, Conversation, ConversationBuilder, Message, Origin, RecordedEdit, Role, SourceFile,
 };
 
 /// The format of archives.
@@ -70,7 +70,7 @@ pub fn reconstruct<'a>(archives: &'a [Archive<'a>]) -> (Vec<Session<'a>>, Vec<&'
 
 /// A session that later archives may continue.
 struct OpenSession<'a> {
-    builder: Builder,
+    builder: ConversationBuilder,
     archives: Vec<&'a Archive<'a>>,
     compacted_archives: Vec<&'a Conversation>,
     /// Blocks of the session for each message of the last archive; empty for the markers in a copy.
@@ -83,7 +83,8 @@ struct OpenSession<'a> {
 
 impl<'a> OpenSession<'a> {
     fn new(archive: &'a Archive<'a>) -> Self {
-        let mut builder = Builder::new(&archive.conversation.name, archive.conversation.format, archive.conversation.thinking);
+        let mut builder =
+            ConversationBuilder::new(&archive.conversation.name, archive.conversation.format, archive.conversation.thinking);
         if let Some(system) = &archive.conversation.system {
             builder.set_system(system.clone());
         }
@@ -256,7 +257,7 @@ fn keys(archive: &Archive) -> Vec<u64> {
     let Archive { conversation, digests, .. } = archive;
     let key = |(message, digest): (&Message, &MessageDigest)| {
         let mut answered = message.blocks.iter().filter_map(|id| match conversation.block(*id).kind {
-            Kind::ToolResult(pair) => Some(&conversation.pair(pair).id),
+            BlockKind::ToolResult(pair) => Some(&conversation.pair(pair).id),
             _ => None,
         });
         let Some(first) = answered.next() else { return digest.digest };

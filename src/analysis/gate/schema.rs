@@ -8,7 +8,7 @@ use crate::util::json_schema;
 
 /// Returns the schema of a suite file, with the columns for completion.
 pub fn schema() -> Value {
-    let mut schema = json_schema::of::<SuiteFile>();
+    let mut schema = json_schema::schema_of::<SuiteFile>();
     schema["title"] = "A suite file of recompact".into();
     let ids = column::ids();
     let any = ids.iter().map(|id| id.replace('.', r"\.")).collect::<Vec<_>>().join("|");

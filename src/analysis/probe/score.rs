@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::metrics::column::{Aggregation, Column, Direction, Unit};
 use crate::results::saved::Accumulator;
-use crate::results::stats::{DRAWS, FEWEST, LEVEL, Resamples, interval};
+use crate::results::stats::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, interval};
 
 /// Number of questions by the retention metric and by the model's answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -21,7 +21,7 @@ pub struct Table {
 pub struct Estimate {
     /// `None` if the number is undefined, for example because one of the judges always says the same.
     pub value: Option<f64>,
-    /// Bootstrap interval at [`LEVEL`]; `None` with fewer sessions than [`FEWEST`].
+    /// Bootstrap interval at [`LEVEL`]; `None` with fewer sessions than [`MIN_SESSIONS`].
     pub interval: Option<[f64; 2]>,
 }
 
@@ -73,7 +73,7 @@ impl Agreement {
     /// Computes the agreement over the tables of all sessions. Resamples the sessions for the intervals.
     pub fn of(sessions: &[Table], seed: u64) -> Self {
         let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
-        let draws = if sessions.len() < FEWEST { 0 } else { DRAWS };
+        let draws = if sessions.len() < MIN_SESSIONS { 0 } else { RESAMPLES };
         let resamples = Resamples::new(sessions.len(), draws, seed);
         let column = Column::counted("questions", Unit::Count, Direction::Neither, Aggregation::Sum, "");
         let resampled = cells.map(|cell| {

@@ -9,7 +9,7 @@ use crate::engine::journal::Request;
 use crate::engine::policy::{Policy, preset};
 use crate::engine::replay::Observer;
 use crate::engine::summarizer::{Utterance, dialogue};
-use crate::transcript::conversation::Kind;
+use crate::transcript::conversation::BlockKind;
 use crate::transcript::format::Reading;
 
 /// A spot with the text of its request.
@@ -67,7 +67,7 @@ impl Observer for RequestWriter {
             let blocks = context.messages().iter().flat_map(|message| &message.blocks).map(|id| context.block(*id));
             *text = dialogue(blocks.map(|block| {
                 let tool = match block.kind {
-                    Kind::ToolUse(pair) | Kind::ToolResult(pair) => context.tool_name(pair),
+                    BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => context.tool_name(pair),
                     _ => "",
                 };
                 Utterance { kind: block.kind, origin: block.origin, tool, is_error: block.is_error(), text: block.text() }

@@ -14,7 +14,7 @@ use crate::facts::references::{Placebo, Provenance, References};
 use crate::metrics::metric::{self, CHANCE, MetricInput};
 use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Miss, Retention, Share};
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
-use crate::transcript::conversation::{Conversation, Kind};
+use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
 
 /// Maximum number of other sessions for the placebo. Their median counts, because one of them may be a copy of the same
@@ -88,7 +88,7 @@ fn text_around(conversation: &Conversation, references: &References, missed: &Mi
     let (block, fact) = (conversation.block(missed.origin), &references.facts[missed.fact as usize].text);
     let text = match block.kind {
         // The string that contains it, not the JSON around it.
-        Kind::ToolUse(_) => {
+        BlockKind::ToolUse(_) => {
             block.field("input").and_then(|input| first_string_with(input, fact)).map_or_else(|| block.text(), Cow::Borrowed)
         }
         _ => block.text(),
@@ -97,7 +97,7 @@ fn text_around(conversation: &Conversation, references: &References, missed: &Mi
     // do not apply.
     let by_line = || {
         let seen = references.in_block(missed.origin).iter().find(|seen| seen.tracked == missed.fact)?;
-        let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, Kind::ToolUse(_)))?;
+        let line = text.lines().nth(seen.line as usize).filter(|_| !matches!(block.kind, BlockKind::ToolUse(_)))?;
         Some(around(line, 0..0, CONTEXT_CHARS))
     };
     match text.find(fact.as_str()) {
@@ -138,7 +138,7 @@ fn miss_row(
         weight: missed.weight,
         stale: missed.stale,
         origin: match origin.kind {
-            Kind::ToolUse(pair) | Kind::ToolResult(pair) => conversation.pair(pair).name.clone(),
+            BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => conversation.pair(pair).name.clone(),
             _ => Provenance::of(origin).name().to_owned(),
         },
         origin_line: origin.line,

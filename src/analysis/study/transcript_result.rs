@@ -11,7 +11,7 @@ use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{
-    CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, of_answers, summarise,
+    CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, answer_spending, summarise,
 };
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::{Note, Reading};
@@ -84,7 +84,7 @@ pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Resu
         traces,
         looked_for: finding_ids(study),
         findings,
-        spending: of_answers(&paid, &study.prices),
+        spending: answer_spending(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
         notes,
         ..Results::default()

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::metrics::column::{Aggregation, Column};
 use crate::results::saved::{Accumulator, Objective};
-use crate::results::stats::{DRAWS, FEWEST, Resamples};
+use crate::results::stats::{MIN_SESSIONS, RESAMPLES, Resamples};
 
 use super::objective::losses;
 use super::pareto::dominates;
@@ -24,15 +24,15 @@ pub fn dominated(
     seed: u64,
 ) -> Vec<Option<f64>> {
     let sessions = all.iter().flatten().map(Vec::len).max().unwrap_or(0);
-    if sessions < FEWEST || columns.iter().any(|column| column.combine == Aggregation::Max) {
+    if sessions < MIN_SESSIONS || columns.iter().any(|column| column.combine == Aggregation::Max) {
         return vec![None; members.len()];
     }
-    let resamples = Resamples::new(sessions, DRAWS, seed);
+    let resamples = Resamples::new(sessions, RESAMPLES, seed);
     let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
     // Losses of one candidate, by resample. Those of all candidates at once would need too much memory.
     let drawn = |added: &BySession| -> Vec<Vec<f64>> {
         let totals: Vec<_> = columns.iter().zip(added).map(|(column, added)| resamples.totals(column, added)).collect();
-        (0..DRAWS).map(|draw| losses(objectives, totals.iter().map(|of| of.get(draw).copied().flatten()))).collect()
+        (0..RESAMPLES).map(|draw| losses(objectives, totals.iter().map(|of| of.get(draw).copied().flatten()))).collect()
     };
     let member_losses: Vec<Vec<Vec<f64>>> = members.par_iter().map(|at| drawn(&all[*at])).collect();
     let dominates_in = |other: &BySession| -> Vec<bool> {
@@ -40,11 +40,11 @@ pub fn dominated(
         let pairs = member_losses.iter().flat_map(|own| own.iter().zip(&other));
         pairs.map(|(own, other)| dominates(other, own, &epsilons)).collect()
     };
-    let none = || vec![false; member_losses.len() * DRAWS];
+    let none = || vec![false; member_losses.len() * RESAMPLES];
     let either = |one: Vec<bool>, other: Vec<bool>| one.iter().zip(other).map(|(a, b)| a | b).collect();
     let is_dominated = all.par_iter().map(dominates_in).reduce(none, either);
-    let share = |draws: &[bool]| draws.iter().filter(|is_dominated| **is_dominated).count() as f64 / DRAWS as f64;
-    is_dominated.chunks(DRAWS).map(|draws| Some(share(draws))).collect()
+    let share = |draws: &[bool]| draws.iter().filter(|is_dominated| **is_dominated).count() as f64 / RESAMPLES as f64;
+    is_dominated.chunks(RESAMPLES).map(|draws| Some(share(draws))).collect()
 }
 
 #[cfg(test)]

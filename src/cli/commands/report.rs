@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::llm::client::Cassette;
-use recompact::results::saved::{Results, VERSION, of_cassette};
+use recompact::results::saved::{Results, VERSION, cassette_spending};
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
@@ -55,6 +55,6 @@ impl Report {
         }
         self.output.needs_findings(false)?;
         let (prices, _) = self.pricing.load()?;
-        self.output.results(&Results { version: VERSION, spending: of_cassette(&entries, &prices), ..Results::default() })
+        self.output.results(&Results { version: VERSION, spending: cassette_spending(&entries, &prices), ..Results::default() })
     }
 }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 use super::{Cause, Change, ChangeKind, Context};
 use crate::tokens::block_sizes::Sizes;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 
 /// A block that a layer wrote.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Context<'_> {
         let kind = self.block(old).kind;
         let rewritten = self.rewritten(old, field, value, self.messages[message].plain);
         let new = self.add_synthetic(rewritten, Some(old));
-        if kind == Kind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
+        if kind == BlockKind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
             self.faults.invalidate_from(message);
         }
         self.faults.replace_block(message, old, new);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::Cause;
 use super::message::ContextMessage;
-use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FaultKind {
@@ -140,7 +140,7 @@ impl<'l, 'a> FaultScan<'l, 'a> {
     fn scan_turns(&mut self, from: usize) {
         let messages = self.messages;
         for (.., kind) in self.blocks(from..messages.len()) {
-            if let Kind::ToolUse(pair) = kind {
+            if let BlockKind::ToolUse(pair) = kind {
                 self.uses[pair.index()] -= 1;
             }
         }
@@ -164,14 +164,14 @@ impl<'l, 'a> FaultScan<'l, 'a> {
         }
         for (message, block, kind) in self.blocks(turn) {
             match kind {
-                Kind::ToolUse(pair) => {
+                BlockKind::ToolUse(pair) => {
                     match self.uses[pair.index()] {
                         0 => self.pending.push(PendingCall { pair, block, message, answered: false }),
                         _ => self.add_fault(FaultKind::DuplicateId, block, message),
                     }
                     self.uses[pair.index()] += 1;
                 }
-                Kind::Text => self.check_text(block, message),
+                BlockKind::Text => self.check_text(block, message),
                 _ => {}
             }
         }
@@ -182,9 +182,9 @@ impl<'l, 'a> FaultScan<'l, 'a> {
         let mut other_block_before = false;
         let mut results_without_call = BTreeSet::new();
         for (message, block, kind) in self.blocks(turn) {
-            let Kind::ToolResult(pair) = kind else {
+            let BlockKind::ToolResult(pair) = kind else {
                 other_block_before = true;
-                if kind == Kind::Text {
+                if kind == BlockKind::Text {
                     self.check_text(block, message);
                 }
                 continue;
@@ -216,7 +216,7 @@ impl<'l, 'a> FaultScan<'l, 'a> {
     }
 
     /// Yields the blocks of some messages, each with the index of its message.
-    fn blocks(&self, messages: Range<usize>) -> impl Iterator<Item = (usize, BlockId, Kind)> + use<'l, 'a> {
+    fn blocks(&self, messages: Range<usize>) -> impl Iterator<Item = (usize, BlockId, BlockKind)> + use<'l, 'a> {
         let (all, block) = (self.messages, self.block);
         messages.flat_map(move |message| all[message].blocks.iter().map(move |id| (message, *id, block(*id).kind)))
     }

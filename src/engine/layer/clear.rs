@@ -40,7 +40,7 @@ use super::result_filter::{Candidate, results_from};
 use super::{BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
-use crate::transcript::conversation::{Block, Kind, Role};
+use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::template::fill;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +175,7 @@ fn find_call_with_input(context: &Context, candidate: &Candidate) -> Option<Bloc
     let mut turn =
         before.skip_while(|(_, message)| message.role == Role::User).take_while(|(_, message)| message.role == Role::Assistant);
     turn.find_map(|(index, message)| {
-        let block = message.blocks.iter().position(|id| context.block(*id).kind == Kind::ToolUse(candidate.pair))?;
+        let block = message.blocks.iter().position(|id| context.block(*id).kind == BlockKind::ToolUse(candidate.pair))?;
         let input = context.block(message.blocks[block]).field("input")?;
         input.as_object().is_none_or(|fields| !fields.is_empty()).then_some(BlockPosition { message: index, block })
     })

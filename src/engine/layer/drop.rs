@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LayerInput, Proposal};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
-use crate::transcript::conversation::{BlockId, Kind, Origin, PairId, Role};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,10 +180,10 @@ impl CutRule {
 /// the messages behind it.
 fn remove_split_pairs(context: &Context, head: usize, tail: usize) -> (Option<Edit>, Vec<Edit>) {
     let messages = context.messages();
-    let pairs_in = |messages: &[ContextMessage], pair_of: fn(Kind) -> Option<PairId>| -> BTreeSet<PairId> {
+    let pairs_in = |messages: &[ContextMessage], pair_of: fn(BlockKind) -> Option<PairId>| -> BTreeSet<PairId> {
         messages.iter().flat_map(|message| &message.blocks).filter_map(|id| pair_of(context.block(*id).kind)).collect()
     };
-    let without_halves = |message: usize, pair_of: fn(Kind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
+    let without_halves = |message: usize, pair_of: fn(BlockKind) -> Option<PairId>, partners: &BTreeSet<PairId>| {
         let stays = |id: &BlockId| pair_of(context.block(*id).kind).is_none_or(|pair| partners.contains(&pair));
         let keep: Vec<_> = messages[message].blocks.iter().copied().filter(stays).collect();
         (keep.len() < messages[message].blocks.len()).then_some(Edit::Retain { message, keep })
@@ -196,20 +196,20 @@ fn remove_split_pairs(context: &Context, head: usize, tail: usize) -> (Option<Ed
     (before, behind.into_iter().rev().collect())
 }
 
-fn tool_use_pair(kind: Kind) -> Option<PairId> {
-    if let Kind::ToolUse(pair) = kind { Some(pair) } else { None }
+fn tool_use_pair(kind: BlockKind) -> Option<PairId> {
+    if let BlockKind::ToolUse(pair) = kind { Some(pair) } else { None }
 }
 
-fn tool_result_pair(kind: Kind) -> Option<PairId> {
-    if let Kind::ToolResult(pair) = kind { Some(pair) } else { None }
+fn tool_result_pair(kind: BlockKind) -> Option<PairId> {
+    if let BlockKind::ToolResult(pair) = kind { Some(pair) } else { None }
 }
 
 fn holds_results(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolResult(_)))
+    message.role == Role::User && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolResult(_)))
 }
 
 fn uses_tools(context: &Context, message: &ContextMessage) -> bool {
-    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, Kind::ToolUse(_)))
+    message.role == Role::Assistant && message.blocks.iter().any(|id| matches!(context.block(*id).kind, BlockKind::ToolUse(_)))
 }
 
 /// Returns where the current turn begins: at the newest typed message, or earlier if that message also holds tool results.
@@ -224,9 +224,9 @@ fn remove_tool_work(input: &LayerInput) -> Vec<Edit> {
     let mut final_reply = true;
     let mut edits = Vec::new();
     for (index, message) in context.messages().iter().enumerate().take(turn_start(context)).rev() {
-        let stays = |origin: Origin, kind: Kind| match message.role {
+        let stays = |origin: Origin, kind: BlockKind| match message.role {
             Role::User => matches!(origin, Origin::User | Origin::Compaction),
-            Role::Assistant => final_reply && kind == Kind::Text,
+            Role::Assistant => final_reply && kind == BlockKind::Text,
         };
         let blocks = message.blocks.iter().copied();
         let keep: Vec<_> = blocks.filter(|id| stays(context.block(*id).origin, context.block(*id).kind)).collect();

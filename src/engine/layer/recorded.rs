@@ -19,7 +19,7 @@ use super::result_filter::results_from;
 use super::{BlockPosition, LayerInput, LayerState, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::engine::layer::RestoredSummary;
-use crate::transcript::conversation::{Kind, Message, Origin, PairId, RecordedEdit};
+use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, RecordedEdit};
 
 /// The layer `recorded`; it has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ fn restored_summary(input: &LayerInput, compaction: usize, span: Range<usize>) -
     let (context, conversation) = (input.context, input.context.conversation());
     let edit = &conversation.compactions[compaction].edit;
     let remaining = edit.messages().iter().flat_map(|message| &message.blocks).map(|id| conversation.block(*id));
-    let mut own_texts = remaining.filter(|block| block.kind == Kind::Text && block.origin == Origin::Compaction);
+    let mut own_texts = remaining.filter(|block| block.kind == BlockKind::Text && block.origin == Origin::Compaction);
     let text = own_texts.next().filter(|_| !edit.is_encrypted(conversation))?.text();
     let blocks = || context.messages()[span.clone()].iter().flat_map(|message| &message.blocks).copied();
     let (synthetic, recorded): (Vec<_>, Vec<_>) = blocks().partition(|id| context.is_synthetic(*id));

@@ -24,7 +24,7 @@ use super::result_filter::results_from;
 use super::summarize::clip;
 use super::{BlockPosition, LayerInput, Proposal};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
-use crate::transcript::conversation::{Kind, Origin, Role, text_wire};
+use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
 use crate::util::template::fill;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ impl Restore {
         let newest_first =
             conversation.messages[..input.messages_read].iter().rev().flat_map(|message| message.blocks.iter().rev());
         for block in newest_first.map(|id| conversation.block(*id)) {
-            let Kind::ToolResult(pair) = block.kind else { continue };
+            let BlockKind::ToolResult(pair) = block.kind else { continue };
             if block.is_error() || !self.tools.iter().any(|tool| tool == input.context.tool_name(pair)) {
                 continue;
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::engine::context::{Context, Edit};
 use crate::tokens::meter::{SizeUnit, python, python_text};
-use crate::transcript::conversation::{Block, BlockId, Kind, PairId, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -90,13 +90,13 @@ pub enum BlockFilter {
 }
 
 impl BlockFilter {
-    pub fn from_kind(kind: Kind) -> Option<Self> {
+    pub fn from_kind(kind: BlockKind) -> Option<Self> {
         match kind {
-            Kind::Text => Some(BlockFilter::Text),
-            Kind::ToolResult(_) => Some(BlockFilter::ToolResult),
-            Kind::ToolUse(_) => Some(BlockFilter::ToolUse),
-            Kind::Thinking => Some(BlockFilter::Thinking),
-            Kind::Media | Kind::Other => None,
+            BlockKind::Text => Some(BlockFilter::Text),
+            BlockKind::ToolResult(_) => Some(BlockFilter::ToolResult),
+            BlockKind::ToolUse(_) => Some(BlockFilter::ToolUse),
+            BlockKind::Thinking => Some(BlockFilter::Thinking),
+            BlockKind::Media | BlockKind::Other => None,
         }
     }
 }
@@ -198,7 +198,7 @@ pub fn results_from<'a>(context: &'a Context, from: BlockPosition) -> Vec<Candid
     let candidate = of_message.filter(|(position, _)| *position >= from).filter_map(|(position, id)| {
         let block = context.block(id);
         match block.kind {
-            Kind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),
+            BlockKind::ToolResult(pair) => Some(Candidate { position, id, pair, block }),
             _ => None,
         }
     });

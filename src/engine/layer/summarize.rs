@@ -50,7 +50,7 @@ use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, Summa
 use crate::llm::prompt::Instructions;
 use crate::tokens::meter::{SizeUnit, python_text};
 use crate::transcript::conversation::Role;
-use crate::util::template::{asks_for, fill};
+use crate::util::template::{fill, has_placeholder};
 use crate::util::text;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -275,8 +275,11 @@ impl Summarize {
     }
 
     fn replace_span(&self, input: &LayerInput, span: Range<usize>, summary: &str) -> Result<Edit, String> {
-        let json =
-            if asks_for(&self.template, "summary_json") { python_text::dumps(&summary.into(), false) } else { String::new() };
+        let json = if has_placeholder(&self.template, "summary_json") {
+            python_text::dumps(&summary.into(), false)
+        } else {
+            String::new()
+        };
         let values = [
             ("summary", summary),
             ("summary_json", &*json),

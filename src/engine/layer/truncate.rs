@@ -32,7 +32,7 @@ use super::result_filter::Candidate;
 use super::{BlockFilter, BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::util::template::fill;
 use crate::util::text;
 
@@ -88,7 +88,7 @@ impl Truncate {
         let block = input.context.block(id);
         let part = BlockFilter::from_kind(block.kind).filter(|part| self.parts.contains(part))?;
         match (part, block.kind) {
-            (BlockFilter::ToolResult, Kind::ToolResult(pair)) => {
+            (BlockFilter::ToolResult, BlockKind::ToolResult(pair)) => {
                 let candidate = Candidate { position, id, pair, block };
                 let content = self.filter.lists.content(block).filter(|_| self.filter.may_edit(input.context, &candidate))?;
                 Some(position.with_content(self.shorten(&content)?))

@@ -16,7 +16,7 @@ const COMMON_DEFAULTS: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("en
 
 /// Returns the schema of a policy.
 pub fn schema() -> Value {
-    let mut schema = json_schema::of::<Policy>();
+    let mut schema = json_schema::schema_of::<Policy>();
     schema["title"] = "A policy of recompact".into();
     schema["description"] = "An ordered list of layers that compact the context of an agent, with their triggers.".into();
     schema["additionalProperties"] = false.into();

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::transcript::conversation::{Kind, Origin};
+use crate::transcript::conversation::{BlockKind, Origin};
 
 /// A block, or a part of a block.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
-    pub kind: Kind,
+    pub kind: BlockKind,
     pub origin: Origin,
     /// Name of the tool, for tool_use and tool_result; else empty.
     pub tool: &'a str,
@@ -21,10 +21,10 @@ pub fn dialogue<'a>(utterances: impl Iterator<Item = Utterance<'a>>) -> String {
     let mut dialogue = String::new();
     for Utterance { kind, origin, tool, is_error, text } in utterances {
         let _ = match kind {
-            Kind::ToolUse(_) => writeln!(dialogue, "[agent calls {tool}]"),
-            Kind::ToolResult(_) if is_error => writeln!(dialogue, "[error of {tool}]"),
-            Kind::ToolResult(_) => writeln!(dialogue, "[result of {tool}]"),
-            Kind::Thinking => writeln!(dialogue, "[agent thinks]"),
+            BlockKind::ToolUse(_) => writeln!(dialogue, "[agent calls {tool}]"),
+            BlockKind::ToolResult(_) if is_error => writeln!(dialogue, "[error of {tool}]"),
+            BlockKind::ToolResult(_) => writeln!(dialogue, "[result of {tool}]"),
+            BlockKind::Thinking => writeln!(dialogue, "[agent thinks]"),
             _ => writeln!(dialogue, "[{}]", speaker(origin)),
         };
         dialogue.push_str(text.trim_end());

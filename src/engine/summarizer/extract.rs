@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::digest::MAX_CHARS;
 use super::{InputBlock, Reply, Summarizer, SummaryRequest};
-use crate::transcript::conversation::{Kind, Origin};
+use crate::transcript::conversation::{BlockKind, Origin};
 use crate::util::text;
 use informative::informative;
 
@@ -99,7 +99,7 @@ fn requests<'a>(blocks: &'a [InputBlock]) -> impl Iterator<Item = Cow<'a, str>> 
 fn files(blocks: &[InputBlock]) -> Vec<Cow<'static, str>> {
     let mut tools_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut order = Vec::new();
-    let uses = blocks.iter().rev().filter(|block| matches!(block.kind, Kind::ToolUse(_)));
+    let uses = blocks.iter().rev().filter(|block| matches!(block.kind, BlockKind::ToolUse(_)));
     for (path, tool) in uses.filter_map(|block| Some((block.path()?, block.tool))) {
         let tools = tools_of.entry(path).or_insert_with(|| {
             order.push(path);
@@ -113,7 +113,7 @@ fn files(blocks: &[InputBlock]) -> Vec<Cow<'static, str>> {
 }
 
 fn last_state<'a>(blocks: &'a [InputBlock]) -> impl Iterator<Item = Cow<'a, str>> {
-    let last_text = blocks.iter().rev().find(|block| block.origin == Origin::Agent && block.kind == Kind::Text);
+    let last_text = blocks.iter().rev().find(|block| block.origin == Origin::Agent && block.kind == BlockKind::Text);
     let last_error = blocks.iter().rev().find(|block| block.is_error);
     last_text.into_iter().chain(last_error).map(|block| text::tail(block.text().trim(), MAX_STATE_CHARS).into())
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::InputBlock;
 use crate::engine::context::{Context, ContextMessage};
 use crate::tokens::meter::{Meter, SizeUnit};
-use crate::transcript::conversation::{Block, BlockId, Kind, PairId};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId};
 use crate::util::text;
 
 /// Which end of a too long input is kept.
@@ -122,7 +122,7 @@ fn visible_parts<'a>(
     let size = (place.end - place.start).max(1);
     let tokens = counter.apply(context.block_size(id, counter.measure));
     let (tool, call) = match block.kind {
-        Kind::ToolUse(pair) | Kind::ToolResult(pair) => (context.tool_name(pair), tool_use_of(context, pair)),
+        BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => (context.tool_name(pair), tool_use_of(context, pair)),
         _ => ("", None),
     };
     let part_in = |range: &Range<u64>| {

@@ -16,7 +16,7 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::{self, FactKind, FactMatch};
-use crate::transcript::conversation::{Block, BlockId, Conversation, Kind};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 use crate::util::csr::Rows;
 
 /// Number of names in a summary, and how many of them are false.
@@ -99,12 +99,12 @@ impl NameHolders {
 /// Visits every fact that a summarizer sees in a block, including thinking and the name of the tool.
 fn visit_facts(conversation: &Conversation, block: &Block, visit: &mut dyn FnMut(FactMatch)) {
     match block.kind {
-        Kind::Thinking => extract::in_text(&block.text(), visit),
-        Kind::ToolUse(pair) | Kind::ToolResult(pair) => {
+        BlockKind::Thinking => extract::in_text(&block.text(), visit),
+        BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => {
             extract::in_text(&conversation.pair(pair).name, visit);
             extract::in_block(block, visit);
         }
-        Kind::Text | Kind::Media | Kind::Other => {
+        BlockKind::Text | BlockKind::Media | BlockKind::Other => {
             extract::in_block(block, visit);
         }
     }

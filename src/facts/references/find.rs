@@ -1,7 +1,7 @@
 //! Each use of a fact held against what the recorded agent could see when it made the call.
 
 use crate::facts::extract;
-use crate::transcript::conversation::{BlockId, Conversation, Kind, RecordedEdit};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
 use super::lines::Lines;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
@@ -106,7 +106,7 @@ impl<'a> Finder<'a> {
 
     fn enter(&mut self, id: BlockId, after: u32) {
         (self.after[id.index()], self.epoch[id.index()]) = (after, self.now);
-        if let (Some(loss), Kind::ToolResult(_)) = (self.losses.last_mut(), self.conversation.block(id).kind) {
+        if let (Some(loss), BlockKind::ToolResult(_)) = (self.losses.last_mut(), self.conversation.block(id).kind) {
             loss.result_tokens += (self.tokens)(id);
         }
     }

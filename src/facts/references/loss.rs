@@ -4,7 +4,7 @@
 //! agent had it: the summary, a tool asked again, its own or the user's words, or nothing that was in sight. The last is
 //! chance, or memory of what the record does not show; it is the share of references that mean nothing.
 
-use crate::transcript::conversation::{BlockId, Conversation, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use super::{FactId, Provenance, References};
 
@@ -102,7 +102,7 @@ impl Loss {
 /// What it costs to fetch a tool result again: the result and the call that asks for it. Other blocks cost what they hold.
 pub fn cost_to_fetch(conversation: &Conversation, block: BlockId, tokens: &dyn Fn(BlockId) -> u64) -> u64 {
     let asking = match conversation.block(block).kind {
-        Kind::ToolResult(pair) => conversation.pair(pair).used,
+        BlockKind::ToolResult(pair) => conversation.pair(pair).used,
         _ => None,
     };
     tokens(block) + asking.map_or(0, tokens)

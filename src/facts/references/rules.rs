@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::rule;
-use crate::transcript::conversation::{BlockId, Conversation, Kind, Origin};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
 
 use super::steps::Step;
 use super::{FactId, Rule};
@@ -26,7 +26,7 @@ impl Rules {
                 let text = block.text();
                 let gives_rules =
                     block.origin == Origin::User || (block.origin == Origin::Injected && rule::is_rules_file(&text));
-                if block.kind != Kind::Text || !gives_rules {
+                if block.kind != BlockKind::Text || !gives_rules {
                     continue;
                 }
                 for text in rule::rules(&text) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::{self, FactKind, FactMatch};
-use crate::transcript::conversation::{Call, Conversation, Kind};
+use crate::transcript::conversation::{BlockKind, Call, Conversation};
 use crate::transcript::tool_access;
 
 use super::chance_baseline::Sample;
@@ -80,9 +80,9 @@ impl Vocabulary {
         for (call, response) in (0..).zip(conversation.calls.iter().map(|call| &conversation.messages[call.response])) {
             for id in &response.blocks {
                 let block = conversation.block(*id);
-                let (Kind::ToolUse(pair), Some(input)) = (block.kind, block.field("input")) else { continue };
+                let (BlockKind::ToolUse(pair), Some(input)) = (block.kind, block.field("input")) else { continue };
                 let pair = conversation.pair(pair);
-                let access = tool_access::of(&pair.name, input);
+                let access = tool_access::access_of(&pair.name, input);
                 for path in &access.writes {
                     extract::in_name(path, &mut |sighting| {
                         let file = self.intern(&sighting);
@@ -136,7 +136,9 @@ impl Vocabulary {
         for step in steps {
             for id in entering(conversation, step).iter().flat_map(|message| &message.blocks) {
                 let block = conversation.block(*id);
-                if std::mem::replace(&mut entered[id.index()], true) || matches!(block.kind, Kind::Thinking | Kind::Media) {
+                if std::mem::replace(&mut entered[id.index()], true)
+                    || matches!(block.kind, BlockKind::Thinking | BlockKind::Media)
+                {
                     continue;
                 }
                 sightings.blocks += 1;

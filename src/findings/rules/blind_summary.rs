@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::util::text::plural;
 
 /// Share of the results' tokens that makes a summary blind once it is gone. We chose the number.
@@ -108,7 +108,7 @@ impl SummarisedResults {
 /// The recorded tool result that a block is or replaces.
 fn recorded_result(replay: &ReplayView, id: BlockId) -> Option<BlockId> {
     let recorded = replay.journal.recorded_block(replay.conversation, id)?;
-    matches!(replay.conversation.block(recorded).kind, Kind::ToolResult(_)).then_some(recorded)
+    matches!(replay.conversation.block(recorded).kind, BlockKind::ToolResult(_)).then_some(recorded)
 }
 
 /// One finding for each summary of a layer, or one for all if there are many.

@@ -28,7 +28,7 @@ use crate::engine::layer::dedupe::Key;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::transcript::tool_access;
 use crate::util::text::plural;
 
@@ -167,10 +167,10 @@ impl Pointers<'_, '_> {
     /// The targets of a pointer to this result: its text, and its tool and file.
     fn targets(&self, block: BlockId) -> Option<[TargetHash; 2]> {
         let result = self.replay.block(block);
-        let Kind::ToolResult(pair) = result.kind else { return None };
+        let BlockKind::ToolResult(pair) = result.kind else { return None };
         let pair = self.replay.conversation.pair(pair);
         let input = pair.used.and_then(|used| self.replay.conversation.block(used).field("input"));
-        let path = input.and_then(tool_access::named).unwrap_or_default();
+        let path = input.and_then(tool_access::named_path).unwrap_or_default();
         let name = format!("{}\n{path}", pair.name);
         Some([xxh3_64(result.text().as_bytes()), xxh3_64(name.as_bytes()).rotate_left(1)])
     }
@@ -179,5 +179,5 @@ impl Pointers<'_, '_> {
 /// Whether a result is a harness's answer instead of a file that it has shown before.
 fn is_stub(replay: &ReplayView, block: BlockId) -> bool {
     let result = replay.block(block);
-    matches!(result.kind, Kind::ToolResult(_)) && STUBS.iter().any(|stub| result.text().trim_start().starts_with(stub))
+    matches!(result.kind, BlockKind::ToolResult(_)) && STUBS.iter().any(|stub| result.text().trim_start().starts_with(stub))
 }

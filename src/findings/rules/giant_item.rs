@@ -26,7 +26,7 @@ use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::tokens::meter::Meter;
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 
 /// A block that is larger than the window divided by this is reported.
 const WINDOW_PARTS: u64 = 4;
@@ -97,9 +97,9 @@ fn detection(replay: &ReplayView, call: usize, (block, current): (BlockId, Block
     };
     let tool = |pair| replay.conversation.pair(pair).name.as_str();
     let what = match replay.block(block).kind {
-        Kind::ToolUse(pair) => format!("a call of {}", tool(pair)),
-        Kind::ToolResult(pair) => format!("a result of {}", tool(pair)),
-        Kind::Thinking => "a thinking block".to_owned(),
+        BlockKind::ToolUse(pair) => format!("a call of {}", tool(pair)),
+        BlockKind::ToolResult(pair) => format!("a result of {}", tool(pair)),
+        BlockKind::Thinking => "a thinking block".to_owned(),
         _ => "a text".to_owned(),
     };
     let detection = Detection::at_call(replay, level, call, format!("{what} has {tokens} tokens, {comparison}"))

@@ -26,7 +26,7 @@ use crate::engine::layer::{LayerSpec, recorded::is_pointer};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
 use crate::metrics::retention::RecoveryPaths;
-use crate::transcript::conversation::{BlockId, Kind, Origin, PairId};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId};
 use crate::util::text::plural;
 
 /// Fewest tokens that a layer must remove to be reported. We chose the number.
@@ -66,7 +66,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             // The layer that removed the result may have left a way back, which a later layer removed.
             let layer = last_removing_layer.filter(|_| !removed.fresh.contains(&block)).unwrap_or(removal.layer);
             let calls = calls.get_or_insert_with(|| tool_uses(replay, cursor.blocks()));
-            let call_is_visible = matches!(replay.block(block).kind, Kind::ToolResult(pair) if calls.contains(&pair));
+            let call_is_visible = matches!(replay.block(block).kind, BlockKind::ToolResult(pair) if calls.contains(&pair));
             let tokens = (replay.tokens)(block);
             lost.entry(layer).or_default().push(LostResult { block, call: request.call, tokens, call_is_visible });
         }
@@ -114,7 +114,7 @@ impl RemovedResults {
         let removed = change.removed.iter().filter(|id| !change.added.contains(id));
         for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {
             let block = replay.conversation.block(recorded);
-            if !matches!(block.kind, Kind::ToolResult(_)) || block.origin == Origin::Placeholder {
+            if !matches!(block.kind, BlockKind::ToolResult(_)) || block.origin == Origin::Placeholder {
                 continue;
             }
             match (change.kind, spec) {
@@ -136,7 +136,7 @@ impl RemovedResults {
 /// Whether something in the context leads back to a result: a way to its content, or the file that its call wrote.
 fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockId, call: usize) -> bool {
     let used = || match replay.block(block).kind {
-        Kind::ToolResult(pair) => replay.conversation.pair(pair).used,
+        BlockKind::ToolResult(pair) => replay.conversation.pair(pair).used,
         _ => None,
     };
     recovery_paths.to(block, call).is_some() || used().is_some_and(|used| recovery_paths.names(used))
@@ -144,7 +144,7 @@ fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockI
 
 fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
     let pair = |sent: &SentBlock| match replay.block(sent.block).kind {
-        Kind::ToolUse(pair) => Some(pair),
+        BlockKind::ToolUse(pair) => Some(pair),
         _ => None,
     };
     blocks.iter().filter_map(pair).collect()
@@ -160,7 +160,7 @@ fn detection(replay: &ReplayView, layer: usize, mut lost: Vec<LostResult>) -> Op
     lost.sort_by_key(|lost| (std::cmp::Reverse(lost.tokens), lost.block));
     let name = |lost: &LostResult| {
         let block = replay.block(lost.block);
-        let Kind::ToolResult(pair) = block.kind else { return String::new() };
+        let BlockKind::ToolResult(pair) = block.kind else { return String::new() };
         let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_named(block.line));
         format!("{name} at {line} ({} tokens)", lost.tokens)
     };

@@ -24,7 +24,7 @@ use crate::engine::context::{Cause, Fault, FaultKind};
 use crate::findings::Level;
 use crate::findings::timeline::misshapen::misshapen_requests;
 use crate::findings::timeline::{Detection, ReplayView};
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut detections = refused_requests(replay);
@@ -65,7 +65,7 @@ impl FaultGroup {
         let Self { call, first, requests, blocks } = self;
         let (fault, cause, all) = (first.kind.name(), replay.cause(first.cause), replay.journal.requests.len());
         let pair = match replay.block(first.block).kind {
-            Kind::ToolUse(pair) | Kind::ToolResult(pair) => Some(replay.conversation.pair(pair)),
+            BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => Some(replay.conversation.pair(pair)),
             _ => None,
         };
         let tool_call = pair.map(|pair| format!(" ({} {})", pair.name, pair.id)).unwrap_or_default();

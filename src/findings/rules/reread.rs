@@ -25,7 +25,7 @@ use crate::facts::references::cost_to_fetch;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{Form, VisibleBlocks, points_to_copy, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
-use crate::transcript::conversation::{BlockId, Kind, PairId};
+use crate::transcript::conversation::{BlockId, BlockKind, PairId};
 use crate::transcript::tool_access;
 use crate::util::text::plural;
 
@@ -50,7 +50,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             let Some(layer) = remover(replay, change) else { continue };
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let recorded = replay.journal.recorded_block(replay.conversation, *block);
-                if let Some(result) = recorded.filter(|id| matches!(replay.block(*id).kind, Kind::ToolResult(_))) {
+                if let Some(result) = recorded.filter(|id| matches!(replay.block(*id).kind, BlockKind::ToolResult(_))) {
                     removals.entry(result).or_insert((request.call, layer));
                 }
             }
@@ -72,7 +72,7 @@ fn reads(replay: &ReplayView, call: usize) -> Vec<(String, BlockId)> {
     let conversation = replay.conversation;
     let blocks = &conversation.messages[conversation.calls[call].response].blocks;
     let pairs = blocks.iter().filter_map(|id| match conversation.block(*id).kind {
-        Kind::ToolUse(pair) => Some(pair),
+        BlockKind::ToolUse(pair) => Some(pair),
         _ => None,
     });
     pairs.filter_map(|pair| question(replay, pair)).collect()
@@ -82,7 +82,7 @@ fn question(replay: &ReplayView, pair: PairId) -> Option<(String, BlockId)> {
     let pair = replay.conversation.pair(pair);
     let answer = pair.answered.filter(|answer| !replay.block(*answer).is_error())?;
     let input = replay.block(pair.used?).field("input")?;
-    let access = tool_access::of(&pair.name, input);
+    let access = tool_access::access_of(&pair.name, input);
     (!access.reads.is_empty() && access.writes.is_empty()).then(|| (format!("{}\n{input}", pair.name), answer))
 }
 

@@ -1,7 +1,7 @@
 //! Names texts and tool calls in finding messages.
 
 use crate::findings::timeline::ReplayView;
-use crate::transcript::conversation::{BlockId, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::transcript::tool_access;
 use crate::util::text;
 
@@ -18,11 +18,11 @@ pub fn quoted(text: &str) -> String {
 /// Describes the tool call of a result by its tool and main argument: `Read src/pool.rs`. Long paths are cut at the beginning, other
 /// texts at the end.
 pub fn tool_call(replay: &ReplayView, result: BlockId) -> String {
-    let Kind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
+    let BlockKind::ToolResult(pair) = replay.block(result).kind else { return String::new() };
     let pair = replay.conversation.pair(pair);
     let input = pair.used.and_then(|used| replay.conversation.block(used).field("input"));
     let Some(input) = input else { return pair.name.clone() };
-    if let Some(path) = tool_access::named(input) {
+    if let Some(path) = tool_access::named_path(input) {
         let shown = text::tail(path, SHOWN);
         return format!("{} {}{shown}", pair.name, if shown.len() < path.len() { "…" } else { "" });
     }

@@ -7,7 +7,7 @@ use crate::engine::journal::{Request, SentBlock};
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::came_with;
-use crate::transcript::conversation::{BlockId, Kind, Origin, Role};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 
 /// Reports two summaries in a row, and responses that were split. Checks the requests with summaries and drops, and reports each case
 /// once.
@@ -46,7 +46,7 @@ impl ShapeDetector<'_, '_> {
         let replay = self.replay;
         let is_text = |block: &&BlockId| {
             let block = replay.block(**block);
-            block.kind == Kind::Text && block.origin == Origin::Compaction
+            block.kind == BlockKind::Text && block.origin == Origin::Compaction
         };
         let folds = layer_edits(request).filter(|change| change.kind == ChangeKind::Replace);
         let new: Vec<_> = folds.filter_map(|fold| Some((*fold.added.iter().find(is_text)?, fold.cause))).collect();
@@ -69,7 +69,7 @@ impl ShapeDetector<'_, '_> {
     /// Reports responses from which an edit removed a part that the rest needs.
     fn split_responses(&mut self, request: &Request, blocks: &[SentBlock]) -> Vec<Detection> {
         let replay = self.replay;
-        let mut removed: BTreeMap<usize, (Vec<Kind>, Cause)> = BTreeMap::new();
+        let mut removed: BTreeMap<usize, (Vec<BlockKind>, Cause)> = BTreeMap::new();
         for change in layer_edits(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
             for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
                 let Some(response) = self.came_with[block.index()].filter(|at| self.is_response(*at)) else { continue };
@@ -88,12 +88,12 @@ impl ShapeDetector<'_, '_> {
         let mut detections = Vec::new();
         for (response, remaining) in &remaining {
             let (removed, cause) = &removed[response];
-            let kinds: Vec<Kind> = remaining.iter().map(|block| replay.block(*block).kind).collect();
-            let uses = |kinds: &[Kind]| kinds.iter().any(|kind| matches!(kind, Kind::ToolUse(_)));
+            let kinds: Vec<BlockKind> = remaining.iter().map(|block| replay.block(*block).kind).collect();
+            let uses = |kinds: &[BlockKind]| kinds.iter().any(|kind| matches!(kind, BlockKind::ToolUse(_)));
             let fault = match () {
-                () if kinds.iter().all(|kind| *kind == Kind::Thinking) => "thinking without the rest of its response",
-                () if removed.contains(&Kind::Thinking) && uses(&kinds) => "a tool_use without the thinking before it",
-                () if kinds.contains(&Kind::Thinking) && uses(removed) => "thinking without the tool_use behind it",
+                () if kinds.iter().all(|kind| *kind == BlockKind::Thinking) => "thinking without the rest of its response",
+                () if removed.contains(&BlockKind::Thinking) && uses(&kinds) => "a tool_use without the thinking before it",
+                () if kinds.contains(&BlockKind::Thinking) && uses(removed) => "thinking without the tool_use behind it",
                 () => continue,
             };
             if self.reported_responses.insert(*response) {

@@ -4,7 +4,7 @@ use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
 use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
-use crate::transcript::conversation::{BlockId, Kind, MINUTE, Role};
+use crate::transcript::conversation::{BlockId, BlockKind, MINUTE, Role};
 
 /// Longest time that a provider keeps a prefix, in minutes: the longer of Anthropic's two. An edit after a longer pause breaks nothing.
 const LONGEST_LIFETIME: i64 = 60;
@@ -126,7 +126,7 @@ impl BreakDetector<'_, '_> {
         let mut opens = None;
         blocks.iter().enumerate().filter_map(move |(index, sent)| {
             opens = sent.opens.or(opens);
-            let is_compared = self.replay.block(sent.block).kind != Kind::Thinking;
+            let is_compared = self.replay.block(sent.block).kind != BlockKind::Thinking;
             is_compared.then(|| ComparedBlock { key: self.keys[sent.block.index()], opens: opens.take(), index })
         })
     }

@@ -5,7 +5,7 @@ use crate::engine::journal::Request;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{Form, VisibleBlocks, changes_of, points_to_copy, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
-use crate::transcript::conversation::{BlockId, Kind, Origin, Role};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 use crate::util::text::plural;
 
 /// How an unseen result left the context.
@@ -59,7 +59,7 @@ fn new_results(replay: &ReplayView, call: usize) -> Vec<BlockId> {
     let blocks = messages[after..].iter().flat_map(|message| &message.blocks).copied();
     let is_result = |id: &BlockId| {
         let block = conversation.block(*id);
-        matches!(block.kind, Kind::ToolResult(_)) && block.origin != Origin::Placeholder
+        matches!(block.kind, BlockKind::ToolResult(_)) && block.origin != Origin::Placeholder
     };
     blocks.filter(is_result).collect()
 }

@@ -6,7 +6,7 @@ use crate::facts::extract::{self, FactKind, rule};
 use crate::facts::references::Rule;
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::{Form, VisibleBlocks};
-use crate::transcript::conversation::{BlockId, Kind, Origin};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 use crate::util::text;
 
 /// A message counts as shortened if the request still has this many characters of its beginning.
@@ -165,7 +165,7 @@ impl<'a> UserTextTracker<'a, '_> {
 
     fn may_hold_user_text(&self, id: BlockId) -> bool {
         let block = self.replay.block(id);
-        block.kind == Kind::Text && matches!(block.origin, Origin::User | Origin::Compaction)
+        block.kind == BlockKind::Text && matches!(block.origin, Origin::User | Origin::Compaction)
     }
 }
 

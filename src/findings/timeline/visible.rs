@@ -8,7 +8,7 @@ use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
 use crate::engine::layer::LayerSpec;
 use crate::findings::timeline::{ReplayView, RequestCursor};
-use crate::transcript::conversation::{BlockId, Kind, Origin};
+use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
 /// How a recorded block appears in the current request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl<'a> VisibleBlocks<'a> {
 
     /// Whether a tool result in the current request has exactly this text.
     pub fn has_result(&self, text: &str) -> bool {
-        let is_result = |id: &&BlockId| matches!(self.replay.block(**id).kind, Kind::ToolResult(_));
+        let is_result = |id: &&BlockId| matches!(self.replay.block(**id).kind, BlockKind::ToolResult(_));
         self.blocks.iter().filter(is_result).any(|id| self.replay.block(*id).text() == text)
     }
 
@@ -100,7 +100,8 @@ impl<'a> VisibleBlocks<'a> {
         }
         let block = self.replay.block(id);
         let is_recorded = self.in_history.get(id.index()) == Some(&true);
-        if block.kind == Kind::Text && (block.origin == Origin::Compaction || (!is_recorded && self.replaced_block(id).is_none()))
+        if block.kind == BlockKind::Text
+            && (block.origin == Origin::Compaction || (!is_recorded && self.replaced_block(id).is_none()))
         {
             self.inserted.insert(id);
         }

@@ -115,11 +115,11 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::conversation::{Builder, Message, Origin, Role, Thinking};
+    use crate::transcript::conversation::{ConversationBuilder, Message, Origin, Role, Thinking};
 
     /// Builds a conversation from calls: model, message, request, usage.
     fn conversation(calls: &[(&str, Option<&str>, Option<&str>, Usage)]) -> Conversation {
-        let mut builder = Builder::new("main", "claude-code", Thinking::Turn);
+        let mut builder = ConversationBuilder::new("main", "claude-code", Thinking::Turn);
         for (model, message, request, usage) in calls {
             let blocks = vec![builder.text("Done.", Origin::Agent, 1)];
             let response = Message { role: Role::Assistant, plain: false, blocks, time: None, line: 1 };

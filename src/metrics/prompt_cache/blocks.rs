@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
-use crate::transcript::conversation::{BlockId, Conversation, Kind};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use super::prefixes::PrefixStep;
 use super::{CacheSetup, Provider};
@@ -29,7 +29,7 @@ impl<'a> BlockInfo<'a> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
-            let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == Kind::Thinking;
+            let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == BlockKind::Thinking;
             let transparent = is_thinking && provider.reads_past_thinking;
             let opened = if transparent { None } else { opens.take() };
             PrefixStep {

@@ -1,7 +1,7 @@
 //! Footnotes on the certainty of the numbers: how the intervals were computed, or why there are none.
 
 use crate::results::saved::Results;
-use crate::results::stats::{COVERAGE, FEW, FEWEST, Samples};
+use crate::results::stats::{COVERAGE, FEW_SESSIONS, MIN_SESSIONS, Samples};
 use crate::util::text::plural;
 
 use super::super::number_format::grouped;
@@ -17,7 +17,7 @@ pub fn interval_notes(results: &Results) -> Vec<String> {
         statistics.seed
     )];
     let measured = COVERAGE.iter().rev().find(|(sessions, ..)| *sessions <= statistics.sessions);
-    if let Some((sessions, total, difference)) = measured.filter(|_| statistics.sessions < FEW) {
+    if let Some((sessions, total, difference)) = measured.filter(|_| statistics.sessions < FEW_SESSIONS) {
         let [total, difference] = [total, difference].map(|share| grouped(share * 100.0, 0));
         lines.push(format!(
             "with so few sessions they are too narrow: in simulated studies of {sessions}, {total} % held the true total, and {difference} % \
@@ -32,6 +32,6 @@ pub fn interval_notes(results: &Results) -> Vec<String> {
 fn too_few_note(results: &Results) -> Option<String> {
     let sessions = Samples::new(&results.rows).sessions();
     let has_averages = results.columns.iter().any(|column| column.combine.is_average());
-    let applies = has_averages && (2..FEWEST).contains(&sessions);
+    let applies = has_averages && (2..MIN_SESSIONS).contains(&sessions);
     applies.then(|| format!("{} are too few for intervals and comparisons: these need {FEWEST}", plural(sessions, "session")))
 }

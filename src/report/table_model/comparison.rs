@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::report::escape;
 use crate::results::saved::{Aggregation, Column, ComparisonRow, Direction, Results, Statistics, Unit};
-use crate::results::stats::FLIPS;
+use crate::results::stats::SIGN_PATTERNS;
 use crate::util::text::plural;
 
 use super::super::number_format;
@@ -95,7 +95,7 @@ fn footnotes(results: &Results, statistics: &Statistics, columns: &[&Column]) ->
         ),
         format!(
             "p: how often randomly swapping the two within sessions ({} times, or in all ways) differs as much; adjusted after Holm",
-            number_format::grouped(FLIPS as f64, 0)
+            number_format::grouped(SIGN_PATTERNS as f64, 0)
         ),
         format!(
             "better, worse: the interval is on one side of 0 and p ≤ {:.2}; {UNSURE}: not significant",

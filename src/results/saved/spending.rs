@@ -38,11 +38,11 @@ fn by_model<'a>(answers: impl Iterator<Item = (&'a str, Usage, f64)>, prices: &P
 }
 
 /// Sums up answers by model.
-pub fn of_answers(paid: &BTreeMap<String, AnswerCost>, prices: &Prices) -> Vec<SpendingRow> {
+pub fn answer_spending(paid: &BTreeMap<String, AnswerCost>, prices: &Prices) -> Vec<SpendingRow> {
     by_model(paid.values().map(|paid| (paid.model.as_str(), paid.usage, paid.seconds)), prices)
 }
 
 /// Sums up all answers on a cassette by model.
-pub fn of_cassette(entries: &[Entry], prices: &Prices) -> Vec<SpendingRow> {
+pub fn cassette_spending(entries: &[Entry], prices: &Prices) -> Vec<SpendingRow> {
     by_model(entries.iter().map(|entry| (entry.model.as_str(), entry.usage, entry.seconds)), prices)
 }

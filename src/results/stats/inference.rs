@@ -9,9 +9,9 @@ use crate::metrics::column_map::Intervals;
 use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Summary};
 
 use super::permutation::SignFlips;
-use super::{DRAWS, FEWEST, FLIPS, LEVEL, Resamples, Samples, holm, interval};
+use super::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, SIGN_PATTERNS, Samples, holm, interval};
 
-/// Fills in the intervals of the summary, the comparisons and the statistics. Does nothing with fewer than [`FEWEST`] sessions.
+/// Fills in the intervals of the summary, the comparisons and the statistics. Does nothing with fewer than [`MIN_SESSIONS`] sessions.
 ///
 /// Columns whose totals are averages ([`is_average`](crate::metrics::column::Aggregation::is_average)) get intervals, also for bounds.
 /// The `candidates` are compared with the baseline by those of these columns that have a better direction. All candidates compared in
@@ -19,12 +19,12 @@ use super::{DRAWS, FEWEST, FLIPS, LEVEL, Resamples, Samples, holm, interval};
 pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u64) {
     let samples = Samples::new(&results.rows);
     let sessions = samples.sessions();
-    if sessions < FEWEST {
+    if sessions < MIN_SESSIONS {
         return;
     }
     let columns: Vec<&Column> = results.columns.iter().filter(|column| column.combine.is_average()).collect();
     let resampling =
-        Resampling { resamples: Resamples::new(sessions, DRAWS, seed), flips: SignFlips::new(sessions, FLIPS, seed) };
+        Resampling { resamples: Resamples::new(sessions, RESAMPLES, seed), flips: SignFlips::new(sessions, SIGN_PATTERNS, seed) };
     let baseline_samples: Vec<ColumnSample> =
         columns.par_iter().map(|column| resampling.sample(column, samples.added(baseline, None, column))).collect();
     let infer_policy = |summary: &Summary| {
@@ -50,7 +50,7 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
         results.comparisons.extend(comparisons);
     }
     adjust_by_column(&mut results.comparisons);
-    results.statistics = Some(Statistics { sessions, draws: DRAWS, level: LEVEL, seed });
+    results.statistics = Some(Statistics { sessions, draws: RESAMPLES, level: LEVEL, seed });
 }
 
 /// Adds Holm's adjustment over the policies, in each column.
@@ -83,7 +83,7 @@ struct ColumnSample {
 
 impl ColumnSample {
     fn interval(&self) -> Option<[f64; 2]> {
-        let enough = self.added.iter().flatten().count() >= FEWEST;
+        let enough = self.added.iter().flatten().count() >= MIN_SESSIONS;
         enough.then(|| interval(self.resampled.iter().flatten().copied(), LEVEL)).flatten()
     }
 
@@ -118,7 +118,7 @@ impl Resampling {
         let total = |sample: &ColumnSample| column.total_of_all(sample.added.iter().flatten().copied());
         let sessions = one.has_value().filter(|has_value| *has_value).count();
         let differences = one.resampled.iter().zip(&baseline.resampled).filter_map(|(one, other)| Some((*one)? - (*other)?));
-        let enough = sessions >= FEWEST;
+        let enough = sessions >= MIN_SESSIONS;
         Some(ComparisonRow {
             column: column.id.clone(),
             sessions,

@@ -1,7 +1,7 @@
 //! Deltas between calls: the characters that were added to a request, and the tokens by which it grew.
 
 use crate::tokens::meter::{Class, SizeUnit, media};
-use crate::transcript::conversation::{BlockId, Compaction, Conversation, Kind, Message, Thinking};
+use crate::transcript::conversation::{BlockId, BlockKind, Compaction, Conversation, Message, Thinking};
 
 /// A call whose request is the previous request plus new messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn new_messages(conversation: &Conversation, call: usize) -> &[Message] {
 
 /// Returns the blocks of messages that are sent to the model.
 pub fn sent_blocks<'a>(conversation: &'a Conversation, messages: &'a [Message]) -> impl Iterator<Item = BlockId> + 'a {
-    let is_sent = |id: &BlockId| conversation.thinking != Thinking::None || conversation.block(*id).kind != Kind::Thinking;
+    let is_sent = |id: &BlockId| conversation.thinking != Thinking::None || conversation.block(*id).kind != BlockKind::Thinking;
     messages.iter().flat_map(|message| message.blocks.iter().copied()).filter(is_sent)
 }
 
@@ -58,7 +58,7 @@ pub fn compactions_before(conversation: &Conversation, call: usize) -> &[Compact
 /// Whether thinking is removed from the context before a call. `has_thinking` is updated: whether the context contains any.
 fn is_thinking_removed(conversation: &Conversation, call: usize, has_thinking: &mut bool) -> bool {
     let new_messages = new_messages(conversation, call);
-    let is_thinking = |id: &BlockId| conversation.block(*id).kind == Kind::Thinking;
+    let is_thinking = |id: &BlockId| conversation.block(*id).kind == BlockKind::Thinking;
     *has_thinking |= new_messages.iter().flat_map(|message| &message.blocks).any(is_thinking);
     let starts_turn =
         conversation.thinking == Thinking::Turn && new_messages.iter().any(|message| conversation.is_typed(message));

@@ -3,7 +3,7 @@
 use super::deltas::{Delta, compactions_before, new_messages, sent_blocks};
 use crate::tokens::block_sizes::{Sizes, overhead};
 use crate::tokens::meter::{Meter, Rates, scaled};
-use crate::transcript::conversation::{BlockId, Conversation, Kind, RecordedEdit};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
 /// A block gets at most this many times its estimated tokens. The rest belongs to content that the harness added and the
 /// transcript does not show.
@@ -55,7 +55,7 @@ fn blocks_after_compaction(conversation: &Conversation, call: usize) -> Option<V
 /// Returns the block that gets the tokens that belong to no text: the first that is not thinking, because thinking is removed
 /// later; or else the first.
 fn remainder_block(conversation: &Conversation, blocks: &[BlockId]) -> Option<BlockId> {
-    let is_permanent = |id: &&BlockId| conversation.block(**id).kind != Kind::Thinking;
+    let is_permanent = |id: &&BlockId| conversation.block(**id).kind != BlockKind::Thinking;
     blocks.iter().find(is_permanent).or(blocks.first()).copied()
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::tokens::meter::SCALE;
 use crate::transcript::conversation::{
-    Block, BlockId, Builder, Call, Compaction, Message, Origin, RecordedEdit, Role, Thinking, Usage, text_wire,
+    Block, BlockId, Call, Compaction, ConversationBuilder, Message, Origin, RecordedEdit, Role, Thinking, Usage, text_wire,
 };
 
 /// One call: its new blocks, the tokens of its recorded request, and the model's response.
@@ -39,7 +39,7 @@ fn typed(mut step: TestCall) -> TestCall {
 }
 
 fn session(steps: Vec<TestCall>) -> Conversation {
-    let mut builder = Builder::new("main", "test", Thinking::Turn);
+    let mut builder = ConversationBuilder::new("main", "test", Thinking::Turn);
     let message = |role, blocks: Vec<BlockId>| Message { role, plain: false, blocks, time: None, line: 1 };
     let mut entered = 0;
     for step in steps {
@@ -206,7 +206,7 @@ fn after_a_compaction_everything_that_is_left_shares() {
         blocks.map(|(_, size)| size).collect::<Vec<_>>()
     };
     assert_eq!(sizes_of(|block| block.origin == Origin::Compaction), [30.0]);
-    assert_eq!(sizes_of(|block| matches!(block.kind, crate::transcript::conversation::Kind::ToolResult(_))), [60.0, 40.0]);
+    assert_eq!(sizes_of(|block| matches!(block.kind, crate::transcript::conversation::BlockKind::ToolResult(_))), [60.0, 40.0]);
 }
 
 #[test]

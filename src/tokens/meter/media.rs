@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_PAD_INDIFFERENT;
 use serde_json::Value;
 
-use crate::transcript::conversation::{Block, Kind};
+use crate::transcript::conversation::{Block, BlockKind};
 
 const PIXELS_PER_TOKEN: u64 = 750;
 /// Maximum tokens of an image; also the tokens of media of unknown size.
@@ -18,9 +18,9 @@ const HEADER_CHARS: usize = 128 * 1024;
 
 /// Returns the images and documents of a block: the block itself, or parts of a tool_result.
 pub fn parts(block: &Block) -> impl Iterator<Item = &Value> {
-    let media_block = (block.kind == Kind::Media).then_some(&block.wire);
+    let media_block = (block.kind == BlockKind::Media).then_some(&block.wire);
     let content = match block.kind {
-        Kind::ToolResult(_) => block.wire.get("content").and_then(Value::as_array),
+        BlockKind::ToolResult(_) => block.wire.get("content").and_then(Value::as_array),
         _ => None,
     };
     media_block.into_iter().chain(content.into_iter().flatten().filter(|part| is_media(part)))

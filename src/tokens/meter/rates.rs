@@ -3,7 +3,7 @@
 //! All sizes are integers in ten-thousandths of a token, so that sums do not depend on their order.
 
 use super::{SizeUnit, media};
-use crate::transcript::conversation::{Block, Kind};
+use crate::transcript::conversation::{Block, BlockKind};
 
 /// Units per token: sizes are in ten-thousandths of a token.
 pub const SCALE: u64 = 10_000;
@@ -31,10 +31,10 @@ impl Class {
 
     pub fn of(block: &Block) -> Self {
         match block.kind {
-            Kind::ToolResult(_) => Class::Result,
-            Kind::ToolUse(_) => Class::ToolUse,
-            Kind::Thinking => Class::Thinking,
-            Kind::Text | Kind::Media | Kind::Other => Class::Text,
+            BlockKind::ToolResult(_) => Class::Result,
+            BlockKind::ToolUse(_) => Class::ToolUse,
+            BlockKind::Thinking => Class::Thinking,
+            BlockKind::Text | BlockKind::Media | BlockKind::Other => Class::Text,
         }
     }
 }

@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use super::usage::MAX_TOKENS;
 use super::{
-    Block, BlockId, Call, Compaction, Conversation, Kind, Message, Origin, PairId, SourceFile, Thinking, ToolPair, Usage,
+    Block, BlockId, BlockKind, Call, Compaction, Conversation, Message, Origin, PairId, SourceFile, Thinking, ToolPair, Usage,
     text_wire,
 };
 
 /// Builds a conversation message by message. Readers add blocks; the builder derives kinds and tool pairs from the wire form.
 #[derive(Debug)]
-pub struct Builder {
+pub struct ConversationBuilder {
     conversation: Conversation,
     pair_ids: HashMap<String, PairId>,
     ids_recur: bool,
 }
 
-impl Builder {
+impl ConversationBuilder {
     pub fn new(name: impl Into<String>, format: &'static str, thinking: Thinking) -> Self {
         let conversation = Conversation {
             name: name.into(),
@@ -115,12 +115,12 @@ impl Builder {
         self.conversation
     }
 
-    fn kind_of(&mut self, wire: &Value, id: BlockId) -> Kind {
+    fn kind_of(&mut self, wire: &Value, id: BlockId) -> BlockKind {
         let field = |key: &str| wire.get(key).and_then(Value::as_str).unwrap_or_default();
         match field("type") {
-            "text" => Kind::Text,
-            "thinking" | "redacted_thinking" => Kind::Thinking,
-            "image" | "document" => Kind::Media,
+            "text" => BlockKind::Text,
+            "thinking" | "redacted_thinking" => BlockKind::Thinking,
+            "image" | "document" => BlockKind::Media,
             "tool_use" => {
                 let existing = self.pair_ids.get(field("id")).map(|pair| &self.conversation.pairs[pair.index()]);
                 if self.ids_recur && existing.is_some_and(|pair| pair.answered.is_some()) {
@@ -133,14 +133,14 @@ impl Builder {
                     pair.name = field("name").to_owned();
                     pair.used = Some(id);
                 }
-                Kind::ToolUse(pair_id)
+                BlockKind::ToolUse(pair_id)
             }
             "tool_result" => {
                 let pair = self.intern(field("tool_use_id"));
                 self.conversation.pairs[pair.index()].answered.get_or_insert(id);
-                Kind::ToolResult(pair)
+                BlockKind::ToolResult(pair)
             }
-            _ => Kind::Other,
+            _ => BlockKind::Other,
         }
     }
 

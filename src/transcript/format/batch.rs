@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::{Value, json};
 
 use super::Note;
-use crate::transcript::conversation::{BlockId, Builder, Message, Origin, Role};
+use crate::transcript::conversation::{BlockId, ConversationBuilder, Message, Origin, Role};
 
 /// Line and time of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Batch {
 
     /// Adds a result. Its content is as in Anthropic's API: a string or a list of blocks. A result without an open call would make the
     /// request invalid, so its content becomes text of the harness.
-    pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut Builder, notes: &mut Vec<Note>) {
+    pub fn answer(&mut self, id: &str, content: Value, at: Stamp, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
         self.first.get_or_insert(at);
         if let Some(call) = self.waiting.get_mut(id).and_then(VecDeque::pop_front) {
             let wire = json!({"type": "tool_result", "tool_use_id": id, "content": content});
@@ -85,7 +85,7 @@ impl Batch {
     }
 
     /// Appends the message to the conversation, if it has content. If a response follows, calls without a result get a placeholder.
-    pub fn close(&mut self, response_follows: bool, builder: &mut Builder, notes: &mut Vec<Note>) {
+    pub fn close(&mut self, response_follows: bool, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
         self.waiting.clear();
         let mut blocks = Vec::with_capacity(self.calls.len() + self.rest.len());
         let at = self.first.take().unwrap_or_default();
@@ -114,10 +114,10 @@ mod tests {
     fn gather(
         calls: &[&str],
         response_follows: bool,
-        fill: impl FnOnce(&mut Batch, &mut Builder, &mut Vec<Note>),
+        fill: impl FnOnce(&mut Batch, &mut ConversationBuilder, &mut Vec<Note>),
     ) -> (Conversation, Vec<Note>) {
         let (mut batch, mut notes) = (Batch::new("aborted"), Vec::new());
-        let mut builder = Builder::new("main", "test", Thinking::All);
+        let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
         for id in calls {
             builder.block(json!({"type": "tool_use", "id": id, "name": "run", "input": {}}), Origin::Agent, 1);
             batch.expect(id, 1);

@@ -10,7 +10,7 @@ mod document;
 use serde_json::Value;
 
 use super::{Format, Note, ReadOptions, Reading, jsonl, sdk};
-use crate::transcript::conversation::{BlockId, Builder, Call, Message, Origin, Role, Thinking};
+use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
     name: "messages",
@@ -28,7 +28,7 @@ const COMPACTION_MARKERS: [&str; 4] =
 const SNIFFED: usize = 20;
 
 fn read(bytes: &[u8], _options: &ReadOptions) -> Reading {
-    let mut reader = Reader { builder: Builder::new("main", FORMAT.name, Thinking::All), notes: Vec::new() };
+    let mut reader = Reader { builder: ConversationBuilder::new("main", FORMAT.name, Thinking::All), notes: Vec::new() };
     match document::read(bytes, usize::MAX) {
         Some(document) => reader.document(document),
         None => {
@@ -84,7 +84,7 @@ fn block_type(block: &Value) -> &str {
 
 /// Builds the conversation of one file.
 struct Reader {
-    builder: Builder,
+    builder: ConversationBuilder,
     notes: Vec<Note>,
 }
 

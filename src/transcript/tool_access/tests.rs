@@ -5,7 +5,7 @@ use super::*;
 
 /// Formats what a call reads and writes as `reads | writes`.
 fn access(tool: &str, input: Value) -> String {
-    let Access { reads, writes } = of(tool, &input);
+    let Access { reads, writes } = access_of(tool, &input);
     format!("{} | {}", reads.join(" "), writes.join(" ")).trim().to_owned()
 }
 
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn nothing_panics(text in r#"(?s)([a-z é]|[$'"`(){}|&;<>\\#=*\n-]|<<E|cat |sed -i |bash -c |tools\.|cmd:|\*\*\* Begin Patch\n){0,60}"#) {
         for input in [json!(text), json!({"command": text}), json!({"input": text}), json!({"path": text, "content": ""})] {
-            let Access { reads, writes } = of("bash", &input);
+            let Access { reads, writes } = access_of("bash", &input);
             for path in reads.iter().chain(&writes) {
                 prop_assert!(is_path(path));
             }
@@ -167,6 +167,6 @@ proptest! {
         let script = format!("cat {}", names.iter().map(quoted).collect::<Vec<_>>().join(" "));
         let expected = Access { reads: names.iter().map(Cow::from).collect(), ..Access::default() }.deduplicated();
         let input = json!({"command": script});
-        prop_assert_eq!(of("Bash", &input), expected);
+        prop_assert_eq!(access_of("Bash", &input), expected);
     }
 }

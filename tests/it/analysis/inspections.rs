@@ -5,13 +5,13 @@ use recompact::analysis::study::TokenCounter;
 use recompact::metrics::prices::{Ledger, Prices};
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
-use recompact::transcript::conversation::{Builder, Thinking};
+use recompact::transcript::conversation::{ConversationBuilder, Thinking};
 use recompact::transcript::format::Reading;
 
 /// Two transcripts without a word in them, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {
     let empty = |path: &str| {
-        let conversation = Builder::new("main", "claude-code", Thinking::Turn).finish();
+        let conversation = ConversationBuilder::new("main", "claude-code", Thinking::Turn).finish();
         let reading = Reading { conversations: vec![conversation], notes: vec![] };
         let prices = Prices::built_in();
         Inspection::all(path, &reading, TokenCounter::Own, Ledger::new(&prices, None)).remove(0)

@@ -9,7 +9,7 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::size::Size;
 use recompact::tokens::meter::{Meter, SizeUnit};
-use recompact::transcript::conversation::{Kind, Role, Thinking};
+use recompact::transcript::conversation::{BlockKind, Role, Thinking};
 
 use crate::support::generate;
 use crate::support::trial::{Trial, preset_with, trials};
@@ -76,7 +76,8 @@ fn nothing_waits_that_is_enough() {
         fn request(&mut self, request: &Request, context: &Context) {
             let users = context.messages().iter().filter(|sent| sent.role == Role::User);
             let blocks = users.flat_map(|sent| &sent.blocks).map(|id| context.block(*id));
-            let texts = blocks.filter(|block| matches!(block.kind, Kind::ToolResult(_))).map(|block| block.text().into_owned());
+            let texts =
+                blocks.filter(|block| matches!(block.kind, BlockKind::ToolResult(_))).map(|block| block.text().into_owned());
             let sizes: Vec<_> = texts.map(|text| (text == "[cleared]", SizeUnit::Chars.text(&text))).collect();
             let old = &sizes[..sizes.len().saturating_sub(self.keep)];
             self.cleared += old.iter().filter(|(is_cleared, _)| *is_cleared).count();

@@ -9,7 +9,7 @@ use recompact::engine::replay::{NoObserver, Observer};
 use recompact::engine::summarizer;
 use recompact::results::saved::Row;
 use recompact::tokens::meter::python_text;
-use recompact::transcript::conversation::{BlockId, Conversation, Kind, Thinking};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Thinking};
 use recompact::transcript::format::Reading;
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn keep_all_changes_nothing() {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let journal = trial.replay(&conversation, &mut NoObserver);
         let changes: Vec<_> = journal.requests.iter().flat_map(|request| &request.changes).collect();
-        let is_thinking = |id: &BlockId| conversation.block(*id).kind == Kind::Thinking;
+        let is_thinking = |id: &BlockId| conversation.block(*id).kind == BlockKind::Thinking;
         assert!(changes.iter().all(|change| change.kind == ChangeKind::Drop && change.removed.iter().all(is_thinking)));
         assert!(changes.iter().all(|change| change.cause == Cause::Record));
         let mut faults = journal.requests.iter().flat_map(|request| &request.faults);
@@ -168,7 +168,7 @@ fn persisting_loses_nothing() {
     let trials = trials();
     generate::check(12, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
-        let results = conversation.blocks.iter().filter(|block| matches!(block.kind, Kind::ToolResult(_)));
+        let results = conversation.blocks.iter().filter(|block| matches!(block.kind, BlockKind::ToolResult(_)));
         let contents: Vec<_> =
             results.flat_map(|block| [block.text().into_owned(), python_text::repr(&block.wire["content"])]).collect();
         for trial in &trials {

@@ -6,7 +6,7 @@ use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage};
 use recompact::engine::journal::{File, Journal, Request, SentBlock};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
-use recompact::transcript::conversation::{BlockId, Conversation, Kind, Role, Thinking};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
 use recompact::transcript::format::{self, ReadOptions};
 use recompact::util::text;
 use serde_json::Value;
@@ -127,7 +127,7 @@ impl Slow<'_> {
     /// The request before, what entered since, and the changes that the journal tells of.
     fn by_the_log(&mut self, request: &Request) -> Vec<Vec<BlockId>> {
         let thinking = self.trial.thinking.unwrap_or(self.conversation.thinking);
-        let stays = |id: &BlockId| thinking != Thinking::None || self.conversation.block(*id).kind != Kind::Thinking;
+        let stays = |id: &BlockId| thinking != Thinking::None || self.conversation.block(*id).kind != BlockKind::Thinking;
         let end = self.conversation.calls[request.call].response;
         for message in &self.conversation.messages[self.read..end] {
             let blocks: Vec<_> = message.blocks.iter().copied().filter(stays).collect();
@@ -216,14 +216,14 @@ fn halves(text: &str) -> u64 {
 fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
     let block = context.block(id);
     let name = match block.kind {
-        Kind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
+        BlockKind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
         _ => "",
     };
     if let SizeUnit::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {
         let rate = match block.kind {
-            Kind::ToolResult(_) => result,
-            Kind::ToolUse(_) => tool_use,
-            Kind::Thinking => thinking,
+            BlockKind::ToolResult(_) => result,
+            BlockKind::ToolUse(_) => tool_use,
+            BlockKind::Thinking => thinking,
             _ => text,
         };
         return (name.chars().count() + block.text().chars().count()) as u64 * u64::from(rate);
@@ -234,28 +234,28 @@ fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
 /// What an API would refuse: every rule for every block, by looking through the whole request.
 fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
     let all = blocks_in_turns(context);
-    let uses = |pair| move |other: &&Placed| other.kind == Kind::ToolUse(pair);
+    let uses = |pair| move |other: &&Placed| other.kind == BlockKind::ToolUse(pair);
     let mut faults = Vec::new();
     for (index, this) in all.iter().enumerate() {
         let before = &all[..index];
         let fault = match (this.role, this.kind) {
-            (_, Kind::Text) if context.block(this.id).text().is_empty() => Some(FaultKind::EmptyContent),
-            (Role::Assistant, Kind::ToolUse(pair)) => {
-                let is_answer = |other: &Placed| other.turn == this.turn + 1 && other.kind == Kind::ToolResult(pair);
+            (_, BlockKind::Text) if context.block(this.id).text().is_empty() => Some(FaultKind::EmptyContent),
+            (Role::Assistant, BlockKind::ToolUse(pair)) => {
+                let is_answer = |other: &Placed| other.turn == this.turn + 1 && other.kind == BlockKind::ToolResult(pair);
                 match before.iter().filter(uses(pair)).count() {
                     0 if !all.iter().any(is_answer) => Some(FaultKind::UnansweredUse),
                     0 => None,
                     _ => Some(FaultKind::DuplicateId),
                 }
             }
-            (Role::User, Kind::ToolResult(pair)) => {
+            (Role::User, BlockKind::ToolResult(pair)) => {
                 let uses: Vec<_> = before.iter().filter(uses(pair)).collect();
                 let mut turn = before.iter().filter(|other| other.turn == this.turn);
                 match uses[..] {
                     [] => Some(FaultKind::OrphanResult),
                     _ if turn.clone().any(|other| other.kind == this.kind) => Some(FaultKind::DuplicateId),
                     [only] if only.turn + 1 != this.turn => Some(FaultKind::MisplacedResult),
-                    [_] if turn.any(|other| !matches!(other.kind, Kind::ToolResult(_))) => Some(FaultKind::MisplacedResult),
+                    [_] if turn.any(|other| !matches!(other.kind, BlockKind::ToolResult(_))) => Some(FaultKind::MisplacedResult),
                     _ => None,
                 }
             }
@@ -276,7 +276,7 @@ struct Placed {
     turn: usize,
     message: usize,
     id: BlockId,
-    kind: Kind,
+    kind: BlockKind,
 }
 
 fn blocks_in_turns(context: &Context) -> Vec<Placed> {

@@ -10,7 +10,7 @@ use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
 use recompact::facts::extract::{self, FactKind};
 use recompact::metrics::retention::UseOutcome;
-use recompact::transcript::conversation::{BlockId, Conversation, Kind};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 use recompact::transcript::tool_access;
 
 use crate::metrics::retention_page::looked_up;
@@ -116,12 +116,12 @@ fn counting_gives_what_reading_every_request_gives() {
 /// The paths and URLs by which a block's content can be had again: what its tool call read, or wrote.
 fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
     let (pair, of_result) = match conversation.block(id).kind {
-        Kind::ToolResult(pair) if !conversation.block(id).is_error() => (pair, true),
-        Kind::ToolUse(pair) => (pair, false),
+        BlockKind::ToolResult(pair) if !conversation.block(id).is_error() => (pair, true),
+        BlockKind::ToolUse(pair) => (pair, false),
         _ => return Vec::new(),
     };
     let Some(used) = conversation.pair(pair).used else { return Vec::new() };
-    let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
+    let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
     keys(if of_result { &access.reads } else { &access.writes })
 }
 
@@ -140,8 +140,8 @@ fn keys(paths: &[Cow<str>]) -> Vec<u64> {
 fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bool {
     let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
     responses.into_iter().any(|id| match conversation.block(*id).kind {
-        Kind::ToolUse(pair) => {
-            let access = tool_access::of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
+        BlockKind::ToolUse(pair) => {
+            let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
             keys(&access.writes).contains(&file)
         }
         _ => false,

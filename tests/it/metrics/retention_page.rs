@@ -4,7 +4,7 @@ use recompact::engine::replay::NoObserver;
 use recompact::facts::references::{Provenance, References, Use};
 use recompact::metrics::retention::{GENERATIONS, Retention, Summarised, UseOutcome, evaluate};
 use recompact::tokens::block_sizes::Sizes;
-use recompact::transcript::conversation::{BlockId, Conversation, Kind};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use crate::support::notation::shown;
 use crate::support::trial::Trial;
@@ -49,7 +49,7 @@ pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Ret
 fn use_line(conversation: &Conversation, references: &References, used: &Use) -> String {
     let (fact, origin) = (&references.facts[used.fact as usize], conversation.block(used.origin));
     let from = match origin.kind {
-        Kind::ToolResult(pair) => format!("result#{}", conversation.pair(pair).id),
+        BlockKind::ToolResult(pair) => format!("result#{}", conversation.pair(pair).id),
         _ => Provenance::of(origin).name().to_owned(),
     };
     format!("call {}, {} {}, {} calls back, from {from}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)

@@ -5,7 +5,7 @@ use recompact::engine::journal::Request;
 use recompact::engine::replay::Observer;
 use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, Provider, simulate};
 use recompact::tokens::meter::SizeUnit;
-use recompact::transcript::conversation::{BlockId, Conversation, Kind, MINUTE, Role, Thinking};
+use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, MINUTE, Role, Thinking};
 
 use crate::support::generate;
 use crate::support::trial::trials;
@@ -85,7 +85,7 @@ impl Observer for Slow<'_> {
                 let size = SizeUnit::Chars.block(block, false);
                 let holds = if context.is_synthetic(*id) { block.wire.to_string() } else { id.index().to_string() };
                 match block.kind {
-                    Kind::Thinking => blocks.push((None, None, size)),
+                    BlockKind::Thinking => blocks.push((None, None, size)),
                     _ => blocks.push((opens.take(), Some(holds), size)),
                 }
             }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use recompact::results::saved::{
     Aggregation, Column, ColumnId, ComparisonRow, Direction, Results, Row, Unit, VERSION, summarise,
 };
-use recompact::results::stats::{COVERAGE, FEWEST, infer};
+use recompact::results::stats::{COVERAGE, MIN_SESSIONS, infer};
 
 use crate::support::program::run;
 
@@ -225,7 +225,7 @@ fn what_is_alike_everywhere_is_no_difference() {
 /// Sessions, not conversations, are counted; a column that only few sessions have is not judged; a largest value never is.
 #[test]
 fn few_sessions_say_nothing() {
-    assert_eq!(judged(study(FEWEST - 1, 1), &["b"], 1), results(study(FEWEST - 1, 1)));
+    assert_eq!(judged(study(MIN_SESSIONS - 1, 1), &["b"], 1), results(study(MIN_SESSIONS - 1, 1)));
     let mut rows = study(8, 1);
     for row in rows.iter_mut().filter(|row| row.transcript.as_str() > "2.jsonl") {
         row.values.set("mean", None);

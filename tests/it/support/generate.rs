@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use recompact::transcript::conversation::{
-    BlockId, Builder, Call, Compaction, Conversation, Message, Origin, RecordedEdit, Role, Thinking, Usage,
+    BlockId, Call, Compaction, Conversation, ConversationBuilder, Message, Origin, RecordedEdit, Role, Thinking, Usage,
 };
 use serde_json::{Value, json};
 
@@ -129,7 +129,8 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The conversation of some steps. Those of a beginning of the steps are its beginning, block by block.
 pub fn conversation(steps: &[Step], thinking: Thinking) -> Conversation {
-    let mut scribe = Scribe { builder: Builder::new("made", "messages", thinking), open: Vec::new(), ids: 0, time: 0 };
+    let mut scribe =
+        Scribe { builder: ConversationBuilder::new("made", "messages", thinking), open: Vec::new(), ids: 0, time: 0 };
     for (index, step) in steps.iter().enumerate() {
         scribe.step(step, index == 0);
     }
@@ -137,7 +138,7 @@ pub fn conversation(steps: &[Step], thinking: Thinking) -> Conversation {
 }
 
 struct Scribe {
-    builder: Builder,
+    builder: ConversationBuilder,
     /// Ids of the calls that wait for their results.
     open: Vec<String>,
     ids: usize,

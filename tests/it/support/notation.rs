@@ -3,13 +3,15 @@
 
 use recompact::engine::context::{Context, ContextMessage};
 use recompact::transcript::conversation::{
-    Block, BlockId, Builder, Call, Compaction, Conversation, Kind, Message, Origin, RecordedEdit, Role, Thinking, Usage,
+    Block, BlockId, BlockKind, Call, Compaction, Conversation, ConversationBuilder, Message, Origin, RecordedEdit, Role,
+    Thinking, Usage,
 };
 use serde_json::{Value, json};
 
 /// Reads a conversation.
 pub fn parse(text: &str) -> Result<Conversation, String> {
-    let mut reader = Reader { builder: Builder::new("case", "messages", Thinking::Turn), open: Vec::new(), time: None, at: 0 };
+    let mut reader =
+        Reader { builder: ConversationBuilder::new("case", "messages", Thinking::Turn), open: Vec::new(), time: None, at: 0 };
     for line in unrolled(text)? {
         reader.at += 1;
         reader.line(&line).map_err(|what| format!("`{line}`: {what}"))?;
@@ -48,7 +50,7 @@ fn numbered(line: &str, round: usize) -> String {
 }
 
 struct Reader {
-    builder: Builder,
+    builder: ConversationBuilder,
     /// Blocks of the user's message that is being read.
     open: Vec<BlockId>,
     time: Option<i64>,
@@ -145,7 +147,7 @@ impl Reader {
     /// Ends the user's message that is being read. One text alone is a bare string.
     fn close(&mut self) {
         let blocks = std::mem::take(&mut self.open);
-        let plain = matches!(&blocks[..], [only] if self.builder.so_far().block(*only).kind == Kind::Text);
+        let plain = matches!(&blocks[..], [only] if self.builder.so_far().block(*only).kind == BlockKind::Text);
         let line = blocks.first().map_or(0, |first| self.builder.so_far().block(*first).line);
         self.builder.message(Message { role: Role::User, plain, blocks, time: self.time, line });
     }
@@ -216,8 +218,8 @@ pub fn message(context: &Context, sent: &ContextMessage) -> String {
 
 fn saying(block: &Block) -> String {
     match block.kind {
-        Kind::Thinking => format!("(thinking: {})", shown(&block.text())),
-        Kind::ToolUse(_) => {
+        BlockKind::Thinking => format!("(thinking: {})", shown(&block.text())),
+        BlockKind::ToolUse(_) => {
             let field = |key: &str| block.wire[key].as_str().unwrap_or_default();
             let argument = |(key, value): (&String, &Value)| {
                 let key = if key == "command" { String::new() } else { format!("{key}=") };
@@ -232,7 +234,7 @@ fn saying(block: &Block) -> String {
 }
 
 fn line(context: &Context, block: &Block) -> String {
-    let Kind::ToolResult(pair) = block.kind else {
+    let BlockKind::ToolResult(pair) = block.kind else {
         let label = match block.origin {
             Origin::User => "user",
             Origin::Compaction => "summary",

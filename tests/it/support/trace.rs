@@ -1,7 +1,9 @@
 //! Conversations so small that a person can reckon what they cost: sizes are characters, and every response comes at once.
 
 use recompact::engine::policy::Policy;
-use recompact::transcript::conversation::{BlockId, Builder, Call, Conversation, MINUTE, Message, Origin, Role, Thinking};
+use recompact::transcript::conversation::{
+    BlockId, Call, Conversation, ConversationBuilder, MINUTE, Message, Origin, Role, Thinking,
+};
 use serde_json::{Value, json};
 
 /// What a message holds.
@@ -17,7 +19,7 @@ pub enum Holds {
 
 /// Alternating messages, user first, each with the minute it came.
 pub fn conversation(messages: &[(i64, Holds)]) -> Conversation {
-    let mut builder = Builder::new("main", "test", Thinking::Turn);
+    let mut builder = ConversationBuilder::new("main", "test", Thinking::Turn);
     let mut pairs = 0;
     for (place, (minute, holds)) in messages.iter().enumerate() {
         let role = if place % 2 == 0 { Role::User } else { Role::Assistant };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
-use recompact::transcript::conversation::{Conversation, Kind, Role};
+use recompact::transcript::conversation::{BlockKind, Conversation, Role};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 
 /// The folder of recordings: `$RECOMPACT_TRANSCRIPTS`, else beside the project. `None`, with a printed line, if there is none.
@@ -78,7 +78,7 @@ pub fn assert_api_valid(conversation: &Conversation) {
         let kinds = message.blocks.iter().map(|block| conversation.block(*block).kind);
         kinds
             .filter_map(|kind| match kind {
-                Kind::ToolUse(pair) | Kind::ToolResult(pair) => Some(pair),
+                BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => Some(pair),
                 _ => None,
             })
             .collect()

@@ -1,7 +1,7 @@
 //! Messages as JSON → their size, added up from their blocks as a replay does.
 
 use recompact::tokens::meter::SizeUnit;
-use recompact::transcript::conversation::{Builder, Origin, Role, Thinking};
+use recompact::transcript::conversation::{ConversationBuilder, Origin, Role, Thinking};
 use serde_json::Value;
 
 /// The size of `[{"role": …, "content": …}, …]`.
@@ -11,7 +11,7 @@ pub fn size(measure: SizeUnit, messages: &[Value]) -> u64 {
 
 fn message_size(measure: SizeUnit, message: &Value) -> u64 {
     let role = if message["role"] == "user" { Role::User } else { Role::Assistant };
-    let mut builder = Builder::new("main", "test", Thinking::All);
+    let mut builder = ConversationBuilder::new("main", "test", Thinking::All);
     let (plain, blocks) = match &message["content"] {
         Value::String(text) => (true, vec![builder.text(text, Origin::User, 1)]),
         Value::Array(content) => (false, content.iter().map(|wire| builder.block(wire.clone(), Origin::Agent, 1)).collect()),

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use recompact::transcript::conversation::{Block, Conversation, Kind, Message, Origin, RecordedEdit, Role};
+use recompact::transcript::conversation::{Block, BlockKind, Conversation, Message, Origin, RecordedEdit, Role};
 use recompact::transcript::format::{self, Branches, Level, ReadOptions, Reading};
 
 use crate::support::transcripts;
@@ -132,8 +132,8 @@ fn results_follow_their_calls(conversation: &Conversation) {
     let pairs = |message: &Message, of: fn(&Block) -> Option<usize>| -> Vec<usize> {
         message.blocks.iter().filter_map(|block| of(conversation.block(*block))).collect()
     };
-    let used = |block: &Block| if let Kind::ToolUse(pair) = block.kind { Some(pair.index()) } else { None };
-    let answered = |block: &Block| if let Kind::ToolResult(pair) = block.kind { Some(pair.index()) } else { None };
+    let used = |block: &Block| if let BlockKind::ToolUse(pair) = block.kind { Some(pair.index()) } else { None };
+    let answered = |block: &Block| if let BlockKind::ToolResult(pair) = block.kind { Some(pair.index()) } else { None };
     let mut calls: Vec<usize> = Vec::new();
     for message in &conversation.messages {
         let mut answers = pairs(message, answered);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use recompact::transcript::conversation::{Block, Conversation, Kind, Origin};
+use recompact::transcript::conversation::{Block, BlockKind, Conversation, Origin};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 
 use crate::support::transcripts;
@@ -54,9 +54,9 @@ fn printed_objects_equal_their_twins() {
 
 /// What a block is, and its very characters, without the one field that the printed files lost: the `caller` of a
 /// tool_use, which they print as `None`.
-fn comparable(block: &Block) -> (Kind, Origin, u32, String) {
+fn comparable(block: &Block) -> (BlockKind, Origin, u32, String) {
     let mut wire = block.wire.clone();
-    if let (Kind::ToolUse(_), Some(fields)) = (block.kind, wire.as_object_mut()) {
+    if let (BlockKind::ToolUse(_), Some(fields)) = (block.kind, wire.as_object_mut()) {
         fields.shift_remove("caller");
     }
     (block.kind, block.origin, block.line, wire.to_string())

@@ -36,8 +36,10 @@ fn notation(conversation: &Conversation, messages: &[Message]) -> String {
         let (file, line) = conversation.place(block.line);
         let text = block.text();
         let word = match block.kind {
-            Kind::ToolUse(pair) => format!("+{}", conversation.pair(pair).id),
-            Kind::ToolResult(pair) => format!("={}{}", conversation.pair(pair).id, if text.starts_with('[') { "~" } else { "" }),
+            BlockKind::ToolUse(pair) => format!("+{}", conversation.pair(pair).id),
+            BlockKind::ToolResult(pair) => {
+                format!("={}{}", conversation.pair(pair).id, if text.starts_with('[') { "~" } else { "" })
+            }
             _ if block.origin == Origin::Compaction => text[..2].to_owned(),
             _ => text.chars().take(1).collect(),
         };

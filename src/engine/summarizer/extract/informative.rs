@@ -7,11 +7,12 @@ use std::collections::BinaryHeap;
 
 use crate::engine::summarizer::digest::{Digest, Sentence};
 use crate::engine::summarizer::{InputBlock, SummaryRequest};
-use crate::transcript::conversation::{Kind, Origin};
+use crate::transcript::conversation::{BlockKind, Origin};
 
 /// Returns the sentences with the most informative words, as many as fit into about `tokens`, in the order of the input.
 pub(super) fn informative<'a>(request: &'a SummaryRequest, tokens: u64) -> Vec<Cow<'a, str>> {
-    let readable = |block: &&InputBlock| matches!(block.kind, Kind::Text | Kind::ToolResult(_)) && block.origin != Origin::User;
+    let readable =
+        |block: &&InputBlock| matches!(block.kind, BlockKind::Text | BlockKind::ToolResult(_)) && block.origin != Origin::User;
     let digest = |block: &'a InputBlock| match block.whole {
         Some(id) => Cow::Borrowed(request.digests.block_digest(id, block.text())),
         None => Cow::Owned(request.digests.text_digest(block.text())),

@@ -10,7 +10,9 @@ use super::origin;
 use super::record::{Record, Type};
 use super::threads::Threads;
 use super::turns::{Turn, turns};
-use crate::transcript::conversation::{BlockId, Builder, Call, Conversation, Message, Origin, Role, Thinking, text_wire};
+use crate::transcript::conversation::{
+    BlockId, Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking, text_wire,
+};
 use crate::transcript::format::Note;
 
 /// Placeholder for a result that is missing in the record.
@@ -24,7 +26,7 @@ pub fn conversation(
     content: &mut dyn FnMut(usize) -> Value,
     notes: &mut Vec<Note>,
 ) -> Conversation {
-    let builder = Builder::new(name, super::NAME, Thinking::Turn);
+    let builder = ConversationBuilder::new(name, super::NAME, Thinking::Turn);
     let kept = kept::kept_tails(records, branch, threads);
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };
@@ -40,7 +42,7 @@ pub fn conversation(
 pub struct Reader<'a> {
     pub records: &'a [Record],
     content: &'a mut dyn FnMut(usize) -> Value,
-    pub builder: Builder,
+    pub builder: ConversationBuilder,
     /// What each compaction boundary kept, by the record of the boundary.
     pub kept: HashMap<usize, KeptTail>,
     /// The blocks of kept records, by record: index of the message, and id of the block.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::transcript::conversation::{Block, Conversation, Kind, Message, Origin, RecordedEdit, Usage};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Message, Origin, RecordedEdit, Usage};
 use crate::transcript::format::Level;
 
 fn record(r#type: &str, uuid: &str, parent: Option<&str>, more: Value) -> Value {
@@ -89,9 +89,9 @@ fn show(conversation: &Conversation, messages: &[Message]) -> Vec<String> {
 
 fn show_block(conversation: &Conversation, block: &Block) -> String {
     match (block.kind, block.origin) {
-        (Kind::ToolUse(pair), _) => format!("use {}", conversation.pair(pair).id),
-        (Kind::ToolResult(pair), Origin::Placeholder) => format!("placeholder {}", conversation.pair(pair).id),
-        (Kind::ToolResult(pair), _) => format!("result {}", conversation.pair(pair).id),
+        (BlockKind::ToolUse(pair), _) => format!("use {}", conversation.pair(pair).id),
+        (BlockKind::ToolResult(pair), Origin::Placeholder) => format!("placeholder {}", conversation.pair(pair).id),
+        (BlockKind::ToolResult(pair), _) => format!("result {}", conversation.pair(pair).id),
         (_, Origin::Agent) => block.text().into_owned(),
         (_, origin) => format!("{} ({origin:?})", block.text()),
     }

@@ -9,7 +9,9 @@ use super::super::Note;
 use super::super::batch::Stamp;
 use super::record::{self, Compacted, Item, ItemMessage};
 use super::wire;
-use crate::transcript::conversation::{BlockId, Builder, Compaction, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role};
+use crate::transcript::conversation::{
+    BlockId, Compaction, ConversationBuilder, ENCRYPTED_SUMMARY, Message, Origin, RecordedEdit, Role,
+};
 
 /// Bytes of JSON that Codex counts as one token if it has no count of the provider (`approx_token_count` in its source).
 const BYTES_PER_TOKEN: u64 = 4;
@@ -38,7 +40,7 @@ pub struct PendingCompaction {
 impl PendingCompaction {
     /// Sets the size of the encrypted summary: Codex's estimate of the new context, minus the system prompt and the readable items. In
     /// the sessions examined, this is within a quarter of the size that the provider's counts before and after imply.
-    pub fn set_summary_size(&mut self, estimated_context: u64, system_bytes: usize, builder: &mut Builder) {
+    pub fn set_summary_size(&mut self, estimated_context: u64, system_bytes: usize, builder: &mut ConversationBuilder) {
         let readable = (self.readable_bytes + system_bytes) as u64 / BYTES_PER_TOKEN;
         if let (Some(block), Some(tokens)) = (self.summary.take(), estimated_context.checked_sub(readable)) {
             builder.set_recorded_tokens(block, tokens);
@@ -52,7 +54,7 @@ pub fn read_compaction(
     at: Stamp,
     tokens_before: Option<u64>,
     history: &History,
-    builder: &mut Builder,
+    builder: &mut ConversationBuilder,
     notes: &mut Vec<Note>,
 ) -> PendingCompaction {
     let mut reader = HistoryReader { history, reused: HashMap::new(), into: Vec::new(), summary: None, readable_bytes: 0, at };
@@ -83,7 +85,7 @@ struct HistoryReader<'h> {
 }
 
 impl HistoryReader<'_> {
-    fn item(&mut self, json: &RawValue, builder: &mut Builder, notes: &mut Vec<Note>) {
+    fn item(&mut self, json: &RawValue, builder: &mut ConversationBuilder, notes: &mut Vec<Note>) {
         match record::item(json) {
             Ok(Item::Compaction) => {
                 let block = builder.text(ENCRYPTED_SUMMARY, Origin::Compaction, self.at.line);
@@ -100,7 +102,7 @@ impl HistoryReader<'_> {
         self.readable_bytes += json.get().len();
     }
 
-    fn message(&mut self, message: ItemMessage, builder: &mut Builder) {
+    fn message(&mut self, message: ItemMessage, builder: &mut ConversationBuilder) {
         let role = if message.role == "assistant" { Role::Assistant } else { Role::User };
         for wire in message.content.into_iter().filter_map(wire::part) {
             let block = self.find_original(&wire).unwrap_or_else(|| builder.block(wire, Origin::Compaction, self.at.line));

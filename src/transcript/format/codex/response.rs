@@ -1,7 +1,7 @@
 //! A response of the model under construction.
 
 use super::super::batch::Stamp;
-use crate::transcript::conversation::{BlockId, Builder, Call, Message, Role, Usage};
+use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Role, Usage};
 
 /// A response whose items are being read.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Response {
     }
 
     /// Appends the response to the conversation. Returns the number of reasoning blocks without a known size.
-    pub fn close(self, builder: &mut Builder) -> usize {
+    pub fn close(self, builder: &mut ConversationBuilder) -> usize {
         let reasoning_tokens = self.usage.and_then(|usage| usage.reasoning);
         if let Some(tokens) = reasoning_tokens {
             // The record has one number for all of them; the first block gets it.

@@ -11,14 +11,14 @@ use super::meter::{TokenEvent, TokenInfo, UsageMeter};
 use super::record::{Compacted, Item, ItemMessage, Record, RecordKind};
 use super::response::Response;
 use super::wire;
-use crate::transcript::conversation::{BlockId, Builder, Conversation, Origin, Thinking, Usage};
+use crate::transcript::conversation::{BlockId, Conversation, ConversationBuilder, Origin, Thinking, Usage};
 
 /// The output that Codex itself sends for an interrupted call.
 const ABORTED: &str = "aborted";
 
 /// Builds the conversation of a rollout.
 pub struct Rollout<'n> {
-    builder: Builder,
+    builder: ConversationBuilder,
     notes: &'n mut Vec<Note>,
     batch: Batch,
     response: Option<Response>,
@@ -44,7 +44,7 @@ pub fn conversation(records: Vec<Record>, notes: &mut Vec<Note>) -> Conversation
     let has_usage =
         records.iter().any(|record| matches!(&record.kind, RecordKind::Tokens(info) if info.last_token_usage.is_usage()));
     let mut rollout = Rollout {
-        builder: Builder::new("main", super::NAME, Thinking::Turn),
+        builder: ConversationBuilder::new("main", super::NAME, Thinking::Turn),
         notes,
         batch: Batch::new(ABORTED),
         response: None,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{read, sniff};
-use crate::transcript::conversation::{Compaction, Conversation, Kind, Origin, RecordedEdit, Role, Usage};
+use crate::transcript::conversation::{BlockKind, Compaction, Conversation, Origin, RecordedEdit, Role, Usage};
 use crate::transcript::format::ReadOptions;
 
 fn line(kind: &str, payload: Value) -> String {
@@ -59,12 +59,12 @@ fn shape(conversation: &Conversation) -> Vec<String> {
         let blocks = m.blocks.iter().map(|id| {
             let block = conversation.block(*id);
             match block.kind {
-                Kind::ToolUse(pair) => format!("[use {}]", conversation.pair(pair).id),
-                Kind::ToolResult(pair) => format!("[result {}: {}]", conversation.pair(pair).id, block.text()),
-                Kind::Thinking => format!("[thinking {}]", block.text()),
-                Kind::Media => "[image]".to_owned(),
-                Kind::Other => "[other]".to_owned(),
-                Kind::Text => block.text().into_owned(),
+                BlockKind::ToolUse(pair) => format!("[use {}]", conversation.pair(pair).id),
+                BlockKind::ToolResult(pair) => format!("[result {}: {}]", conversation.pair(pair).id, block.text()),
+                BlockKind::Thinking => format!("[thinking {}]", block.text()),
+                BlockKind::Media => "[image]".to_owned(),
+                BlockKind::Other => "[other]".to_owned(),
+                BlockKind::Text => block.text().into_owned(),
             }
         });
         let role = if m.role == Role::User { "u" } else { "a" };

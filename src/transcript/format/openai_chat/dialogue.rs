@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::super::Note;
 use super::super::batch::{Batch, Stamp};
 use super::message::{self, ChatMessage};
-use crate::transcript::conversation::{Builder, Call, Conversation, Message, Origin, Role, Thinking};
+use crate::transcript::conversation::{Call, Conversation, ConversationBuilder, Message, Origin, Role, Thinking};
 
 /// Placeholder for a result that is missing in the record.
 const NO_RESULT: &str = "[no result recorded]";
 
 /// A conversation under construction.
 pub struct Dialogue {
-    builder: Builder,
+    builder: ConversationBuilder,
     batch: Batch,
     /// Ids of the calls of the last response, for results without a call id.
     unnamed: VecDeque<String>,
@@ -31,7 +31,7 @@ pub struct Dialogue {
 impl Dialogue {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
-            builder: Builder::new(name, super::NAME, Thinking::All).ids_may_recur(),
+            builder: ConversationBuilder::new(name, super::NAME, Thinking::All).ids_may_recur(),
             batch: Batch::new(NO_RESULT),
             unnamed: VecDeque::new(),
             ids: HashSet::new(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{read, sniff};
-use crate::transcript::conversation::{Conversation, Kind, Origin, Role, Usage};
+use crate::transcript::conversation::{BlockKind, Conversation, Origin, Role, Usage};
 use crate::transcript::format::{ReadOptions, Reading};
 
 fn read_json(value: &Value) -> Reading {
@@ -42,9 +42,9 @@ fn shape(conversation: &Conversation) -> Vec<String> {
         let blocks = m.blocks.iter().map(|id| {
             let block = conversation.block(*id);
             match block.kind {
-                Kind::ToolUse(pair) => format!("[use {}]", conversation.pair(pair).id),
-                Kind::ToolResult(pair) => format!("[result {}: {}]", conversation.pair(pair).id, block.text()),
-                Kind::Media => "[image]".to_owned(),
+                BlockKind::ToolUse(pair) => format!("[use {}]", conversation.pair(pair).id),
+                BlockKind::ToolResult(pair) => format!("[result {}: {}]", conversation.pair(pair).id, block.text()),
+                BlockKind::Media => "[image]".to_owned(),
                 _ => block.text().into_owned(),
             }
         });
@@ -175,7 +175,7 @@ fn usage_and_model_are_read_where_they_stand() {
     let conversation = &read_lines(&[user("go"), message]).conversations[0];
     let expected = Usage { input: 40, cache_read: 60, output: 7, ..Usage::default() };
     assert_eq!((conversation.calls[0].usage, conversation.calls[0].model.as_deref()), (Some(expected), Some("m-1")));
-    assert_eq!(conversation.block(conversation.messages[1].blocks[0]).kind, Kind::Thinking);
+    assert_eq!(conversation.block(conversation.messages[1].blocks[0]).kind, BlockKind::Thinking);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use recompact::engine::context::{Cause, Change, ChangeKind};
 use recompact::engine::journal::{Journal, Request};
-use recompact::transcript::conversation::Kind;
+use recompact::transcript::conversation::BlockKind;
 
 use super::{COUNTER, One};
 
@@ -31,7 +31,7 @@ pub fn clearing(one: &One, whole: &Journal, like: &Journal, seed: u64) -> Journa
         assert_eq!(whole.call, like.call);
         let response = conversation.calls[whole.call].response;
         let entered = conversation.messages[read..response].iter().flat_map(|message| &message.blocks);
-        shown.extend(entered.filter(|id| matches!(conversation.block(**id).kind, Kind::ToolResult(_))));
+        shown.extend(entered.filter(|id| matches!(conversation.block(**id).kind, BlockKind::ToolResult(_))));
         read = response;
         let mut changes = whole.changes.clone();
         let left = |cleared: u64| whole.tokens.saturating_sub(COUNTER.apply(cleared));
