@@ -127,7 +127,7 @@ impl<'a> Context<'a> {
         self.unit_index(unit).map_or(0, |index| self.totals[index])
     }
 
-    /// Sum of the sizes of all messages ever appended. The difference of two values is the size of the messages appended in between.
+    /// Sum of the sizes of all messages ever appended. The difference of two values is the size of what was appended in between.
     pub fn appended(&self, unit: SizeUnit) -> u64 {
         self.unit_index(unit).map_or(0, |index| self.appended[index])
     }

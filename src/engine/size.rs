@@ -1,4 +1,6 @@
-//! Sizes in a policy are numbers or formulas: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
+//! Sizes in a policy are numbers or formulas.
+//!
+//! Examples: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
 
 use std::borrow::Cow;
 use std::fmt;

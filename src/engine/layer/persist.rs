@@ -153,7 +153,7 @@ impl Persist {
             && context.message_size(message, SizeUnit::PyRepr) <= limit
     }
 
-    /// Returns whether a result may be persisted. A marker that is itself over the limit must not overwrite the file that it names.
+    /// Returns whether a result may be persisted. A marker that is itself over the limit must not overwrite the file it names.
     fn may_persist(&self, input: &LayerInput, candidate: &Candidate) -> bool {
         let is_marker =
             input.context.is_synthetic(candidate.id) && self.content(candidate).contains(&self.path(input, candidate));

@@ -45,7 +45,7 @@ pub fn propose(input: &LayerInput, state: &mut LayerState) -> Proposal {
     {
         match &compaction.edit {
             RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs)),
-            // Replacing messages moves positions, so it is never proposed together with other edits: it waits for the next request.
+            // Replacing messages moves positions, so it is never proposed with other edits: it waits for the next request.
             RecordedEdit::Fold { .. } if !proposal.edits.is_empty() => break,
             RecordedEdit::Fold { into } => {
                 let after = input.messages_read - compaction.at;
