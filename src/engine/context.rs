@@ -144,7 +144,7 @@ impl<'a> Context<'a> {
 
     /// Returns a message in wire form, `{"role", "content"}`, as Anthropic's Messages API expects it.
     pub fn wire(&self, message: &ContextMessage) -> Value {
-        let content = match (message.plain, message.blocks.first()) {
+        let content = match (message.is_string_content, message.blocks.first()) {
             (true, Some(only)) => Value::String(self.block(*only).text().into_owned()),
             _ => Value::Array(message.blocks.iter().map(|id| self.block(*id).wire.clone()).collect()),
         };
@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
         if blocks.is_empty() {
             return;
         }
-        let appended = self.new_message(message.role, message.plain, blocks);
+        let appended = self.new_message(message.role, message.is_string_content, blocks);
         let sizes = self.add_to_totals(&appended);
         for (sum, size) in self.appended.iter_mut().zip(sizes) {
             *sum += size;
@@ -238,7 +238,7 @@ impl<'a> Context<'a> {
 
     fn retain(&mut self, message: usize, keep: Vec<BlockId>, cause: Cause) {
         let old = &self.messages[message];
-        let into = if keep.is_empty() { Vec::new() } else { vec![self.new_message(old.role, old.plain, keep)] };
+        let into = if keep.is_empty() { Vec::new() } else { vec![self.new_message(old.role, old.is_string_content, keep)] };
         self.replace(message..message + 1, into, ChangeKind::Drop, cause);
     }
 
@@ -271,11 +271,11 @@ impl<'a> Context<'a> {
             NewBlock::Existing(id) => id,
             NewBlock::Synthetic { wire, origin } => {
                 let block = Block { kind: BlockKind::Text, origin, line: 0, recorded_tokens: None, wire };
-                self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.plain, self.sizes)), None)
+                self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.is_string_content, self.sizes)), None)
             }
         });
         let blocks = blocks.collect();
-        self.new_message(message.role, message.plain, blocks)
+        self.new_message(message.role, message.is_string_content, blocks)
     }
 
     fn add_synthetic(&mut self, written: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
@@ -284,9 +284,9 @@ impl<'a> Context<'a> {
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 
-    fn new_message(&self, role: Role, plain: bool, blocks: Vec<BlockId>) -> ContextMessage {
+    fn new_message(&self, role: Role, is_string_content: bool, blocks: Vec<BlockId>) -> ContextMessage {
         let typed = blocks.iter().any(|id| self.block(*id).origin == Origin::User);
-        ContextMessage { role, plain, typed, blocks }
+        ContextMessage { role, is_string_content, typed, blocks }
     }
 
     fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
@@ -297,7 +297,7 @@ impl<'a> Context<'a> {
             }
         }
         for (size, unit) in sizes.iter_mut().zip(self.sizes.measures()) {
-            *size = unit.message(message.role, message.plain, message.blocks.len(), *size);
+            *size = unit.message(message.role, message.is_string_content, message.blocks.len(), *size);
         }
         sizes
     }

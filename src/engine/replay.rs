@@ -134,7 +134,7 @@ impl<'a> ReplayRun<'a, '_> {
     fn replay_call(&mut self, index: usize) {
         let setup = self.runner.setup;
         let conversation = setup.conversation;
-        let entered = conversation.entered(index);
+        let entered = conversation.new_messages(index);
         let mut call =
             CallState { index, messages_read: entered.start, new_messages: 0, typed: false, focus: None, overflows: false };
         for message in &conversation.messages[entered] {

@@ -170,7 +170,7 @@ impl Simulator<'_> {
 
     fn simulate_model(&self, model: &mut ModelCache, terms: &CacheTerms, request: &Request, is_first: bool) -> CacheUse {
         let conversation = self.setup.conversation;
-        let asked_at = conversation.asked(request.call);
+        let asked_at = conversation.requested_at(request.call);
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
         // Without a clock no prefix expires.
         let oldest = asked_at.map_or(i64::MIN, |asked_at| asked_at - lifetime);

@@ -17,7 +17,7 @@ impl Sizes {
         let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
         let mut is_plain = vec![false; conversation.blocks.len()];
         let compacted = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
-        for message in conversation.messages.iter().chain(compacted).filter(|message| message.plain) {
+        for message in conversation.messages.iter().chain(compacted).filter(|message| message.is_string_content) {
             for block in &message.blocks {
                 is_plain[block.index()] = true;
             }

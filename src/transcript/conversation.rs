@@ -149,7 +149,7 @@ fn result_text(content: Option<&Value>) -> Cow<'_, str> {
 pub struct Message {
     pub role: Role,
     /// The content is a bare string, not a list of blocks. The message then has one text block, measured without its JSON braces.
-    pub plain: bool,
+    pub is_string_content: bool,
     pub blocks: Vec<BlockId>,
     /// Milliseconds since 1970, if the record has times.
     pub time: Option<i64>,
@@ -285,7 +285,7 @@ impl Conversation {
     }
 
     /// Returns the new messages of a call: indices of the messages after the previous response and before its own.
-    pub fn entered(&self, call: usize) -> std::ops::Range<usize> {
+    pub fn new_messages(&self, call: usize) -> std::ops::Range<usize> {
         let start = call.checked_sub(1).map_or(0, |before| self.calls[before].response + 1);
         start..self.calls[call].response
     }
@@ -298,8 +298,8 @@ impl Conversation {
     /// Returns when the request of a call was sent, in milliseconds since 1970: the time of its newest new message, or else the time
     /// of the response. If that message is more than ten minutes older than the response, the request must have been sent again, so
     /// the result is ten minutes before the response.
-    pub fn asked(&self, call: usize) -> Option<i64> {
-        let newest_message = self.messages[self.entered(call)].iter().filter_map(|message| message.time).max();
+    pub fn requested_at(&self, call: usize) -> Option<i64> {
+        let newest_message = self.messages[self.new_messages(call)].iter().filter_map(|message| message.time).max();
         let response = self.calls[call].time;
         let earliest = response.map(|response| response - MAX_RESPONSE_TIME);
         newest_message.max(earliest.filter(|_| newest_message.is_some())).or(response)

@@ -36,7 +36,7 @@ pub struct TomlSpans<'a> {
 
 impl<'a> TomlSpans<'a> {
     /// Reads positions in `text`, whose array of tables is called `list`.
-    pub fn of(text: &'a str, list: &'a str) -> Self {
+    pub fn new(text: &'a str, list: &'a str) -> Self {
         Self { text, list }
     }
 

@@ -271,7 +271,7 @@ fn keys(archive: &Archive) -> Vec<u64> {
 /// Whether a message is the fixed answer to a summary.
 fn acknowledges(conversation: &Conversation, message: &Message) -> bool {
     let starts = |id: &BlockId| conversation.block(*id).text().starts_with(ACKNOWLEDGED);
-    message.role == Role::Assistant && message.plain && message.blocks.iter().any(starts)
+    message.role == Role::Assistant && message.is_string_content && message.blocks.iter().any(starts)
 }
 
 /// Whether a transcript may be an archive: a plain list of messages that is in a folder of archives, has the name of an archive, or

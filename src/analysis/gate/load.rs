@@ -44,7 +44,7 @@ impl Gate {
         let toml_error =
             |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), friendly_serde_error(e.message().trim()));
         let table: Table = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
-        let spans = TomlSpans::of(text, "suite");
+        let spans = TomlSpans::new(text, "suite");
         check_keys(&table, &spans).map_err(wrong)?;
         let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
         check_relative(&file.baseline).map_err(|what| wrong((spans.line(None, "baseline"), what)))?;

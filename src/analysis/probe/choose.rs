@@ -46,7 +46,7 @@ fn in_rounds(spots: &[Spot], of_policy: Vec<usize>, seed: u64) -> Vec<usize> {
     let mut sessions: Vec<Vec<usize>> = Vec::new();
     for at in of_policy {
         let next = sessions.len();
-        let session = Session::of(&spots[at].transcript, &spots[at].conversation);
+        let session = Session::new(&spots[at].transcript, &spots[at].conversation);
         let index = *session_indices.entry(session).or_insert(next);
         if index == next {
             sessions.push(Vec::new());

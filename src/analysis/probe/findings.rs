@@ -143,7 +143,7 @@ fn by_session<'a>(asked: impl Iterator<Item = &'a AnsweredQuestion>) -> Vec<Tabl
     let mut indices: HashMap<Session, usize> = HashMap::new();
     let mut tables: Vec<Table> = Vec::new();
     for question in asked {
-        let index = *indices.entry(Session::of(&question.transcript, &question.conversation)).or_insert(tables.len());
+        let index = *indices.entry(Session::new(&question.transcript, &question.conversation)).or_insert(tables.len());
         if index == tables.len() {
             tables.push(Table::default());
         }

@@ -192,7 +192,7 @@ impl ChanceSample {
     }
 
     fn session(&self) -> Session<'_> {
-        Session::of(&self.transcript, &self.conversation)
+        Session::new(&self.transcript, &self.conversation)
     }
 }
 

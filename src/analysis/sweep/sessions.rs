@@ -47,7 +47,7 @@ impl SessionTable {
         for (transcript, seen) in transcripts {
             for SessionSize { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
-                let number = *numbers.entry(Session::of(transcript, conversation)).or_insert(next);
+                let number = *numbers.entry(Session::new(transcript, conversation)).or_insert(next);
                 if number == next {
                     table.calls.push(0);
                 }

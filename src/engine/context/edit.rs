@@ -25,7 +25,7 @@ pub enum Edit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMessage {
     pub role: Role,
-    pub plain: bool,
+    pub is_string_content: bool,
     pub blocks: Vec<NewBlock>,
 }
 
@@ -39,8 +39,8 @@ pub enum NewBlock {
 
 impl NewMessage {
     /// Returns a message whose content is one string.
-    pub fn plain(role: Role, text: impl Into<String>) -> Self {
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
         let wire = text_wire(text);
-        Self { role, plain: true, blocks: vec![NewBlock::Synthetic { wire, origin: Origin::Compaction }] }
+        Self { role, is_string_content: true, blocks: vec![NewBlock::Synthetic { wire, origin: Origin::Compaction }] }
     }
 }

@@ -11,7 +11,7 @@ use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 pub struct ContextMessage {
     pub role: Role,
     /// The content is one string, not a list of blocks.
-    pub plain: bool,
+    pub is_string_content: bool,
     /// A block of it holds text that the user typed.
     pub typed: bool,
     pub blocks: Vec<BlockId>,

@@ -23,8 +23,8 @@ pub struct RewrittenBlock {
 }
 
 impl RewrittenBlock {
-    pub(super) fn new(block: Block, plain: bool, sizes: &Sizes) -> Self {
-        let sizes = sizes.measures().iter().map(|unit| unit.block(&block, plain)).collect();
+    pub(super) fn new(block: Block, is_string_content: bool, sizes: &Sizes) -> Self {
+        let sizes = sizes.measures().iter().map(|unit| unit.block(&block, is_string_content)).collect();
         Self { block, sizes, key: OnceLock::new() }
     }
 
@@ -61,11 +61,11 @@ impl RewriteCache {
         old: BlockId,
         field: &str,
         text: String,
-        plain: bool,
+        is_string_content: bool,
         write: impl FnOnce(String) -> RewrittenBlock,
     ) -> Arc<RewrittenBlock> {
         let Some(rewrites) = self.0.get(old.index()) else { return Arc::new(write(text)) };
-        let seed = xxh3_64(field.as_bytes()).wrapping_add(u64::from(plain));
+        let seed = xxh3_64(field.as_bytes()).wrapping_add(u64::from(is_string_content));
         let key = xxh3_128_with_seed(text.as_bytes(), seed);
         let mut rewrites = rewrites.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, rewritten)) = rewrites.iter().find(|(other, _)| *other == key) {
@@ -81,15 +81,15 @@ impl RewriteCache {
 
 impl Context<'_> {
     /// Returns a block with another value in one field.
-    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, plain: bool) -> Arc<RewrittenBlock> {
+    pub fn rewritten(&self, id: BlockId, field: &str, value: Value, is_string_content: bool) -> Arc<RewrittenBlock> {
         let old = self.block(id);
         let write = |value| {
             let Block { kind, origin, line, .. } = *old;
             let block = Block { kind, origin, line, recorded_tokens: None, wire: with_field(old, field, value) };
-            RewrittenBlock::new(block, plain, self.sizes)
+            RewrittenBlock::new(block, is_string_content, self.sizes)
         };
         match value {
-            Value::String(text) => self.rewrites.get_or_write(id, field, text, plain, |text| write(Value::String(text))),
+            Value::String(text) => self.rewrites.get_or_write(id, field, text, is_string_content, |text| write(Value::String(text))),
             value => Arc::new(write(value)),
         }
     }
@@ -102,7 +102,7 @@ impl Context<'_> {
     pub(super) fn rewrite(&mut self, message: usize, block: usize, field: &str, value: Value, cause: Cause) {
         let old = self.messages[message].blocks[block];
         let kind = self.block(old).kind;
-        let rewritten = self.rewritten(old, field, value, self.messages[message].plain);
+        let rewritten = self.rewritten(old, field, value, self.messages[message].is_string_content);
         let new = self.add_synthetic(rewritten, Some(old));
         if kind == BlockKind::Text && self.block(old).text().is_empty() != self.block(new).text().is_empty() {
             self.faults.invalidate_from(message);

@@ -132,7 +132,7 @@ impl Clear {
             let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
             let message = &context.messages()[message];
             let id = message.blocks[block];
-            let after = context.rewritten_size(&context.rewritten(id, field, value, message.plain), unit);
+            let after = context.rewritten_size(&context.rewritten(id, field, value, message.is_string_content), unit);
             context.block_size(id, unit).cast_signed() - after.cast_signed()
         };
         self.edits(context, candidates).into_iter().map(freed_by_edit).sum()

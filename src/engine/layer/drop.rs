@@ -130,7 +130,7 @@ impl Drop {
         edits.push(Edit::Drop { messages: head..tail });
         if let Some(marker) = &self.marker {
             let values = [("n", &*(tail - head).to_string()), ("path", input.archive_path.unwrap_or_default())];
-            edits.push(Edit::Insert { at: head, message: NewMessage::plain(Role::User, fill(marker, &values)) });
+            edits.push(Edit::Insert { at: head, message: NewMessage::text(Role::User, fill(marker, &values)) });
         }
         edits.extend(before);
         edits

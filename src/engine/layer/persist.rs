@@ -122,7 +122,7 @@ impl Persist {
 
     fn limit_batch(&self, input: &LayerInput, proposal: &mut Proposal) {
         let last = match input.context.messages().last() {
-            Some(message) if message.role == Role::User && !message.plain => input.context.len() - 1,
+            Some(message) if message.role == Role::User && !message.is_string_content => input.context.len() - 1,
             _ => return,
         };
         let limit = self.max_bytes.resolve(input.limits);

@@ -87,5 +87,5 @@ fn clear_edits(input: &LayerInput, pairs: &[PairId]) -> Vec<Edit> {
 
 fn existing_message(message: &Message) -> NewMessage {
     let blocks = message.blocks.iter().map(|id| NewBlock::Existing(*id)).collect();
-    NewMessage { role: message.role, plain: message.plain, blocks }
+    NewMessage { role: message.role, is_string_content: message.is_string_content, blocks }
 }

@@ -79,7 +79,7 @@ impl Restore {
                 break;
             }
         }
-        let message = NewMessage { role: Role::User, plain: false, blocks };
+        let message = NewMessage { role: Role::User, is_string_content: false, blocks };
         let edits =
             if message.blocks.is_empty() { Vec::new() } else { vec![Edit::Insert { at: 1.min(input.context.len()), message }] };
         Proposal { edits, ..Proposal::default() }

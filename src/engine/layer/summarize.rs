@@ -291,8 +291,8 @@ impl Summarize {
         if self.min_gain > 0.0 && !self.frees_enough(input, span.clone(), &text) {
             return Err(format!("it would free less than {:.0} % of the context", self.min_gain * 100.0));
         }
-        let mut into = vec![NewMessage::plain(Role::User, text)];
-        into.extend(self.ack.as_deref().map(|ack| NewMessage::plain(Role::Assistant, ack)));
+        let mut into = vec![NewMessage::text(Role::User, text)];
+        into.extend(self.ack.as_deref().map(|ack| NewMessage::text(Role::Assistant, ack)));
         Ok(Edit::Replace { messages: span, into })
     }
 

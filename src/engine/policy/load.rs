@@ -102,7 +102,7 @@ impl Policy {
         let error = |line: Option<usize>, what: String| PolicyError { origin: origin.to_owned(), line, what };
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let spans = TomlSpans::of(text, "layer");
+        let spans = TomlSpans::new(text, "layer");
         for setting in settings {
             setting.apply(&mut table).map_err(|what| error(None, what))?;
         }

@@ -22,7 +22,7 @@ pub fn is_due(setup: &Setup, when: &When, call: usize, turn: usize, typed: bool)
 /// Returns the minutes between the previous response and the request of a call.
 fn idle_minutes(setup: &Setup, call: usize) -> Result<f64, &'static str> {
     let conversation = setup.conversation;
-    match (conversation.calls[call - 1].time, conversation.asked(call)) {
+    match (conversation.calls[call - 1].time, conversation.requested_at(call)) {
         (Some(before), Some(now)) => Ok((now - before) as f64 / MINUTE as f64),
         _ => Err("the recording has no timestamps"),
     }

@@ -75,7 +75,7 @@ impl BreakDetector<'_, '_> {
     /// Whether the pause between two requests is so long that the cache no longer has the first.
     fn has_cache_expired(&self, last: &Request, request: &Request) -> bool {
         let conversation = self.replay.conversation;
-        let times = conversation.calls[last.call].time.zip(conversation.asked(request.call));
+        let times = conversation.calls[last.call].time.zip(conversation.requested_at(request.call));
         times.is_some_and(|(answered, asked)| asked - answered > LONGEST_LIFETIME * MINUTE)
     }
 

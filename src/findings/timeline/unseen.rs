@@ -54,7 +54,7 @@ pub fn detect(replay: &ReplayView, fate: Fate) -> Vec<Detection> {
 /// Returns the results that entered between the last response and this call.
 fn new_results(replay: &ReplayView, call: usize) -> Vec<BlockId> {
     let conversation = replay.conversation;
-    let messages = &conversation.messages[conversation.entered(call)];
+    let messages = &conversation.messages[conversation.new_messages(call)];
     let after = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
     let blocks = messages[after..].iter().flat_map(|message| &message.blocks).copied();
     let is_result = |id: &BlockId| {

@@ -122,7 +122,7 @@ mod tests {
         let mut builder = ConversationBuilder::new("main", "claude-code", Thinking::Turn);
         for (model, message, request, usage) in calls {
             let blocks = vec![builder.text("Done.", Origin::Agent, 1)];
-            let response = Message { role: Role::Assistant, plain: false, blocks, time: None, line: 1 };
+            let response = Message { role: Role::Assistant, is_string_content: false, blocks, time: None, line: 1 };
             let owned = |id: &Option<&str>| id.map(str::to_owned);
             let call = Call {
                 usage: Some(*usage),

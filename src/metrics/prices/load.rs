@@ -39,7 +39,7 @@ impl Prices {
         let error = |line: Option<usize>, what: String| FileError { origin: origin.to_owned(), line, what };
         let mut list: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
-        let spans = TomlSpans::of(text, "model");
+        let spans = TomlSpans::new(text, "model");
         let Some(Value::Array(models)) = list.remove("model") else {
             return Err(error(spans.line(None, "model"), "a list of prices has a table `[[model]]` for each price".to_owned()));
         };

@@ -14,7 +14,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Returns the session of a conversation. The file of a sub-agent is in a folder named after its session.
-    pub fn of(transcript: &'a str, conversation: &'a str) -> Self {
+    pub fn new(transcript: &'a str, conversation: &'a str) -> Self {
         let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
         let number = conversation.find(|c: char| !c.is_ascii_digit()).map_or(conversation, |end| &conversation[..end]);
         Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), list_number: Some(number).filter(|n| !n.is_empty()) }
@@ -24,7 +24,7 @@ impl<'a> Session<'a> {
 impl Row {
     /// Returns the session of this row's conversation.
     pub fn session(&self) -> Session<'_> {
-        Session::of(&self.transcript, &self.conversation)
+        Session::new(&self.transcript, &self.conversation)
     }
 }
 
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn sub_agents_and_trials_are_of_one_session_and_conversations_of_a_list_are_not() {
-        let same = |one: (&str, &str), other: (&str, &str)| Session::of(one.0, one.1) == Session::of(other.0, other.1);
+        let same = |one: (&str, &str), other: (&str, &str)| Session::new(one.0, one.1) == Session::new(other.0, other.1);
         assert!(same(("a/s.jsonl", "main"), ("a/s/subagents/agent-1.jsonl", "agent-1")));
         assert!(same(("a/s.jsonl", "main"), ("a/s.jsonl", "agent-1")));
         assert!(!same(("a/s.jsonl", "main"), ("a/t.jsonl", "main")));

@@ -18,6 +18,6 @@ pub fn metered(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> 
 
 /// Returns the size of a recorded message.
 pub fn message_size(conversation: &Conversation, message: &Message, measure: SizeUnit) -> u64 {
-    let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
-    measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
+    let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.is_string_content));
+    measure.message(message.role, message.is_string_content, message.blocks.len(), blocks.sum())
 }

@@ -40,7 +40,7 @@ fn typed(mut step: TestCall) -> TestCall {
 
 fn session(steps: Vec<TestCall>) -> Conversation {
     let mut builder = ConversationBuilder::new("main", "test", Thinking::Turn);
-    let message = |role, blocks: Vec<BlockId>| Message { role, plain: false, blocks, time: None, line: 1 };
+    let message = |role, blocks: Vec<BlockId>| Message { role, is_string_content: false, blocks, time: None, line: 1 };
     let mut entered = 0;
     for step in steps {
         if step.compacted {

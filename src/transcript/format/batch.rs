@@ -24,7 +24,7 @@ pub struct Batch {
     /// Indices of `calls` without a result, by id. One response may use an id twice.
     waiting: HashMap<String, VecDeque<usize>>,
     rest: Vec<BlockId>,
-    plain: bool,
+    is_string_content: bool,
     first: Option<Stamp>,
     placeholder: &'static str,
 }
@@ -40,7 +40,7 @@ struct ExpectedResult {
 impl Batch {
     /// Creates an empty batch. `placeholder` is the text of a result that is missing in the record.
     pub fn new(placeholder: &'static str) -> Self {
-        Self { calls: Vec::new(), waiting: HashMap::new(), rest: Vec::new(), plain: false, first: None, placeholder }
+        Self { calls: Vec::new(), waiting: HashMap::new(), rest: Vec::new(), is_string_content: false, first: None, placeholder }
     }
 
     /// Adds a call whose result belongs in this message.
@@ -73,7 +73,7 @@ impl Batch {
     /// Adds a block that is not a result.
     pub fn push(&mut self, block: BlockId, at: Stamp) {
         self.first.get_or_insert(at);
-        self.plain = false;
+        self.is_string_content = false;
         self.rest.push(block);
     }
 
@@ -81,7 +81,7 @@ impl Batch {
     pub fn push_plain(&mut self, block: BlockId, at: Stamp) {
         let alone = self.rest.is_empty() && self.calls.is_empty();
         self.push(block, at);
-        self.plain = alone;
+        self.is_string_content = alone;
     }
 
     /// Appends the message to the conversation, if it has content. If a response follows, calls without a result get a placeholder.
@@ -101,8 +101,8 @@ impl Batch {
             blocks.extend(call.result);
         }
         blocks.append(&mut self.rest);
-        let plain = std::mem::take(&mut self.plain);
-        builder.message(Message { role: Role::User, plain, blocks, time: at.time, line });
+        let is_string_content = std::mem::take(&mut self.is_string_content);
+        builder.message(Message { role: Role::User, is_string_content, blocks, time: at.time, line });
     }
 }
 

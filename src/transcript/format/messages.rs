@@ -133,7 +133,7 @@ impl Reader {
     }
 
     fn message(&mut self, role: Role, content: Value, line: u32, origin: Option<Origin>) {
-        let (plain, blocks) = match content {
+        let (is_string_content, blocks) = match content {
             Value::String(text) => {
                 let origin = origin.unwrap_or_else(|| string_origin(role, &text));
                 (true, vec![self.builder.text(text, origin, line)])
@@ -145,7 +145,7 @@ impl Reader {
             self.notes.push(Note::info(line, "the message has no blocks and was left out"));
             return;
         }
-        let message = Message { role, plain, blocks, time: None, line };
+        let message = Message { role, is_string_content, blocks, time: None, line };
         if role == Role::Assistant && !self.builder.so_far().messages.is_empty() {
             self.builder.response(message, Call::default());
         } else {

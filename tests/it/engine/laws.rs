@@ -126,7 +126,7 @@ fn drop_all_sends_only_what_entered() {
     generate::check(40, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (call, request) in trial.requests(&conversation).into_iter().enumerate() {
-            assert_eq!(request, wires(&conversation, conversation.entered(call)), "call {call}");
+            assert_eq!(request, wires(&conversation, conversation.new_messages(call)), "call {call}");
         }
     });
 }

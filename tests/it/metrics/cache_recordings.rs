@@ -86,7 +86,7 @@ impl Caches {
         for pair in journal.requests.windows(2) {
             let (before, call) = (&conversation.calls[pair[0].call], &conversation.calls[pair[1].call]);
             let (Some(had), Some(has)) = (before.usage, call.usage) else { continue };
-            let idle = conversation.asked(pair[1].call).zip(before.time).map(|(asked, answered)| asked - answered);
+            let idle = conversation.requested_at(pair[1].call).zip(before.time).map(|(asked, answered)| asked - answered);
             let (Some(idle), true) = (idle, had.request() > 0 && has.request() > 0 && before.model == call.model) else {
                 continue;
             };

@@ -97,7 +97,7 @@ impl Observer for Slow<'_> {
 impl Slow<'_> {
     fn read(&self, place: usize, terms: &[CacheTerms], overhead: u64) -> u64 {
         let (call, request) = &self.sent[place];
-        let oldest = self.conversation.asked(*call).expect("a clock") - 5 * MINUTE;
+        let oldest = self.conversation.requested_at(*call).expect("a clock") - 5 * MINUTE;
         let alive = self.sent[..place].iter().filter(|(earlier, _)| {
             terms[*earlier].model == terms[*call].model && self.conversation.calls[*earlier].time >= Some(oldest)
         });

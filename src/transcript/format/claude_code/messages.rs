@@ -83,13 +83,13 @@ pub struct PendingBlock {
 pub struct PendingMessage {
     pub blocks: Vec<PendingBlock>,
     /// The only content is a bare string.
-    pub plain: bool,
+    pub is_string_content: bool,
 }
 
 impl PendingMessage {
     pub fn add(&mut self, content: PendingMessage) {
         if !content.blocks.is_empty() {
-            self.plain = content.plain && self.blocks.is_empty();
+            self.is_string_content = content.is_string_content && self.blocks.is_empty();
             self.blocks.extend(content.blocks);
         }
     }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
         let (line, time) = (first.line, call.time);
         let blocks = self.create_blocks(parts, true);
-        self.builder.response(Message { role: Role::Assistant, plain: false, blocks, time, line }, call);
+        self.builder.response(Message { role: Role::Assistant, is_string_content: false, blocks, time, line }, call);
         calls
     }
 
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             results.extend(content.blocks.extract_if(.., is_result));
             others.push((i, content));
         }
-        let mut message = PendingMessage { blocks: self.paired_results(results, calls, response_follows), plain: false };
+        let mut message = PendingMessage { blocks: self.paired_results(results, calls, response_follows), is_string_content: false };
         let mut open: Option<OpenCompaction> = None;
         for (i, content) in others {
             let record = &self.records[i];
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
             return self.message_blocks(i, |block| origin::block_origin(record, block));
         }
         let part = |text| PendingBlock { record: i, wire: text_wire(text), origin: Origin::Injected };
-        PendingMessage { blocks: origin::visible_text(record).map(part).into_iter().collect(), plain: false }
+        PendingMessage { blocks: origin::visible_text(record).map(part).into_iter().collect(), is_string_content: false }
     }
 
     /// Returns one result for each call of a response, in order, then the results of unknown calls.
@@ -226,9 +226,9 @@ impl<'a> Reader<'a> {
     /// Creates a user message; `None` if it has no content. `is_unrolled`: it will be part of [`Conversation::messages`].
     pub fn user_message(&mut self, pending: PendingMessage, is_unrolled: bool) -> Option<Message> {
         let first = &self.records[pending.first()?];
-        let plain = pending.plain;
+        let is_string_content = pending.is_string_content;
         let blocks = self.create_blocks(pending.blocks, is_unrolled);
-        Some(Message { role: Role::User, plain, blocks, time: first.time(), line: first.line })
+        Some(Message { role: Role::User, is_string_content, blocks, time: first.time(), line: first.line })
     }
 
     /// Returns the blocks of a record's message.
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         let mut pending = PendingMessage::default();
         match (self.content)(i) {
             Value::String(text) => {
-                pending.plain = true;
+                pending.is_string_content = true;
                 pending.blocks.extend(Some(text).filter(|text| !text.is_empty()).map(|text| part(text_wire(text))));
             }
             Value::Array(blocks) => {

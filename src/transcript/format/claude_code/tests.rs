@@ -82,7 +82,7 @@ fn read_one(records: &[Value]) -> (Conversation, Vec<String>) {
 fn show(conversation: &Conversation, messages: &[Message]) -> Vec<String> {
     let show = |message: &Message| {
         let blocks: Vec<String> = message.blocks.iter().map(|b| show_block(conversation, conversation.block(*b))).collect();
-        format!("{}{} {}", message.role.as_str(), if message.plain { " =" } else { ":" }, blocks.join(", "))
+        format!("{}{} {}", message.role.as_str(), if message.is_string_content { " =" } else { ":" }, blocks.join(", "))
     };
     messages.iter().map(show).collect()
 }

@@ -124,7 +124,7 @@ impl HistoryReader<'_> {
         let Stamp { line, time } = self.at;
         match self.into.last_mut() {
             Some(message) if message.role == role => message.blocks.push(block),
-            _ => self.into.push(Message { role, plain: false, blocks: vec![block], time, line }),
+            _ => self.into.push(Message { role, is_string_content: false, blocks: vec![block], time, line }),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Response {
             }
         }
         let Stamp { line, time } = self.at;
-        let message = Message { role: Role::Assistant, plain: false, blocks: self.blocks, time, line };
+        let message = Message { role: Role::Assistant, is_string_content: false, blocks: self.blocks, time, line };
         let call = Call { usage: self.usage, model: self.model, time, ..Call::default() };
         builder.response(message, call);
         if reasoning_tokens.is_some() { 0 } else { self.reasoning.len() }

@@ -53,7 +53,7 @@ fn printed_objects_are_the_blocks_they_were() {
     assert_eq!((conversation.tool_uses(), conversation.tool_results(), conversation.records), (1, 1, 4));
     assert_eq!(conversation.pairs[0].name, "bash");
     assert_eq!(
-        conversation.messages.iter().map(|m| (m.plain, m.line)).collect::<Vec<_>>(),
+        conversation.messages.iter().map(|m| (m.is_string_content, m.line)).collect::<Vec<_>>(),
         [(true, 1), (false, 2), (false, 3), (false, 4)]
     );
     assert_eq!(conversation.thinking, Thinking::All);

@@ -73,10 +73,10 @@ impl Dialogue {
     }
 
     fn read_user(&mut self, content: Value, origin: Origin, at: Stamp, notes: &mut Vec<Note>) {
-        let plain = content.is_string();
+        let is_string_content = content.is_string();
         for wire in readable_blocks(content, at, notes) {
             let block = self.builder.block(wire, origin, at.line);
-            if plain {
+            if is_string_content {
                 self.batch.push_plain(block, at);
             } else {
                 self.batch.push(block, at);
@@ -98,14 +98,14 @@ impl Dialogue {
             wires.push(function.tool_use(&id));
             self.register_call(id, at.line);
         }
-        let plain = is_string && matches!(wires.as_slice(), [only] if only["type"] == "text");
+        let is_string_content = is_string && matches!(wires.as_slice(), [only] if only["type"] == "text");
         let blocks: Vec<_> = wires.into_iter().map(|wire| self.builder.block(wire, Origin::Agent, at.line)).collect();
         if blocks.is_empty() {
             notes.push(Note::info(at.line, "an assistant message without text or calls was left out"));
             return;
         }
         let call = Call { usage: message::usage(message.usage), model: message.model, ..Call::default() };
-        let message = Message { role: Role::Assistant, plain, blocks, time: at.time, line: at.line };
+        let message = Message { role: Role::Assistant, is_string_content, blocks, time: at.time, line: at.line };
         self.builder.response(message, call);
     }
 

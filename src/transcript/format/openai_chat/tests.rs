@@ -110,7 +110,7 @@ fn null_calls_are_no_calls() {
     let message = json!({"role": "assistant", "content": "done", "tool_calls": null, "function_call": null});
     let reading = read_lines(&[user("go"), message]);
     assert_eq!(shape(&reading.conversations[0]), ["u: go", "a: done"]);
-    assert!(reading.conversations[0].messages.iter().all(|message| message.plain));
+    assert!(reading.conversations[0].messages.iter().all(|message| message.is_string_content));
 }
 
 #[test]
