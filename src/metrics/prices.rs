@@ -93,8 +93,8 @@ impl Prices {
     /// Returns the price of a model at a time (milliseconds since 1970; `None`: the latest price). Before its first period, a
     /// model costs what it costs in that period.
     pub fn quote(&self, model: Option<&str>, time: Option<i64>) -> Quote {
-        let found = model.and_then(|model| names::lookup_keys(model).iter().find_map(|key| self.find(key, time)));
-        found.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
+        let quote = model.and_then(|model| names::lookup_keys(model).iter().find_map(|key| self.find(key, time)));
+        quote.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
     }
 
     /// Returns every model of the list, in order.

@@ -99,7 +99,7 @@ impl Baseline {
 }
 
 fn entries_of<'a>(suite: &'a str, measured: &'a Measured) -> impl Iterator<Item = BaselineEntry> + 'a {
-    let of = move |transcript: Option<&'a str>, values: &'a Values| {
+    let entries = move |transcript: Option<&'a str>, values: &'a Values| {
         values.ids().map(move |id| BaselineEntry {
             suite: suite.to_owned(),
             policy: measured.policy.clone(),
@@ -108,8 +108,8 @@ fn entries_of<'a>(suite: &'a str, measured: &'a Measured) -> impl Iterator<Item 
             value: values.get(id),
         })
     };
-    let transcripts = measured.transcripts.iter().flat_map(move |one| of(Some(&one.transcript), &one.values));
-    of(None, &measured.totals).chain(transcripts)
+    let transcripts = measured.transcripts.iter().flat_map(move |one| entries(Some(&one.transcript), &one.values));
+    entries(None, &measured.totals).chain(transcripts)
 }
 
 #[cfg(test)]

@@ -113,9 +113,9 @@ impl RuleCase<'_> {
     fn allowed(&self, before: Option<f64>) -> Option<f64> {
         match &self.rule.demand {
             RuleKind::Limit(condition) => Some(condition.limit()),
-            RuleKind::Tolerance(tolerated) => {
+            RuleKind::Tolerance(tolerance) => {
                 let before = before?;
-                let amount = tolerated.of(before)?;
+                let amount = tolerance.amount_for(before)?;
                 Some(if self.rule.column.better == Direction::Higher { before - amount } else { before + amount })
             }
         }

@@ -69,7 +69,7 @@ pub enum Tolerance {
 
 impl Tolerance {
     /// Returns the allowed amount for a baseline value; `None` if it is not a number of 0 or more.
-    pub fn of(&self, before: f64) -> Option<f64> {
+    pub fn amount_for(&self, before: f64) -> Option<f64> {
         let amount = match self {
             Self::Amount(amount) => *amount,
             Self::Part(written) => before.abs() * written.trim().strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,

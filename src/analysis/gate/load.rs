@@ -47,12 +47,12 @@ impl Gate {
         let spans = TomlSpans::new(text, "suite");
         check_keys(&table, &spans).map_err(wrong)?;
         let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
-        check_relative(&file.baseline).map_err(|what| wrong((spans.line(None, "baseline"), what)))?;
+        check_relative(&file.baseline).map_err(|message| wrong((spans.line(None, "baseline"), message)))?;
         let mut suites: Vec<Suite> = Vec::new();
         for (index, asked) in file.suite.into_iter().enumerate() {
             if suites.iter().any(|known| known.asked.name == asked.name) {
-                let what = format!("there is already a suite named `{}`", asked.name);
-                return Err(wrong((spans.line(Some(index), "name"), what)));
+                let message = format!("there is already a suite named `{}`", asked.name);
+                return Err(wrong((spans.line(Some(index), "name"), message)));
             }
             let with_name = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
             check_suite(&asked, index, &spans).map_err(with_name)?;
@@ -70,8 +70,8 @@ impl Gate {
 /// Rejects unknown keys: a misspelt limit that is ignored would never be checked.
 fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
     if let Some(key) = file.keys().find(|key| !FILE_SETTINGS.contains(&key.as_str())) {
-        let what = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
-        return Err((spans.line(None, key), what));
+        let message = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
+        return Err((spans.line(None, key), message));
     }
     let Some(Value::Array(suites)) = file.get("suite") else {
         return Err((spans.line(None, "suite"), "a suite file has a table `[[suite]]` for each suite".to_owned()));
@@ -82,8 +82,8 @@ fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
         };
         let name = suite.get("name").and_then(Value::as_str).unwrap_or("?");
         if let Some(key) = suite.keys().find(|key| !SUITE_SETTINGS.contains(&key.as_str())) {
-            let what = format!("suite `{name}`: a suite has no setting `{key}`{}", did_you_mean(key, SUITE_SETTINGS));
-            return Err((spans.line(Some(index), key), what));
+            let message = format!("suite `{name}`: a suite has no setting `{key}`{}", did_you_mean(key, SUITE_SETTINGS));
+            return Err((spans.line(Some(index), key), message));
         }
         let dotted =
             suite.get("tolerance").and_then(Value::as_table).and_then(|of| of.iter().find(|(_, value)| value.is_table()));
@@ -100,7 +100,8 @@ fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
 
 /// Checks everything except limits and tolerances.
 fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<(), LineError> {
-    let at = |key: &str, what: String| Err((spans.line(Some(index), key).or_else(|| spans.line(Some(index), "name")), what));
+    let at =
+        |key: &str, message: String| Err((spans.line(Some(index), key).or_else(|| spans.line(Some(index), "name")), message));
     if asked.name.trim().is_empty() {
         return at("name", "`name` is empty".to_owned());
     }
@@ -111,10 +112,10 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
         return at("policies", "`policies` is empty, and a gate without policies would always pass".to_owned());
     }
     for (at, path) in asked.transcripts.iter().enumerate() {
-        check_relative(path).map_err(|what| (spans.line_of_item(index, "transcripts", at), what))?;
+        check_relative(path).map_err(|message| (spans.line_of_item(index, "transcripts", at), message))?;
     }
     for (at, setting) in asked.set.iter().enumerate() {
-        setting.parse::<Setting>().map_err(|what| (spans.line_of_item(index, "set", at), what))?;
+        setting.parse::<Setting>().map_err(|message| (spans.line_of_item(index, "set", at), message))?;
     }
     if let Some(Err(error)) = asked.tokenizer.as_ref().map(|name| name.parse::<TokenCounter>()) {
         return at("tokenizer", format!("`tokenizer`: {error}"));
@@ -122,8 +123,8 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
     match asked.summarizer.as_deref().and_then(Address::parse) {
         Some(Err(what)) => at("summarizer", what),
         Some(Ok(_)) if asked.cassette.is_none() => {
-            let what = "a gate never calls a model: set `cassette` to the folder with its recorded answers (`recompact replay --cassette` fills it)";
-            at("summarizer", what.to_owned())
+            let message = "a gate never calls a model: set `cassette` to the folder with its recorded answers (`recompact replay --cassette` fills it)";
+            at("summarizer", message.to_owned())
         }
         None if asked.cassette.is_some() => {
             at("cassette", "`cassette` has answers of models, but `summarizer` is not a model".to_owned())
@@ -148,23 +149,23 @@ fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule
     let mut rules = Vec::new();
     for (at, written) in asked.limits.iter().enumerate() {
         let line = spans.line_of_item(index, "limits", at);
-        let condition: Condition = written.parse().map_err(|what| (line, what))?;
-        let column = by_id(&condition.column).map_err(|what| (line, what))?;
+        let condition: Condition = written.parse().map_err(|message| (line, message))?;
+        let column = by_id(&condition.column).map_err(|message| (line, message))?;
         rules.push(Rule { column, demand: RuleKind::Limit(condition), line });
     }
-    for (id, tolerated) in &asked.tolerance {
+    for (id, tolerance) in &asked.tolerance {
         let line = spans.line_of_key(index, "tolerance", id);
-        let column = by_id(id).map_err(|what| (line, what))?;
+        let column = by_id(id).map_err(|message| (line, message))?;
         if column.better == Direction::Neither {
             return Err((line, format!("`{id}` has no better direction, so it cannot be worse: use `limits` instead")));
         }
-        if tolerated.of(1.0).is_none() {
+        if tolerance.amount_for(1.0).is_none() {
             return Err((
                 line,
-                format!("`{id}`: `{tolerated}` is not a tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
+                format!("`{id}`: `{tolerance}` is not a tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
             ));
         }
-        rules.push(Rule { column, demand: RuleKind::Tolerance(tolerated.clone()), line });
+        rules.push(Rule { column, demand: RuleKind::Tolerance(tolerance.clone()), line });
     }
     if rules.is_empty() {
         Err((spans.line(Some(index), "name"), "has neither `limits` nor a `tolerance`, so it would always pass".to_owned()))

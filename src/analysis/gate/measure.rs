@@ -50,8 +50,8 @@ fn measure_policy(results: &Results, policy: &Policy, columns: &[&Column]) -> Me
         findings.entry(&finding.path).or_default().push(finding);
     }
     let values_of = |(transcript, rows): &(&str, Vec<&Row>)| {
-        let here = findings.get(transcript).map_or(&[][..], Vec::as_slice);
-        measure_transcript(transcript, rows, here, columns)
+        let findings = findings.get(transcript).map_or(&[][..], Vec::as_slice);
+        measure_transcript(transcript, rows, findings, columns)
     };
     let transcripts: Vec<TranscriptValues> = rows.iter().map(values_of).collect();
     let calls = rows.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.values.get("calls")).sum::<f64>() as u64;

@@ -156,18 +156,18 @@ pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
 }
 
 /// Returns the rows of a row's bounds; they have values only for tokens and hits.
-pub fn bounds_of(row: &Row, replayed: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
-    let weight = replayed.retention.all.weight;
+pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
+    let weight = input.retention.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
-        let kept = Retention { all: Share { hit, ..replayed.retention.all }, ..Retention::default() };
-        let journal = journal.unwrap_or(replayed.journal);
-        let values = metric::bound_values(&MetricInput { journal, retention: &kept, ..*replayed });
+        let retention = Retention { all: Share { hit, ..input.retention.all }, ..Retention::default() };
+        let journal = journal.unwrap_or(input.journal);
+        let values = metric::bound_values(&MetricInput { journal, retention: &retention, ..*input });
         row.bound(name, values)
     };
     let held = |request: &Request| bounds.clairvoyant.tokens.get(request.call).map_or(0, |tokens| tokens.round() as u64);
-    let overhead = replayed.journal.overhead;
+    let overhead = input.journal.overhead;
     let sent = |request: &Request| Request { call: request.call, tokens: held(request) + overhead, ..Request::default() };
-    let requests = replayed.journal.requests.iter().map(sent).collect();
+    let requests = input.journal.requests.iter().map(sent).collect();
     let journal = Journal { requests, overhead, ..Journal::default() };
     let name = match grain {
         Grain::Blocks => "clairvoyant",

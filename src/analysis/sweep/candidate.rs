@@ -18,12 +18,12 @@ pub struct Candidate {
     /// Its name is the name of the original policy and a number.
     pub policy: Policy,
     /// Name of the original policy.
-    pub of: String,
+    pub original: String,
     /// Varied settings by parameter, as `--set` takes them. Empty for the original policy, unless a point of the grid equals
     /// it.
     pub settings: Vec<(String, String)>,
     /// This is the original policy, unchanged.
-    pub as_it_is: bool,
+    pub is_original: bool,
 }
 
 /// One choice of values for the parameters of one space; several points may give the same policy.
@@ -91,9 +91,9 @@ pub fn candidates(
 ) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
     let plain = |space: &Space| Candidate {
         policy: space.plain().clone(),
-        of: space.of().to_owned(),
+        original: space.policy_name().to_owned(),
         settings: Vec::new(),
-        as_it_is: true,
+        is_original: true,
     };
     let mut candidates: Vec<Candidate> = spaces.iter().map(plain).collect();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -104,19 +104,19 @@ pub fn candidates(
     let mut numbers = vec![0; spaces.len()];
     for (space, choice) in choose_points(spaces, sample, seed)? {
         numbers[space] += 1;
-        let made = spaces[space].candidate(numbers[space], &choice)?;
-        let candidate = *known.entry(behaviour_key(&made.policy)).or_insert(candidates.len());
+        let built = spaces[space].candidate(numbers[space], &choice)?;
+        let candidate = *known.entry(behaviour_key(&built.policy)).or_insert(candidates.len());
         if candidate == candidates.len() {
-            candidates.push(made);
-        } else if candidates[candidate].as_it_is && candidates[candidate].settings.is_empty() {
-            candidates[candidate].settings = made.settings;
+            candidates.push(built);
+        } else if candidates[candidate].is_original && candidates[candidate].settings.is_empty() {
+            candidates[candidate].settings = built.settings;
         }
         points.push(Point { space, choice, candidate });
     }
     // A user's policy may already have the name of another policy's configuration.
-    for made in &mut candidates[spaces.len()..] {
-        while made.policy.name == baseline || spaces.iter().any(|space| space.of() == made.policy.name) {
-            made.policy.name.push('+');
+    for candidate in &mut candidates[spaces.len()..] {
+        while candidate.policy.name == baseline || spaces.iter().any(|space| space.policy_name() == candidate.policy.name) {
+            candidate.policy.name.push('+');
         }
     }
     Ok((candidates, points))
@@ -143,11 +143,11 @@ impl Space {
             PolicyError { origin: format!("{} {}", self.source.origin, written.join(" ")), line: None, what: error.what }
         })?;
         let written: Vec<_> = settings.iter().map(|setting| setting.written.as_str()).collect();
-        let about = format!("{} with {}", self.of(), written.join(", "));
-        let name = format!("{}-{number}", self.of());
+        let about = format!("{} with {}", self.policy_name(), written.join(", "));
+        let name = format!("{}-{number}", self.policy_name());
         // Quirks are reported once, with the original policy, which is in every comparison.
         let policy = Policy { name, about, quirks: Vec::new(), ..policy };
-        Ok(Candidate { policy, of: self.of().to_owned(), settings: self.settings(choice), as_it_is: false })
+        Ok(Candidate { policy, original: self.policy_name().to_owned(), settings: self.settings(choice), is_original: false })
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         let (candidates, points) = made(&[SMALL, OTHER], &set, None).expect("two spaces");
         assert_eq!(points.len(), 6 + 2);
         assert_eq!(candidates.len(), 2 + 6 + 2);
-        assert!(candidates.iter().filter(|c| !c.as_it_is).all(|c| c.policy.to_toml().contains("min_chars = 0")));
+        assert!(candidates.iter().filter(|c| !c.is_original).all(|c| c.policy.to_toml().contains("min_chars = 0")));
         assert_eq!(candidates[9].settings, [("micro.keep_recent".to_owned(), "2".to_owned())]);
     }
 
@@ -209,8 +209,8 @@ mod tests {
     fn a_sample_is_shared_out_evenly() {
         let set = ["micro.keep_recent=1..3", "auto.threshold=1..1000000"];
         let (_, points) = made(&[SMALL, OTHER], &set, Some(40)).expect("a sample");
-        let of = |space: usize| points.iter().filter(|point| point.space == space).count();
-        assert_eq!((of(0), of(1)), (37, 3), "the small space is tried whole, the rest is the other's");
+        let count = |space: usize| points.iter().filter(|point| point.space == space).count();
+        assert_eq!((count(0), count(1)), (37, 3), "the small space is tried whole, the rest is the other's");
         assert_eq!(made(&[OTHER], &set[..1], Some(40)).expect("all").1.len(), 3);
     }
 
@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn the_name_of_a_bound_is_not_for_others() {
-        let said = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
-        assert_eq!(said, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
+        let message = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
+        assert_eq!(message, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
         let copied = preset("keep-all").expect("a preset").toml;
         assert!(made(&[SMALL, copied], &["micro.keep_recent=1,2"], None).is_ok());
     }

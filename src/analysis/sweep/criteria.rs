@@ -75,11 +75,11 @@ impl Criteria {
 fn column<'a>(known: &'a [Column], option: &str, id: &str) -> Result<&'a Column, SweepError> {
     let columns: Vec<&str> = known.iter().map(|column| column.id.as_ref()).filter(|id| *id != CHANCE).collect();
     if id == CHANCE {
-        let what = format!("{option} {id}: it needs all sessions at once, so a sweep cannot use it");
-        return Err(SweepError::Wrong(what));
+        let message = format!("{option} {id}: it needs all sessions at once, so a sweep cannot use it");
+        return Err(SweepError::Wrong(message));
     }
-    let found = known.iter().find(|column| column.id == id);
-    found.ok_or_else(|| SweepError::Wrong(format!("{option} {id}: there is no such column{}", did_you_mean(id, &columns))))
+    let column = known.iter().find(|column| column.id == id);
+    column.ok_or_else(|| SweepError::Wrong(format!("{option} {id}: there is no such column{}", did_you_mean(id, &columns))))
 }
 
 #[cfg(test)]

@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn a_hundredth_of_what() {
         let column = |unit| Column::counted("a", unit, Direction::Lower, Aggregation::Sum, "");
-        let of = |unit, better| epsilon(&column(unit), better, [Some(50.0), None, Some(200.0)].into_iter());
-        assert_eq!(of(Unit::Ratio, Direction::Lower), 0.01);
-        assert_eq!(of(Unit::Share, Direction::Higher), 0.01);
-        assert_eq!((of(Unit::Usd, Direction::Lower), of(Unit::Tokens, Direction::Higher)), (0.5, 2.0));
+        let smallest = |unit, better| epsilon(&column(unit), better, [Some(50.0), None, Some(200.0)].into_iter());
+        assert_eq!(smallest(Unit::Ratio, Direction::Lower), 0.01);
+        assert_eq!(smallest(Unit::Share, Direction::Higher), 0.01);
+        assert_eq!((smallest(Unit::Usd, Direction::Lower), smallest(Unit::Tokens, Direction::Higher)), (0.5, 2.0));
         assert_eq!(epsilon(&column(Unit::Count), Direction::Lower, [Some(0.0), Some(9.0)].into_iter()), 0.0);
         assert_eq!(epsilon(&column(Unit::Count), Direction::Lower, [None].into_iter()), 0.0);
         assert_eq!((step(&column(Unit::Share), 9.0), step(&column(Unit::Count), 9.0)), (0.01, 0.09));

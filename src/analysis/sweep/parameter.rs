@@ -182,8 +182,8 @@ fn unit_suffix(number: &str) -> &str {
 }
 
 fn unit_size(unit: &str) -> u64 {
-    let one = format!("1{unit}").parse::<Size>();
-    one.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
+    let size = format!("1{unit}").parse::<Size>();
+    size.map_or(1, |size| size.resolve(Limits { window: 0, max_output: 0 })).max(1)
 }
 
 /// Returns whether the number is not whole: `1.5` is not, `1.5k` is.

@@ -112,20 +112,25 @@ mod tests {
     #[test]
     fn ties_go_to_the_smaller_sum_and_then_to_the_earlier() {
         let objectives = ["a", "b", "c"].map(|column| objective(column, Direction::Lower));
-        let of = |policy, totals: [f64; 3]| FrontMember { policy, totals: totals.map(Some).to_vec() };
-        let members = [of("x", [0.5, 0.5, 0.5]), of("y", [0.5, 0.4, 0.0]), of("z", [0.4, 0.5, 0.0]), of("o", [0.0, 1.0, 1.0])];
-        let members = [&members[..], &[of("p", [1.0, 0.0, 1.0])]].concat();
+        let member = |policy, totals: [f64; 3]| FrontMember { policy, totals: totals.map(Some).to_vec() };
+        let members = [
+            member("x", [0.5, 0.5, 0.5]),
+            member("y", [0.5, 0.4, 0.0]),
+            member("z", [0.4, 0.5, 0.0]),
+            member("o", [0.0, 1.0, 1.0]),
+        ];
+        let members = [&members[..], &[member("p", [1.0, 0.0, 1.0])]].concat();
         assert_eq!(minimax_choice(&objectives, &members).map(|(at, _)| at), Some(1));
     }
 
     #[test]
     fn one_objective_and_one_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
-        let of = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
-        assert_eq!(minimax_choice(&objectives, &[of(Some(2.0)), of(Some(1.0)), of(None)]).map(|(at, _)| at), Some(1));
-        let (_, why) = minimax_choice(&objectives, &[of(None)]).expect("one");
+        let member = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
+        assert_eq!(minimax_choice(&objectives, &[member(Some(2.0)), member(Some(1.0)), member(None)]).map(|(at, _)| at), Some(1));
+        let (_, why) = minimax_choice(&objectives, &[member(None)]).expect("one");
         assert!(why.starts_with("It is the only configuration on the Pareto front"));
         assert_eq!(minimax_choice(&objectives, &[]), None);
-        assert_eq!(neighbours(&objectives, &[of(None)], 0), []);
+        assert_eq!(neighbours(&objectives, &[member(None)], 0), []);
     }
 }

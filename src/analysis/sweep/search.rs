@@ -107,11 +107,11 @@ impl Search {
 
     /// Returns the total number of replayed calls, summed over configurations; it takes into account what halving drops.
     pub fn policy_calls(&self, table: &SessionTable) -> u64 {
-        let as_they_are = self.spaces.len();
-        let (mut varied, mut seen, mut calls) = (self.candidates.len() - as_they_are, 0, 0);
+        let originals = self.spaces.len();
+        let (mut varied, mut seen, mut calls) = (self.candidates.len() - originals, 0, 0);
         for until in &self.rung_sizes {
             let of_rung: u64 = self.split.develop[seen..*until].iter().map(|session| table.calls(*session)).sum();
-            calls += of_rung * (as_they_are + varied) as u64;
+            calls += of_rung * (originals + varied) as u64;
             varied = kept_count(varied);
             seen = *until;
         }
@@ -155,7 +155,7 @@ impl Search {
 
     /// Drops the worse half of the varied policies; the originals stay.
     fn drop_worse_half(&mut self) {
-        let (as_they_are, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].as_it_is);
+        let (originals, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].is_original);
         let ranking = |at: &usize| {
             let totals = self.totals(*at);
             Ranking {
@@ -165,7 +165,7 @@ impl Search {
         };
         let rankings: Vec<Ranking> = varied.iter().map(ranking).collect();
         let half = better_half(&rankings).into_iter().map(|place| varied[place]);
-        self.alive = as_they_are.into_iter().chain(half).collect();
+        self.alive = originals.into_iter().chain(half).collect();
         self.alive.sort_unstable();
     }
 
@@ -191,7 +191,7 @@ impl Search {
             let place = front.iter().position(|member| *member == at);
             ConfigurationRow {
                 policy: candidate.policy.name.clone(),
-                of: candidate.of.clone(),
+                of: candidate.original.clone(),
                 settings: candidate.settings.clone(),
                 sessions: self.added[at].len(),
                 values: self.values(&totals[at]),
@@ -285,8 +285,8 @@ impl Search {
             nearest.map(|at| spread.remove(&at));
             spread.insert(recommended);
         }
-        let as_they_are = (0..self.candidates.len()).filter(|at| self.candidates[*at].as_it_is);
-        as_they_are.chain(spread).chain(nearest).collect()
+        let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
+        originals.chain(spread).chain(nearest).collect()
     }
 
     fn sensitivity(&self) -> Vec<SensitivityRow> {
@@ -297,13 +297,13 @@ impl Search {
                 let grouping = Grouping::new(space, parameter_at);
                 for (at, objective) in self.criteria.objectives.iter().enumerate() {
                     let value = |point: &&Point| {
-                        Some((grouping.of(point.choice[parameter_at]), self.first_totals.get(point.candidate)?[at]?))
+                        Some((grouping.group_of(point.choice[parameter_at]), self.first_totals.get(point.candidate)?[at]?))
                     };
                     let Some((share, means)) = first_order(&points.iter().filter_map(value).collect::<Vec<_>>()) else {
                         continue;
                     };
                     rows.push(SensitivityRow {
-                        of: space.of().to_owned(),
+                        of: space.policy_name().to_owned(),
                         parameter: parameter.name.clone(),
                         column: objective.column.clone(),
                         share,

@@ -29,7 +29,7 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the group of a value: groups are equal parts of the list or range.
-    pub fn of(&self, value: u64) -> usize {
+    pub fn group_of(&self, value: u64) -> usize {
         let group = u128::from(value) * u128::from(self.groups()) / u128::from(self.count.max(1));
         usize::try_from(group).unwrap_or(usize::MAX)
     }
@@ -105,12 +105,16 @@ mod tests {
         let set = ["micro.keep_recent=1..3", "micro.min_chars=1..100"].map(|set| set.parse().expect(set));
         let spaces = spaces(&[source], &set).expect("a space");
         let few = Grouping::new(&spaces[0], 0);
-        assert_eq!([0, 1, 2].map(|value| (few.of(value), few.name(few.of(value)))), [0, 1, 2].map(|n| (n, (n + 1).to_string())));
+        assert_eq!(
+            [0, 1, 2].map(|value| (few.group_of(value), few.name(few.group_of(value)))),
+            [0, 1, 2].map(|n| (n, (n + 1).to_string()))
+        );
         let many = Grouping::new(&spaces[0], 1);
-        assert_eq!([0, 12, 13, 99].map(|value| many.of(value)), [0, 0, 1, 7]);
+        assert_eq!([0, 12, 13, 99].map(|value| many.group_of(value)), [0, 0, 1, 7]);
         assert_eq!((many.name(0), many.name(1), many.name(7)), ("1–13".into(), "14–25".into(), "89–100".into()));
         for value in 0..100 {
-            let (from, to) = many.name(many.of(value)).split_once('–').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("ends");
+            let (from, to) =
+                many.name(many.group_of(value)).split_once('–').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("ends");
             let (from, to): (u64, u64) = (from.parse().expect("a number"), to.parse().expect("a number"));
             assert!((from..=to).contains(&(value + 1)));
         }

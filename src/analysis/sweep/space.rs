@@ -70,13 +70,13 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
             return Err(SweepError::Wrong(format!("--set {}: given twice; list its values: `1,2,3`", parameter.name)));
         }
         let plain: Vec<&Policy> = spaces.iter().map(|space| &space.plain).collect();
-        if let Some(what) = taken_by_none(&parameter.name, parameter.layer.as_deref(), &plain) {
-            return Err(SweepError::Wrong(what));
+        if let Some(message) = taken_by_none(&parameter.name, parameter.layer.as_deref(), &plain) {
+            return Err(SweepError::Wrong(message));
         }
     }
     if spaces.iter().all(|space| space.varied.is_empty()) {
-        let what = "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`";
-        return Err(SweepError::Wrong(what.to_owned()));
+        let message = "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`";
+        return Err(SweepError::Wrong(message.to_owned()));
     }
     Ok(spaces)
 }
@@ -118,7 +118,7 @@ impl Space {
     }
 
     /// Returns the name of the policy.
-    pub fn of(&self) -> &str {
+    pub fn policy_name(&self) -> &str {
         &self.plain.name
     }
 

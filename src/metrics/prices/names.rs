@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn the_longest_name_wins() {
-        let of = |name: &str, input| format!("[[model]]\nnames = [\"{name}\"]\ninput = {input}\noutput = 0\ncache_read = 0\n");
-        let list = of("m", 1) + &of("m-20251101", 2) + &of("route/m", 3);
+        let entry = |name: &str, input| format!("[[model]]\nnames = [\"{name}\"]\ninput = {input}\noutput = 0\ncache_read = 0\n");
+        let list = entry("m", 1) + &entry("m-20251101", 2) + &entry("route/m", 3);
         let list = Prices::parse(&list, "list").expect("prices");
         for (id, input) in [("m", 1.0), ("m-20251102", 1.0), ("m-20251101", 2.0), ("route/m", 3.0), ("route/m-20251101", 2.0)] {
             assert_eq!(list.quote(Some(id), None).price.input, input, "{id}");
