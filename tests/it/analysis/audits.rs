@@ -60,8 +60,7 @@ fn a_clean_tree_a_damaged_and_a_forgetful_one() {
     }
 }
 
-const UNTOLD: &str =
-    "it begins with the summary of a history that no archive holds: what that compaction lost is unknown";
+const UNTOLD: &str = "it begins with the summary of a history that no archive holds: what that compaction lost is unknown";
 
 #[test]
 fn every_damage_is_told() {

@@ -88,7 +88,7 @@ fn a_line_with_two_endings_is_ambiguous() {
         ("type ____ struct {", "nothing of it", vec![]),
     ];
     for (line, text, expected) in cases {
-        assert_eq!(of(line, "").fills(text).collect::<Vec<_>>(), expected, "{line}");
+        assert_eq!(new_cloze(line, "").fills(text).collect::<Vec<_>>(), expected, "{line}");
     }
     assert!(new_cloze("type ____ struct {", "Pool").is_ambiguous_in("type Limit struct {"));
     assert!(!new_cloze("type ____ struct {", "Pool").is_ambiguous_in("type Pool struct {"));
