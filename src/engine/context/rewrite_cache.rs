@@ -89,7 +89,9 @@ impl Context<'_> {
             RewrittenBlock::new(block, is_string_content, self.sizes)
         };
         match value {
-            Value::String(text) => self.rewrites.get_or_write(id, field, text, is_string_content, |text| write(Value::String(text))),
+            Value::String(text) => {
+                self.rewrites.get_or_write(id, field, text, is_string_content, |text| write(Value::String(text)))
+            }
             value => Arc::new(write(value)),
         }
     }

@@ -33,5 +33,6 @@ fn too_few_note(results: &Results) -> Option<String> {
     let sessions = Samples::new(&results.rows).sessions();
     let has_averages = results.columns.iter().any(|column| column.combine.is_average());
     let applies = has_averages && (2..MIN_SESSIONS).contains(&sessions);
-    applies.then(|| format!("{} are too few for intervals and comparisons: these need {MIN_SESSIONS}", plural(sessions, "session")))
+    applies
+        .then(|| format!("{} are too few for intervals and comparisons: these need {MIN_SESSIONS}", plural(sessions, "session")))
 }

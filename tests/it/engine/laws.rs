@@ -135,7 +135,7 @@ fn drop_all_sends_only_what_entered() {
 fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value {
     let wire = |message: &recompact::transcript::conversation::Message| {
         let blocks = message.blocks.iter().map(|id| conversation.block(*id));
-        let content = match message.plain {
+        let content = match message.is_string_content {
             true => blocks.map(|block| Value::from(block.text())).collect::<Vec<_>>().remove(0),
             false => blocks.map(|block| block.wire.clone()).collect(),
         };

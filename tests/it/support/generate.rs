@@ -177,7 +177,7 @@ impl Scribe {
     }
 
     fn user(&mut self, blocks: Vec<BlockId>, plain: bool, time: Option<i64>) {
-        self.builder.message(Message { role: Role::User, plain, blocks, time, line: 0 });
+        self.builder.message(Message { role: Role::User, is_string_content: plain, blocks, time, line: 0 });
     }
 
     fn answer(&mut self, id: &str, answer: &Answer) -> Option<BlockId> {
@@ -210,7 +210,7 @@ impl Scribe {
         }
         let blocks = wires.into_iter().map(|wire| self.builder.block(wire, Origin::Agent, 0)).collect();
         let usage = step.usage.map(|input| Usage { input: input.into(), ..Usage::default() });
-        let message = Message { role: Role::Assistant, plain: false, blocks, time, line: 0 };
+        let message = Message { role: Role::Assistant, is_string_content: false, blocks, time, line: 0 };
         self.builder.response(message, Call { usage, time, ..Call::default() });
     }
 
@@ -219,7 +219,8 @@ impl Scribe {
             Compacted::Fold { keep } => {
                 let summary = self.builder.text("What was said before.", Origin::Compaction, 0);
                 let messages = &self.builder.so_far().messages;
-                let mut into = vec![Message { role: Role::User, plain: true, blocks: vec![summary], time: None, line: 0 }];
+                let mut into =
+                    vec![Message { role: Role::User, is_string_content: true, blocks: vec![summary], time: None, line: 0 }];
                 into.extend(messages[messages.len().saturating_sub(keep)..].iter().cloned());
                 RecordedEdit::Fold { into }
             }

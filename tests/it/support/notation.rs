@@ -116,7 +116,8 @@ impl Reader {
         let blocks = said(text).into_iter().map(|wire| self.builder.block(wire, Origin::Agent, self.at)).collect();
         let usage = usage.map(|input| Usage { input, ..Usage::default() });
         let call = Call { usage, time: self.time, ..Call::default() };
-        self.builder.response(Message { role: Role::Assistant, plain: false, blocks, time: self.time, line: self.at }, call);
+        self.builder
+            .response(Message { role: Role::Assistant, is_string_content: false, blocks, time: self.time, line: self.at }, call);
         Ok(())
     }
 
@@ -125,7 +126,8 @@ impl Reader {
         let kept = attributes.strip_prefix("keep=").map_or(Ok(0), |n| n.parse().map_err(|_| "keep takes a number"))?;
         let summary = self.builder.text(text, Origin::Compaction, self.at);
         let messages = &self.builder.so_far().messages;
-        let mut into = vec![Message { role: Role::User, plain: true, blocks: vec![summary], time: None, line: self.at }];
+        let mut into =
+            vec![Message { role: Role::User, is_string_content: true, blocks: vec![summary], time: None, line: self.at }];
         into.extend(messages[messages.len() - kept..].iter().cloned());
         self.compaction(RecordedEdit::Fold { into })
     }
@@ -149,7 +151,7 @@ impl Reader {
         let blocks = std::mem::take(&mut self.open);
         let plain = matches!(&blocks[..], [only] if self.builder.so_far().block(*only).kind == BlockKind::Text);
         let line = blocks.first().map_or(0, |first| self.builder.so_far().block(*first).line);
-        self.builder.message(Message { role: Role::User, plain, blocks, time: self.time, line });
+        self.builder.message(Message { role: Role::User, is_string_content: plain, blocks, time: self.time, line });
     }
 }
 

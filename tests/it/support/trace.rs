@@ -44,7 +44,7 @@ pub fn conversation(messages: &[(i64, Holds)]) -> Conversation {
         let blocks: Vec<BlockId> =
             wires.into_iter().map(|wire| (origin(&wire), wire)).map(|(origin, wire)| builder.block(wire, origin, 1)).collect();
         let time = Some(minute * MINUTE);
-        let message = Message { role, plain: false, blocks, time, line: 1 };
+        let message = Message { role, is_string_content: false, blocks, time, line: 1 };
         match role {
             Role::User => builder.message(message),
             Role::Assistant => builder.response(message, Call { time, ..Call::default() }),

@@ -184,8 +184,8 @@ fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
     let conversation = &reading.conversations[0];
     let whole = |measure: SizeUnit, messages: usize| {
         let sum = conversation.messages[..messages].iter().map(|message| {
-            let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.plain));
-            measure.message(message.role, message.plain, message.blocks.len(), blocks.sum())
+            let blocks = message.blocks.iter().map(|id| measure.block(conversation.block(*id), message.is_string_content));
+            measure.message(message.role, message.is_string_content, message.blocks.len(), blocks.sum())
         });
         measure.list(messages, sum.sum())
     };

@@ -59,7 +59,8 @@ impl Reader<'_> {
         blocks.sort_unstable();
         let all = &self.builder.so_far().messages;
         let in_message = |blocks: &[(usize, BlockId)]| {
-            let Message { role, is_string_content, time, line, .. } = *blocks.first().and_then(|(message, _)| all.get(*message))?;
+            let Message { role, is_string_content, time, line, .. } =
+                *blocks.first().and_then(|(message, _)| all.get(*message))?;
             Some(Message { role, is_string_content, time, line, blocks: blocks.iter().map(|(_, block)| *block).collect() })
         };
         blocks.chunk_by(|a, b| a.0 == b.0).filter_map(in_message).collect()

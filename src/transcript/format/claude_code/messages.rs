@@ -136,7 +136,8 @@ impl<'a> Reader<'a> {
             results.extend(content.blocks.extract_if(.., is_result));
             others.push((i, content));
         }
-        let mut message = PendingMessage { blocks: self.paired_results(results, calls, response_follows), is_string_content: false };
+        let mut message =
+            PendingMessage { blocks: self.paired_results(results, calls, response_follows), is_string_content: false };
         let mut open: Option<OpenCompaction> = None;
         for (i, content) in others {
             let record = &self.records[i];
