@@ -1,5 +1,5 @@
-//! What it costs to know how sure a comparison is: intervals and p-values of so many policies over so many sessions, in as many
-//! averaged columns as the measures have. Prints a table; the best of a few runs stands for each.
+//! Benchmarks statistical inference: confidence intervals and p-values for several policies over several sessions, in all
+//! averaged columns. Prints a table with the best of a few runs.
 
 mod clock;
 
@@ -15,20 +15,20 @@ const SIZES: [(usize, usize); 4] = [(4, 20), (4, 1_000), (200, 20), (200, 100)];
 const RUNS: usize = 3;
 
 fn main() {
-    println!("{:>8} {:>9} {:>8} {:>12} {:>12}", "policies", "sessions", "columns", "totals", "certainty");
+    println!("{:>8} {:>9} {:>8} {:>12} {:>12}", "policies", "sessions", "columns", "totals", "inference");
     for (policies, sessions) in SIZES {
         let results = results(policies, sessions);
         let averages = results.columns.iter().filter(|column| column.combine.is_average()).count();
         let names: Vec<String> = (1..policies).map(name).collect();
-        let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+        let compared: Vec<&str> = names.iter().map(String::as_str).collect();
         let totals = best(RUNS, || _ = black_box(summarise(&results.columns, black_box(&results.rows))));
-        let sure = best(RUNS, || {
+        let inference = best(RUNS, || {
             let mut results = black_box(&results).clone();
-            infer(&mut results, &name(0), &asked, SEED);
+            infer(&mut results, &name(0), &compared, SEED);
             black_box(results);
         });
-        let [totals, sure] = [totals, sure].map(milliseconds);
-        println!("{policies:>8} {sessions:>9} {averages:>8} {totals:>9.1} ms {sure:>9.1} ms");
+        let [totals, inference] = [totals, inference].map(milliseconds);
+        println!("{policies:>8} {sessions:>9} {averages:>8} {totals:>9.1} ms {inference:>9.1} ms");
     }
 }
 
@@ -36,7 +36,7 @@ fn name(policy: usize) -> String {
     format!("policy-{policy}")
 }
 
-/// Values that differ everywhere and mean nothing.
+/// Generates results with arbitrary values that are all different.
 fn results(policies: usize, sessions: usize) -> Results {
     let columns = metric::columns();
     let row = |session: usize, policy: usize| Row {

@@ -1,4 +1,4 @@
-//! The best of a few runs stands for a piece of work.
+//! Measures the time of a piece of work as the best of a few runs.
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,11 @@
-//! What it costs to know what a replay costs: the prices and the counter of a conversation, in MB a second of the text the
-//! model reads; then for every preset the prompt cache simulated over what it sent, in recorded calls a second on a session of
-//! 1,000 calls, and whether the time grows as the session does. Prints two tables; the best of a few runs stands for each.
+//! Benchmarks the cost computation of a replay.
 //!
-//! The work of a simulation is the blocks in which requests differ from those before: how many times as many there are stands
-//! beside the time, which may grow by more where a session outgrows the processor's caches.
+//! The first table has the time for prices and token calibration of a conversation, in MB per second of the text the model
+//! reads. The second has, for every preset, the simulation of the prompt cache in recorded calls per second on a session of
+//! 1,000 calls, and whether its time grows linearly with the session. Times are the best of a few runs.
+//!
+//! The work of a simulation is proportional to the blocks that requests append, so their ratio is shown beside the ratio of the
+//! times. The time may grow faster when a session no longer fits into the processor's caches.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -28,7 +30,7 @@ use recompact::transcript::conversation::BlockId;
 use clock::{best, milliseconds};
 use prepared::{Prepared, policies};
 
-/// A session of so many messages has half as many calls.
+/// Messages of a session; it has half as many calls.
 const MESSAGES: [usize; 3] = [2_000, 10_000, 20_000];
 const RUNS: usize = 15;
 
@@ -71,7 +73,7 @@ fn main() {
     println!("the largest ratio is {largest:.2} (2 is linear)");
 }
 
-/// A conversation with what the costs of all its replays have in common.
+/// A conversation, and the data that the costs of all its replays share.
 struct Session {
     prepared: Prepared,
     references: References,
@@ -89,7 +91,7 @@ impl Session {
         Self { references, tariff, outputs, prepared }
     }
 
-    /// The time to know the cost of one replay, which is made beforehand, and the blocks in which its requests differ.
+    /// Returns the time to compute the cost of one replay (without the replay itself), and the number of appended blocks.
     fn time(&self, policy: &Policy) -> (Duration, usize) {
         let Prepared { conversation, sizes, counter, .. } = &self.prepared;
         let journal = self.prepared.replay(policy);

@@ -1,7 +1,7 @@
-//! Blocks → sizes, in MB a second of the text the model reads, by every measure; and tokens against plain tiktoken-rs.
+//! Benchmarks the sizes of blocks in every unit, in MB per second of the text the model reads, and tokens against tiktoken-rs.
 //!
-//! *Cold* counts with nothing remembered, as the first transcript of a run is counted; *warm* counts the same text again.
-//! The vocabulary is loaded before either.
+//! *Cold* counts with an empty cache, as for the first transcript of a run; *warm* counts the same text again. The vocabulary is
+//! loaded before both.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -39,7 +39,7 @@ fn counting(criterion: &mut Criterion) {
     ratio(&conversation);
 }
 
-/// How many times as fast as tiktoken-rs alone tokens are counted, by the best of a few runs each.
+/// Prints how many times faster the token count is than tiktoken-rs alone, by the best of a few runs each.
 fn ratio(conversation: &Conversation) {
     let best = |run: &dyn Fn() -> Duration| (0..5).map(|_| run()).min().unwrap_or_default();
     let tiktoken = best(&|| {
@@ -51,7 +51,7 @@ fn ratio(conversation: &Conversation) {
     println!("counting o200k, cold: {:.1} × tiktoken-rs", tiktoken.as_secs_f64() / ours.as_secs_f64());
 }
 
-/// The time to count in a new thread: counts are remembered by thread.
+/// Returns the time to count in a new thread, because every thread has its own cache.
 fn cold(conversation: &Conversation, measure: SizeUnit) -> Duration {
     let count = || {
         measure.text("the vocabulary is loaded");
@@ -62,7 +62,7 @@ fn cold(conversation: &Conversation, measure: SizeUnit) -> Duration {
     std::thread::scope(|scope| scope.spawn(count).join().expect("counting does not panic"))
 }
 
-/// The same blocks by tiktoken-rs as it comes.
+/// Counts the tokens of all blocks with tiktoken-rs alone.
 fn plain(conversation: &Conversation) -> usize {
     let bpe = o200k_base_singleton();
     conversation.blocks.iter().map(|block| bpe.encode_ordinary(&block.text()).len()).sum()

@@ -1,5 +1,5 @@
-//! Blocks → facts, in MB a second of the text the model reads; and whether the time grows as the text does, for texts that are
-//! made to be hard. Prints two tables; the best of a few runs stands for each text.
+//! Benchmarks the extraction of facts from blocks, in MB per second of the text the model reads, and whether the time grows
+//! linearly for texts that are hard on purpose. Prints two tables with the best of a few runs.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -16,9 +16,9 @@ use clock::{best, milliseconds};
 
 const MESSAGES: usize = 4_000;
 const RUNS: usize = 9;
-/// Bytes of a hostile text. Twice as many are still read to the last one.
+/// Bytes of a hostile text. A text of twice the length is still read completely.
 const ONCE: usize = 50_000;
-/// What a hostile text is made of, again and again; each is one line.
+/// Names of hostile texts, and the unit that each repeats on one line.
 const HOSTILE: [(&str, &str); 14] = [
     ("one word", "a"),
     ("quotes", "\""),
@@ -38,13 +38,12 @@ const HOSTILE: [(&str, &str); 14] = [
 
 fn main() {
     let session = session::conversation(MESSAGES);
-    let read: Vec<&Block> =
-        session.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)).collect();
-    let bytes: usize = read.iter().map(|block| block.text().len()).sum();
+    let blocks: Vec<&Block> = session.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)).collect();
+    let bytes: usize = blocks.iter().map(|block| block.text().len()).sum();
     let mut counts = [0_usize; FactKind::ALL.len()];
     let time = best(RUNS, || {
         counts = Default::default();
-        for block in &read {
+        for block in &blocks {
             extract::in_block(black_box(block), &mut |seen| counts[seen.kind as usize] += 1);
         }
     });

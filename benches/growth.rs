@@ -1,5 +1,5 @@
-//! Does the time of a replay grow as its conversation does? Twice the messages should cost about twice the time, for every
-//! preset. Prints a table; the best of a few runs stands for each length.
+//! Benchmarks whether the time of a replay grows linearly with its conversation: twice the messages should take about twice the
+//! time, for every preset. Prints a table with the best of a few runs.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;

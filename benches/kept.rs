@@ -1,6 +1,8 @@
-//! What it costs to know what was kept: finding a conversation's references, in MB a second of the text the model reads, then
-//! for every preset the look-up and the bounds on a session of 1,000 calls and on one twice as long. Prints two tables; the
-//! best of a few runs stands for each.
+//! Benchmarks the retention of facts.
+//!
+//! The first table has the search for a conversation's references, in MB per second of the text the model reads. The second has,
+//! for every preset, the lookup and the bounds on a session of 1,000 calls and on one twice as long. Times are the best of a few
+//! runs.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -20,7 +22,7 @@ use recompact::transcript::conversation::BlockId;
 use clock::{best, milliseconds};
 use prepared::{Prepared, policies};
 
-/// A session of so many messages has half as many calls.
+/// Messages of a session; it has half as many calls.
 const MESSAGES: usize = 2_000;
 const RUNS: usize = 15;
 
@@ -31,21 +33,21 @@ fn main() {
     for prepared in &both {
         let conversation = &prepared.conversation;
         let bytes: usize = conversation.blocks.iter().map(|block| block.text().len()).sum();
-        let found = References::new(conversation, |_| 1);
+        let references = References::new(conversation, |_| 1);
         let time = best(RUNS, || _ = black_box(References::new(black_box(conversation), |_| 1)));
         println!(
             "{:<10} {:>8.2} {:>8} {:>8} {:>7.2} ms {:>8.0}",
             conversation.calls.len(),
             bytes as f64 / 1e6,
-            found.facts.len(),
-            found.uses.len(),
+            references.facts.len(),
+            references.uses.len(),
             milliseconds(time),
             bytes as f64 / 1e6 / time.as_secs_f64()
         );
     }
     println!(
         "\n{:<20} {:>12} {:>12} {:>7} {:>12} {:>12} {:>7}",
-        "preset", "look-up", "twice", "ratio", "bounds", "twice", "ratio"
+        "preset", "lookup", "twice", "ratio", "bounds", "twice", "ratio"
     );
     let mut largest: f64 = 0.0;
     for policy in policies() {
@@ -60,7 +62,7 @@ fn main() {
     println!("the largest ratio is {largest:.2} (2 is linear)");
 }
 
-/// The look-up in what a policy sent, and the greedy bound at the same budget, line by line.
+/// Returns the times of the lookup in a policy's requests, and of the greedy bound at the same budget, line by line.
 fn times(prepared: &Prepared, policy: &Policy) -> [Duration; 2] {
     let conversation = &prepared.conversation;
     let sizes: Vec<u64> = conversation.blocks.iter().map(|block| block.text().len() as u64 / 4).collect();

@@ -1,5 +1,5 @@
-//! What a replay needs, made beforehand: the conversation, the sizes of its blocks by every measure that some preset uses, and
-//! what the recorded agent sent.
+//! The precomputed input of replays: the conversation, the sizes of its blocks in every unit that a preset uses, and the requests
+//! of the recorded agent.
 
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::{PRESETS, Policy};
@@ -12,7 +12,7 @@ use recompact::transcript::conversation::Conversation;
 
 use crate::session;
 
-/// Tokens the model accepts, where the policy does not say.
+/// Context window in tokens for policies that set none.
 const WINDOW: u64 = 200_000;
 
 pub struct Prepared {
@@ -24,7 +24,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// A session of so many messages, for a study that counts so.
+    /// Prepares a session of this many messages for a study with this counter.
     pub fn new(messages: usize, counter: Meter) -> Self {
         let conversation = session::conversation(messages);
         let measures = policies().into_iter().flat_map(|policy| policy.measures());
@@ -66,7 +66,7 @@ fn setup<'a>(
     }
 }
 
-/// Every preset, bounds first.
+/// Returns every preset, bounds first.
 pub fn policies() -> Vec<Policy> {
     let load = |preset: &recompact::engine::policy::Preset| preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
     PRESETS.iter().map(load).collect()

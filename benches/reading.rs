@@ -1,4 +1,4 @@
-//! Bytes → conversations, in MB a second of transcript, for every format.
+//! Benchmarks the parsing of transcripts in every format, in MB of transcript per second.
 
 mod trace;
 mod written;
@@ -19,7 +19,7 @@ fn reading(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("reading");
     for writer in WRITERS {
         let bytes = (writer.write)(&trace).into_bytes();
-        let format = format::sniff(&bytes).expect("a format of ours");
+        let format = format::sniff(&bytes).expect("a known format");
         assert_eq!(format.name, writer.format);
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_function(writer.name, |bencher| {

@@ -1,5 +1,5 @@
-//! Replays of every preset, in recorded calls a second. Sizes are precomputed, so what is measured is the policy's own work:
-//! its edits, the sizes of what it writes, its summaries.
+//! Benchmarks replays of every preset, in recorded calls per second. Sizes are precomputed, so this measures only the work of the
+//! policy: its edits, the sizes of the blocks it writes, its summaries.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -13,7 +13,7 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 
 use prepared::{Prepared, policies};
 
-/// The report's counter, and the lengths of the sessions in messages. A vocabulary costs more only where a layer writes.
+/// The report's counter, and the lengths of the sessions in messages. A token vocabulary is slower only when a layer writes text.
 const SERIES: [(&str, &[usize]); 2] = [("chars/4", &[100, 1_000, 3_000, 10_000, 30_000]), ("o200k", &[3_000])];
 
 fn replay(criterion: &mut Criterion) {

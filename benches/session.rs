@@ -1,4 +1,4 @@
-//! A synthetic session of Claude Code, read: with usage, thinking, compactions and a clock, so that every layer has its data.
+//! A parsed synthetic session of Claude Code, with usage, thinking, compactions and time stamps, so that every layer has its data.
 
 use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, ReadOptions};
@@ -8,10 +8,10 @@ use crate::trace::Trace;
 
 const SEED: u64 = 1;
 
-/// A conversation of about so many messages.
+/// Returns a conversation of about this many messages.
 pub fn conversation(messages: usize) -> Conversation {
     let bytes = claude_code::write(&Trace::new(SEED, messages));
-    let format = format::by_name("claude-code").expect("a format of ours");
+    let format = format::by_name("claude-code").expect("a known format");
     let mut reading = (format.read)(bytes.as_bytes(), &ReadOptions::default());
     assert!(reading.notes.is_empty(), "the trace is not what Claude Code writes: {:?}", reading.notes.first());
     reading.conversations.remove(0)

@@ -1,6 +1,5 @@
-//! What a sweep costs: 64 configurations of one preset over one session, prepared, replayed and measured by every measure, in
-//! policies times recorded calls a second of wall time, on one core and on all. Prints a table; the best of a few runs stands
-//! for each.
+//! Benchmarks a sweep: 64 configurations of one preset over one session, prepared, replayed and evaluated by every metric, in
+//! policies times recorded calls per second of wall time, on one core and on all. Prints a table with the best of a few runs.
 
 #[path = "written/claude_code.rs"]
 mod claude_code;
@@ -18,7 +17,7 @@ use recompact::transcript::format::Reading;
 
 use clock::{best, milliseconds};
 
-/// A session of so many messages has half as many calls.
+/// Messages of a session; it has half as many calls.
 const MESSAGES: usize = 2_000;
 const RUNS: usize = 5;
 
@@ -50,12 +49,12 @@ fn main() {
     println!("{:<18} {:>8} {:>8} {:>6} {:>12} {:>14} {:>7}", "preset", "policies", "calls", "cores", "time", "calls/s", "ratio");
     for grid in GRIDS {
         let study = Study::new(policies(grid));
-        let mut one: Option<Duration> = None;
+        let mut on_one_core: Option<Duration> = None;
         for threads in [1, cores] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let run = || study.results(vec![study.transcript("synthetic", &reading, None)]);
             let time = pool.install(|| best(RUNS, || _ = black_box(run())));
-            let ratio = one.get_or_insert(time).as_secs_f64() / time.as_secs_f64();
+            let ratio = on_one_core.get_or_insert(time).as_secs_f64() / time.as_secs_f64();
             let replayed = study.policies.len() * calls;
             println!(
                 "{:<18} {:>8} {calls:>8} {threads:>6} {:>9.2} ms {:>14.0} {ratio:>7.2}",
@@ -68,7 +67,7 @@ fn main() {
     }
 }
 
-/// A configuration for each pair of values.
+/// Returns a configuration for each pair of values.
 fn policies((name, [(first, firsts), (second, seconds)]): Grid) -> Vec<Policy> {
     let settings =
         |a: u32, b: u32| [format!("{first}={a}"), format!("{second}={b}")].map(|text| text.parse().expect("a setting"));

@@ -1,8 +1,8 @@
-//! Synthetic sessions of a coding agent: what was asked, said, called and answered, with no format about it.
+//! Synthetic sessions of a coding agent, independent of a transcript format.
 //!
-//! A seed and a number of messages give the same session everywhere. The proportions are those of recorded sessions: a
-//! request every forty messages or so, three calls in four to a shell or a reader of files, results of 600 characters in the
-//! middle and of tens of thousands at the end, files that are read again after they were edited.
+//! A seed and a number of messages give the same session everywhere. The proportions are those of recorded sessions: a user
+//! request about every forty messages, most calls to a shell or a file reader, results with a median of 600 characters and a
+//! maximum of tens of thousands, and files that are read again after edits.
 
 mod language;
 mod random;
@@ -19,14 +19,14 @@ pub struct Trace {
 
 /// One response of the model.
 pub struct Response {
-    /// What a person typed before it. Without a request, it answers the results of the response before.
+    /// The user's text before it. Without one, the response follows the tool results of the previous response.
     pub request: Option<String>,
     pub thinking: Option<String>,
     pub text: Option<String>,
     pub calls: Vec<ToolCall>,
 }
 
-/// A tool call and what came of it.
+/// A tool call and its result.
 pub struct ToolCall {
     pub id: String,
     pub name: &'static str,
@@ -34,18 +34,19 @@ pub struct ToolCall {
     pub result: String,
 }
 
-/// Bounds of the deciles of a result's characters.
+/// Bounds of the deciles of a result's length in characters.
 const RESULT_CHARS: [usize; 11] = [20, 80, 180, 300, 440, 600, 900, 1_500, 2_600, 5_000, 12_000];
 /// One result in a hundred is longer than all deciles.
 const HUGE_RESULT_CHARS: std::ops::Range<usize> = 20_000..60_000;
-/// A request every so many responses: twice as many messages.
+/// Average responses per user request; a response is two messages.
 const RESPONSES_PER_TURN: usize = 20;
 const FILES: usize = 40;
-/// Then the agent turns to other files, with other names.
+/// After this many responses the agent changes to other files with other names.
 const RESPONSES_PER_PART: usize = 200;
 
 impl Trace {
-    /// A session of so many messages, user's and assistant's: an even number, since the last is a final reply.
+    /// Generates a session of this many messages of user and assistant. The number is even, because the last message is the
+    /// final reply.
     pub fn new(seed: u64, messages: usize) -> Self {
         let mut world = World::new(seed);
         let responses = messages / 2;
@@ -65,7 +66,7 @@ impl Trace {
 struct World {
     random: Random,
     language: Language,
-    /// Contents by the language's paths.
+    /// Contents, in the order of [`Language::paths`].
     files: Vec<String>,
     calls: usize,
 }
@@ -83,10 +84,14 @@ impl World {
     }
 
     fn response(&mut self, begins_turn: bool, ends_turn: bool) -> Response {
-        let calls = match self.random.chance(15) {
-            _ if ends_turn => 0,
-            true => self.random.between(2..5),
-            false => 1,
+        // Draw the number even at the end of a turn, to keep the stream of random numbers.
+        let is_parallel = self.random.chance(15);
+        let calls = if ends_turn {
+            0
+        } else if is_parallel {
+            self.random.between(2..5)
+        } else {
+            1
         };
         Response {
             request: begins_turn.then(|| self.prose(60..900)),
@@ -130,7 +135,7 @@ impl World {
         self.random.between(RESULT_CHARS[decile]..RESULT_CHARS[decile + 1])
     }
 
-    /// The beginning of a file, up to a line end.
+    /// Returns the beginning of a file, up to a line end.
     fn part_of(&mut self, file: usize) -> String {
         let chars = self.result_chars();
         let content = &self.files[file];

@@ -1,4 +1,4 @@
-//! Traces as the formats write them, so that readers have something to read.
+//! Writes traces in the transcript formats, as input for the parsers.
 
 pub mod claude_code;
 mod codex;
@@ -7,10 +7,10 @@ mod openai_chat;
 
 use crate::trace::Trace;
 
-/// A way to write a trace down.
+/// A writer of traces in one format.
 pub struct Writer {
     pub name: &'static str,
-    /// The format that reads it.
+    /// The format that parses its output.
     pub format: &'static str,
     pub write: fn(&Trace) -> String,
 }

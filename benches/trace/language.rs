@@ -1,5 +1,5 @@
-//! The texts of a session: prose that mentions names and paths, code, logs. Words repeat as they do in a project, and between
-//! them stand numbers, times and hashes that never do.
+//! The texts of a session: prose with names and paths, code, and logs. Words repeat as in a real project; numbers, times and
+//! hashes between them do not.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ impl Language {
         Self { words: list(WORDS), names, paths }
     }
 
-    /// A text of so many bytes, or up to a line more.
+    /// Generates a text of at least this many bytes; it ends after a complete line.
     pub fn fill(&self, bytes: usize, random: &mut Random, line: fn(&Self, &mut Random, &mut String)) -> String {
         let mut text = String::with_capacity(bytes + 200);
         while text.len() < bytes {
@@ -39,10 +39,10 @@ impl Language {
         text
     }
 
-    /// The name of something in the project: some are much more frequent than others.
+    /// Returns a random name of the project; some names are much more frequent than others.
     pub fn name(&self, random: &mut Random) -> &str {
-        let most = random.between(1..self.names.len());
-        &self.names[random.below(most)]
+        let end = random.between(1..self.names.len());
+        &self.names[random.below(end)]
     }
 
     pub fn sentence(&self, random: &mut Random, out: &mut String) {
@@ -94,6 +94,6 @@ fn camel(parts: [&str; 2]) -> String {
     parts.map(|part| part[..1].to_ascii_uppercase() + &part[1..]).concat()
 }
 
-fn write(out: &mut String, what: std::fmt::Arguments) {
-    out.write_fmt(what).expect("a string takes everything");
+fn write(out: &mut String, text: std::fmt::Arguments) {
+    out.write_fmt(text).expect("writing to a string cannot fail");
 }

@@ -1,4 +1,4 @@
-//! Numbers by chance, the same on every machine.
+//! Pseudorandom numbers that are the same on every machine.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to below `end`.
+    /// Returns a number from 0 to below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
@@ -23,7 +23,7 @@ impl Random {
         range.start + self.below(range.end - range.start)
     }
 
-    /// Whether something happens that happens in so many of a hundred cases.
+    /// Returns `true` with a probability of `percent` / 100.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

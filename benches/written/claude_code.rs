@@ -1,5 +1,5 @@
-//! A session of Claude Code: a line a block, with the usage on every line of a response, the structured copy of each result,
-//! and a compaction wherever the context comes near its window.
+//! Writes a session of Claude Code: one line per block, with the usage on every line of a response, the structured copy of each
+//! result, and a compaction when the context comes near its window.
 
 use serde_json::{Value, json};
 
@@ -29,12 +29,12 @@ pub fn write(trace: &Trace) -> String {
 struct Session {
     lines: String,
     records: usize,
-    /// Characters that would be sent now.
+    /// Characters of the current context.
     context: usize,
 }
 
 impl Session {
-    /// Writes a record: these fields, and those that every record has.
+    /// Writes a record with these fields and those that all records have.
     fn record(&mut self, mut fields: Value) {
         let time = BEGIN + STEP * self.records as i64;
         let parent = if fields["type"] == "system" { None } else { self.records.checked_sub(1).map(uuid) };

@@ -1,4 +1,4 @@
-//! A rollout of Codex: an item a line, usage after the outputs of each response's calls.
+//! Writes a rollout of Codex: one item per line, and the usage after the outputs of each response's calls.
 
 use serde_json::{Value, json};
 

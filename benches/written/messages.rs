@@ -1,4 +1,4 @@
-//! Anthropic Messages, one a line: blocks as objects, and as the Python text that `json.dumps(…, default=str)` makes of them.
+//! Writes Anthropic messages, one per line, with blocks as objects or as the Python text of `json.dumps(…, default=str)`.
 
 use recompact::tokens::meter::python_text::repr;
 use serde_json::{Value, json};
@@ -20,17 +20,17 @@ pub fn sdkrepr(trace: &Trace) -> String {
     })
 }
 
-/// A kind of block in the API, and in the SDK.
-struct Kind {
+/// The type of a block in the API, and its class in the SDK.
+struct BlockType {
     tag: &'static str,
     class: &'static str,
 }
 
-const THINKING: Kind = Kind { tag: "thinking", class: "ThinkingBlock" };
-const TEXT: Kind = Kind { tag: "text", class: "TextBlock" };
-const TOOL_USE: Kind = Kind { tag: "tool_use", class: "ToolUseBlock" };
+const THINKING: BlockType = BlockType { tag: "thinking", class: "ThinkingBlock" };
+const TEXT: BlockType = BlockType { tag: "text", class: "TextBlock" };
+const TOOL_USE: BlockType = BlockType { tag: "tool_use", class: "ToolUseBlock" };
 
-fn write(trace: &Trace, block: impl Fn(&Kind, &[(&str, Value)]) -> Value) -> String {
+fn write(trace: &Trace, block: impl Fn(&BlockType, &[(&str, Value)]) -> Value) -> String {
     let mut lines = String::new();
     let mut line = |role: &str, content: Value| lines.push_str(&(json!({"role": role, "content": content}).to_string() + "\n"));
     for response in &trace.responses {

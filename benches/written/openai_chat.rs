@@ -1,4 +1,4 @@
-//! Messages of OpenAI's chat completions, one a line.
+//! Writes messages of OpenAI's Chat Completions API, one per line.
 
 use serde_json::{Value, json};
 

@@ -1,23 +1,25 @@
-//! The facts of a text: what an agent must have word for word to use it again. Paths, file names, identifiers, hashes, URLs,
-//! lines; quoted strings and numbers, which count only beside a path or an identifier.
+//! Extracts the facts of a text: what an agent needs verbatim to use it again.
+//!
+//! Facts are paths, file names, identifiers, hashes, URLs and lines; and also quoted strings and numbers, which count only near a
+//! path or an identifier.
 //!
 //! | kind | rule | canonical form |
 //! |---|---|---|
 //! | path | two components or more, the last of three characters or more | the last two components |
-//! | file | a name with a known extension; said alone, or held at the end of a path | as it is |
-//! | identifier | six characters or more with `_`, a digit or a camel hump; `a::b` and `a.b` are split | as it is |
-//! | hash | 7 to 40 hexadecimal digits, among them a letter and a digit | as it is |
-//! | URL | `http://…`, `https://…`, without trailing punctuation | as it is |
-//! | line | 20 characters or more when trimmed, without a diff's sign or the place a search puts before it | trimmed |
+//! | file | a name with a known extension, alone or at the end of a path | unchanged |
+//! | identifier | six characters or more with `_`, a digit or camel case; `a::b` and `a.b` are split | unchanged |
+//! | hash | 7 to 40 hexadecimal digits, with at least one letter and one digit | unchanged |
+//! | URL | `http://…`, `https://…`, without trailing punctuation | unchanged |
+//! | line | 20 characters or more, without a diff's sign or a search tool's location before it | trimmed |
 //! | quoted | 8 to 100 characters with a space, in `""`, `\"\"` or backticks | the inner text |
-//! | number | five digits or more, or a dotted version | as it is |
+//! | number | five digits or more, or a dotted version | unchanged |
 //!
-//! Words are exclusive: in a URL no path is looked for, in a path no identifier. Quoted strings and lines lie over the words
-//! in them. Escape sequences, line numbers of a reader of files and the second way to write `é` are taken off first; of a text
-//! of more than 100,000 bytes the first and the last half of that many are read. Names of every session (`README.md`,
-//! `TypeError`) are no facts.
+//! A word belongs to one fact only: a URL contains no path, and a path contains no identifier. Quoted strings and lines overlap
+//! the words in them. Escape sequences and line numbers of file readers are removed first, and text is normalised to NFC (one way
+//! to write `é`). Of a text of more than 100,000 bytes, only the first and the last 50,000 are read. Names that occur in every
+//! session (`README.md`, `TypeError`) are not facts.
 //!
-//! Everything is linear in the text: one look at a byte says whether a word can be a fact, and most words cannot.
+//! The run time is linear in the text. One table lookup per byte shows whether a word can be a fact, and most words cannot.
 
 mod adjacency;
 mod bytes;
@@ -34,10 +36,11 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::transcript::conversation::{Block, BlockKind, Origin};
-pub use normalize::normal as plain;
-use quotes::Quotes;
+pub use normalize::normalize as plain;
+use quotes::QuoteDetector;
 use scanner::Scanner;
 
+/// The kind of a fact; the module page has the rule of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FactKind {
     Path,
@@ -67,112 +70,111 @@ impl FactKind {
         }
     }
 
-    /// Whether files and pages are named by it.
+    /// Whether facts of this kind name files or web pages.
     pub fn is_name(self) -> bool {
         matches!(self, Self::Path | Self::File | Self::Url)
     }
 
-    /// Whether it counts only beside an anchor: a path or an identifier on the same line.
-    pub fn is_bound(self) -> bool {
+    /// Whether facts of this kind count only near an anchor: a path or an identifier on the same line.
+    pub fn needs_anchor(self) -> bool {
         matches!(self, Self::Quoted | Self::Number)
     }
 }
 
-/// One fact at one place of a text.
+/// One occurrence of a fact in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactMatch<'t> {
     pub kind: FactKind,
-    /// In its canonical form.
+    /// Canonical form.
     pub text: &'t str,
-    /// A hash of kind and text: two facts with one key are taken for the same.
+    /// Hash of kind and text; facts with the same key are treated as equal.
     pub key: u64,
-    /// The line it stands on, from 0, and that line's length in bytes as it was read. Strings of one block have lines of
-    /// their own.
+    /// Line number, from 0. Each string of a block begins a new line.
     pub line: u32,
+    /// Length of the line in bytes, without the parts that normalisation removes.
     pub line_bytes: u32,
-    /// Of quoted strings, numbers and hashes: the keys of the paths, files and identifiers beside it, at most eight. Empty for
-    /// other kinds.
+    /// For quoted strings, numbers and hashes: keys of the nearest paths, files and identifiers on the line, at most eight. Empty
+    /// for other kinds.
     pub anchors: &'t [u64],
-    /// The text says it, and does not only hold it. False for the name of a file that ends a path, and for lines, but those
-    /// the agent quotes: the text an edit looks for, context of a patch, a fenced or quoted part of its answer.
+    /// Whether the text states the fact itself. False for a file name at the end of a path. False for lines, except those the
+    /// agent quotes: the text an edit searches for, context lines of a patch, a fenced or quoted part of its answer.
     pub said: bool,
 }
 
 impl<'t> FactMatch<'t> {
-    /// What it is bound to: its anchors, if it is of a kind that counts only beside one.
-    pub fn bound_to(&self) -> &'t [u64] {
-        if self.kind.is_bound() { self.anchors } else { &[] }
+    /// Returns the anchors if this kind counts only near one, else nothing.
+    pub fn required_anchors(&self) -> &'t [u64] {
+        if self.kind.needs_anchor() { self.anchors } else { &[] }
     }
 }
 
-/// The key of a fact: the same on every machine.
+/// Returns the key of a fact, which is the same on every machine.
 pub fn key(kind: FactKind, text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), kind as u64)
 }
 
-/// Every fact of a block, in one pass; the same fact may be seen several times. Thinking and media hold none. The strings of a
-/// tool's input are texts of their own, whose lines are counted on. Gives the bytes of what it read.
-pub fn in_block(block: &Block, seen: &mut dyn FnMut(FactMatch)) -> usize {
-    let mut scanner = Scanner::new(seen);
-    each_text(block, &mut |text, quotes| scanner.text(text, quotes));
+/// Calls `on_match` for every fact of a block, in one pass, and returns the bytes read. A fact may occur several times. Thinking
+/// and media have no facts. The strings of a tool's input are separate texts with consecutive line numbers.
+pub fn in_block(block: &Block, on_match: &mut dyn FnMut(FactMatch)) -> usize {
+    let mut scanner = Scanner::new(on_match);
+    for_each_text(block, &mut |text, quotes| scanner.text(text, quotes));
     scanner.finish()
 }
 
-/// The texts of a block in which facts are looked for.
+/// Calls `each` with the texts of a block that are searched for facts.
 pub fn texts(block: &Block, each: &mut dyn FnMut(&str)) {
-    each_text(block, &mut |text, _| each(text));
+    for_each_text(block, &mut |text, _| each(text));
 }
 
-fn each_text(block: &Block, each: &mut dyn FnMut(&str, Quotes)) {
+fn for_each_text(block: &Block, each: &mut dyn FnMut(&str, QuoteDetector)) {
     match block.kind {
         BlockKind::Thinking | BlockKind::Media => {}
-        BlockKind::Text if block.origin == Origin::Agent => each(&block.text(), Quotes::ANSWER),
-        BlockKind::Text | BlockKind::ToolResult(_) => each(&block.text(), Quotes::None),
+        BlockKind::Text if block.origin == Origin::Agent => each(&block.text(), QuoteDetector::ANSWER),
+        BlockKind::Text | BlockKind::ToolResult(_) => each(&block.text(), QuoteDetector::None),
         BlockKind::ToolUse(_) => {
             let input = block.field("input").unwrap_or(&Value::Null);
-            strings(input, "", &mut |key, text| each(text, Quotes::of_input(key, text)));
+            for_each_string(input, "", &mut |key, text| each(text, QuoteDetector::for_input(key, text)));
         }
-        BlockKind::Other => strings(&block.wire, "", &mut |key, text| {
-            if !UNREAD.contains(&key) {
-                each(text, Quotes::None);
+        BlockKind::Other => for_each_string(&block.wire, "", &mut |key, text| {
+            if !SKIPPED_KEYS.contains(&key) {
+                each(text, QuoteDetector::None);
             }
         }),
     }
 }
 
-/// Whether each line of a block, whose text is given, holds the same facts by itself: no quotation goes over lines, and nothing is
-/// left out. Only what is *said* of a file's name depends on the whole block.
-pub fn is_read_by_line(block: &Block, text: &str) -> bool {
-    let is_text =
-        matches!(block.kind, BlockKind::Text if block.origin != Origin::Agent) || matches!(block.kind, BlockKind::ToolResult(_));
-    is_text && text.len() <= normalize::MOST
+/// Whether the facts of a block can be extracted line by line with the same result: no quotation spans lines, and nothing is left
+/// out. Only [`FactMatch::said`] of file names depends on the whole block. `text` is the block's text.
+pub fn can_be_read_by_line(block: &Block, text: &str) -> bool {
+    let is_text = matches!(block.kind, BlockKind::Text if block.origin != Origin::Agent) || matches!(block.kind, BlockKind::ToolResult(_));
+    is_text && text.len() <= normalize::MAX_BYTES
 }
 
-/// Every fact of a text.
-pub fn in_text(text: &str, seen: &mut dyn FnMut(FactMatch)) {
-    let mut scanner = Scanner::new(seen);
-    scanner.text(text, Quotes::None);
+/// Calls `on_match` for every fact of a text.
+pub fn in_text(text: &str, on_match: &mut dyn FnMut(FactMatch)) {
+    let mut scanner = Scanner::new(on_match);
+    scanner.text(text, QuoteDetector::None);
     scanner.finish();
 }
 
-/// The facts by which a file or a page is named: those its path or URL says.
-pub fn in_name(name: &str, seen: &mut dyn FnMut(FactMatch)) {
-    in_text(name, &mut |sighting| {
-        if sighting.said && sighting.kind.is_name() {
-            seen(sighting);
+/// Calls `on_match` for the facts that name a file or web page, given its path or URL.
+pub fn in_name(name: &str, on_match: &mut dyn FnMut(FactMatch)) {
+    in_text(name, &mut |fact_match| {
+        if fact_match.said && fact_match.kind.is_name() {
+            on_match(fact_match);
         }
     });
 }
 
-/// Keys of blocks of other kinds under which no model reads a text.
-const UNREAD: [&str; 5] = ["type", "id", "signature", "encrypted_content", "data"];
+/// Keys in blocks of other kinds whose strings the model does not read.
+const SKIPPED_KEYS: [&str; 5] = ["type", "id", "signature", "encrypted_content", "data"];
 
-/// Every string of a value, each with the key it stands under, in the order of the record.
-fn strings(value: &Value, key: &str, each: &mut dyn FnMut(&str, &str)) {
+/// Calls `each` with every string of a JSON value and the key of the string, in the order of the value.
+fn for_each_string(value: &Value, key: &str, each: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::String(text) => each(key, text),
-        Value::Array(values) => values.iter().for_each(|value| strings(value, key, each)),
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| strings(value, key, each)),
+        Value::Array(values) => values.iter().for_each(|value| for_each_string(value, key, each)),
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| for_each_string(value, key, each)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -1,4 +1,4 @@
-//! Facts: the words an agent must have exactly (paths, identifiers, hashes, error lines), and which call uses which fact.
+//! Facts: the words an agent needs verbatim (paths, identifiers, hashes, error lines), and which call uses which fact.
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript). Offers [`extract`] (the facts
 //! of a text) and [`references`] (for each call, the earlier facts it uses).

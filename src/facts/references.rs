@@ -1,11 +1,11 @@
-//! Which call uses which earlier fact: what the recorded agent went on to need, found once for each conversation.
+//! References: which call uses which earlier fact, computed once per conversation.
 //!
-//! A call *uses* the facts of its text and of its tool inputs. A use is a *reference* where the recorded agent could see the
-//! fact when it made the call: in what entered since its last compaction, or in the summary it was given then. What was never
-//! lost to anyone says nothing, so a reference counts only if the fact was last seen two calls or more before, if it is rare
-//! in its conversation, and if the system prompt, which every request holds, does not have it.
+//! A call *uses* the facts in its text and in its tool inputs. A use is a *reference* if the recorded agent could see the fact
+//! when it made the call: in messages since its last compaction, or in the summary of that compaction. Facts that no policy can
+//! lose are left out: a reference counts only if the fact was last seen two or more calls before, is rare in its conversation,
+//! and is not in the system prompt, which is part of every request.
 //!
-//! Nothing outside the transcript goes into it: rarity is counted over the blocks of the same conversation.
+//! Only the transcript matters: rarity is counted over the blocks of the same conversation.
 
 mod chance_baseline;
 mod find;
@@ -23,24 +23,24 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, O
 use crate::util::csr::Rows;
 
 pub use chance_baseline::Placebo;
-use find::Finder;
-use lines::{InLine, Lines};
+use find::ReferenceFinder;
+use lines::{LineCache, LineContent};
 pub use loss::{Loss, Nowhere, cost_to_fetch};
-use rules::Rules;
+use rules::RuleIndex;
 use vocabulary::Vocabulary;
 
 /// Index of a fact or a rule in [`References::tracked`].
 pub type FactId = u32;
 
-/// A fact that some call uses, or that is the handle by which a tool result can be fetched again.
+/// A fact that a call uses, or the path or URL by which a tool result can be fetched again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     pub kind: FactKind,
     /// Canonical form.
     pub text: String,
-    /// ln((1 + blocks) ÷ (1 + blocks that hold it)): the rarer, the heavier.
+    /// ln((1 + blocks) ÷ (1 + blocks with this fact)): rare facts weigh more.
     pub weight: f64,
-    /// Of facts that are bound: the keys of what stood beside it where it was first seen.
+    /// Keys of its anchors at its first occurrence that has any.
     anchors: Box<[u64]>,
 }
 
@@ -50,22 +50,23 @@ pub struct Use {
     /// Index of the call.
     pub call: u32,
     pub fact: FactId,
-    /// Calls since the fact was last said or seen; 2 or more.
+    /// Calls since the fact last entered the history; at least 2.
     pub gap: u32,
-    /// Where the recorded agent had it from: the first block it could see that holds it.
+    /// The first block with this fact that the recorded agent could see.
     pub origin: BlockId,
     pub provenance: Provenance,
 }
 
-/// Who brought a fact into what the agent could see.
+/// The source of a fact in the agent's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provenance {
+    /// A tool result.
     Tool,
-    /// Typed, or put in by the harness on the user's side.
+    /// Text that the user typed or the harness injected on the user's side.
     User,
-    /// The agent's own words and tool inputs.
+    /// The agent's own text and tool inputs.
     Own,
-    /// A recorded summary, or what was restored with it.
+    /// A recorded summary, or content restored with it.
     Summary,
 }
 
@@ -95,111 +96,114 @@ impl Provenance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
     pub tracked: FactId,
-    /// The shortest line of the block that holds it, and that line's length in bytes.
+    /// Number of the shortest line of the block that contains it.
     pub line: u32,
+    /// Length of that line in bytes.
     pub line_bytes: u32,
 }
 
-/// A rule that a user gave.
+/// A rule that the user set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub text: String,
-    /// The first call whose request could hold it.
+    /// Index of the first call whose request can contain it.
     pub from: u32,
 }
 
-/// The references of one conversation, and what is needed to look them up in what a policy sent.
+/// The references of one conversation, and the indexes to look them up in the requests of a policy.
 #[derive(Debug, Clone)]
 pub struct References {
     pub facts: Vec<Fact>,
-    /// By call, then fact.
+    /// Sorted by call, then fact.
     pub uses: Vec<Use>,
     pub rules: Vec<Rule>,
-    /// One for each recorded compaction that folded, in order.
+    /// One per recorded compaction that replaced the history, in order.
     pub losses: Vec<Loss>,
-    /// To compare with other conversations.
+    /// For the comparison with other conversations.
     pub placebo: Placebo,
     bytes: Vec<u32>,
+    /// Tracked facts by key.
     known: FxHashMap<u64, FactId>,
-    /// Finds the rules in a text; none where there are no rules.
-    finder: Option<AhoCorasick>,
-    seen: Rows<Occurrence>,
+    /// Finds the rules in a text; `None` if there are no rules.
+    rule_matcher: Option<AhoCorasick>,
+    occurrences: Rows<Occurrence>,
     sources: Rows<BlockId>,
     after: Vec<u32>,
     handles: Rows<FactId>,
-    written: Rows<u32>,
-    /// What was found in lines that layers wrote.
-    lines: Lines,
-    /// No rule is longer than a line.
+    /// Calls that wrote each file.
+    writes: Rows<u32>,
+    /// Facts and rules of lines that layers wrote.
+    lines: LineCache,
+    /// Whether every rule fits on one line.
     rules_are_lines: bool,
 }
 
 impl References {
-    /// Finds them. `tokens` is the size of a block by the report's counter.
+    /// Finds the references of a conversation. `tokens` returns the size of a block in the report's tokens.
     pub fn new(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Self {
         let steps = steps::steps(conversation);
         let mut vocabulary = Vocabulary::default();
         let used = vocabulary.used_by_calls(conversation);
         let accesses = vocabulary.accesses(conversation);
-        let rules = Rules::new(conversation, &steps);
-        let sightings = vocabulary.look_through(conversation, &steps, &rules);
-        Finder::new(conversation, &tokens, vocabulary, accesses, rules, sightings).walk(&steps, &used)
+        let rules = RuleIndex::new(conversation, &steps);
+        let occurrences = vocabulary.find_occurrences(conversation, &steps, &rules);
+        ReferenceFinder::new(conversation, &tokens, vocabulary, accesses, rules, occurrences).walk(&steps, &used)
     }
 
-    /// The fact with this key, if it is followed.
+    /// Returns the tracked fact with this key.
     pub fn known(&self, key: u64) -> Option<FactId> {
         self.known.get(&key).copied()
     }
 
-    /// How many facts and rules are followed; rules come after the facts.
+    /// Returns the number of tracked facts and rules; the ids of rules follow those of facts.
     pub fn tracked(&self) -> usize {
         self.facts.len() + self.rules.len()
     }
 
-    /// The facts and rules in a block of the conversation, ascending.
+    /// Returns the facts and rules in a block of the conversation, ascending.
     pub fn in_block(&self, block: BlockId) -> &[Occurrence] {
-        self.seen.row(block.index())
+        self.occurrences.row(block.index())
     }
 
-    /// The blocks of the unrolled conversation that hold a fact, in the order in which they entered.
+    /// Returns the blocks of the unrolled conversation that contain a fact, in the order in which they entered.
     pub fn sources(&self, fact: FactId) -> &[BlockId] {
         self.sources.row(fact as usize)
     }
 
-    /// How many responses came before a block entered, itself included where it is one: the first call that could see it.
+    /// Returns the number of responses up to a block, including the block's own: the index of the first call that can see it.
     pub fn after(&self, block: BlockId) -> u32 {
         self.after[block.index()]
     }
 
-    /// Bytes of a block in which facts were looked for.
+    /// Returns the bytes of a block that were searched for facts.
     pub fn bytes(&self, block: BlockId) -> u32 {
         self.bytes[block.index()]
     }
 
-    /// The paths and URLs by which what a block holds can be fetched again.
+    /// Returns the paths and URLs by which the content of a block can be fetched again.
     pub fn handles(&self, block: BlockId) -> &[FactId] {
         self.handles.row(block.index())
     }
 
     /// Whether a file was written by a call after a block entered and before `call`.
     pub fn written_since(&self, file: FactId, block: BlockId, call: u32) -> bool {
-        self.written.has_in(file as usize, self.after(block)..call)
+        self.writes.has_in(file as usize, self.after(block)..call)
     }
 
-    /// The facts and rules in a block that a layer wrote, each once; `more` names facts that only this policy knows. In a
-    /// summary hashes count only beside what they stood beside.
+    /// Returns the facts and rules in a block that a layer wrote, without duplicates. `more` has facts that only this policy tracks.
+    /// In a summary, hashes count only near one of their anchors.
     pub fn in_made(&self, block: &Block, is_summary: bool, more: &FxHashMap<u64, FactId>) -> Vec<FactId> {
         let mut found = Vec::new();
         let text = block.text();
-        if self.rules_are_lines && extract::is_read_by_line(block, &text) {
-            self.lines.each(&text, is_summary, &|line| self.in_line(line, is_summary), &mut |line| {
+        if self.rules_are_lines && extract::can_be_read_by_line(block, &text) {
+            self.lines.for_each_line(&text, is_summary, &|line| self.scan_line(line, is_summary), &mut |line| {
                 found.extend(&line.found);
                 found.extend(line.names.iter().filter_map(|name| more.get(name)));
             });
         } else {
-            extract::in_block(block, &mut |sighting| match self.known.get(&sighting.key) {
-                Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&sighting, is_summary))),
-                None => found.extend(more.get(&sighting.key)),
+            extract::in_block(block, &mut |fact_match| match self.known.get(&fact_match.key) {
+                Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&fact_match, is_summary))),
+                None => found.extend(more.get(&fact_match.key)),
             });
             self.find_rules(&text, &mut found);
         }
@@ -208,32 +212,32 @@ impl References {
         found
     }
 
-    fn in_line(&self, line: &str, is_summary: bool) -> InLine {
+    fn scan_line(&self, line: &str, is_summary: bool) -> LineContent {
         let (mut found, mut names) = (Vec::new(), Vec::new());
-        extract::in_text(line, &mut |sighting| match self.known.get(&sighting.key) {
-            Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&sighting, is_summary))),
-            None => names.extend(Some(sighting.key).filter(|_| sighting.kind.is_name())),
+        extract::in_text(line, &mut |fact_match| match self.known.get(&fact_match.key) {
+            Some(fact) => found.extend(Some(*fact).filter(|_| self.facts[*fact as usize].counts(&fact_match, is_summary))),
+            None => names.extend(Some(fact_match.key).filter(|_| fact_match.kind.is_name())),
         });
         self.find_rules(line, &mut found);
-        InLine { found: found.into(), names: names.into() }
+        LineContent { found: found.into(), names: names.into() }
     }
 
     fn find_rules(&self, text: &str, found: &mut Vec<FactId>) {
-        let rules = self.finder.iter().flat_map(|finder| finder.find_overlapping_iter(text));
+        let rules = self.rule_matcher.iter().flat_map(|finder| finder.find_overlapping_iter(text));
         found.extend(rules.map(|rule| (self.facts.len() + rule.pattern().as_usize()) as FactId));
     }
 }
 
 impl Fact {
-    /// Whether a sighting with this fact's key is one of this fact: those that are bound must stand beside something they
-    /// stood beside at first; in a summary that holds for hashes, too.
-    pub fn counts(&self, sighting: &FactMatch, is_summary: bool) -> bool {
-        let must_be_beside = self.kind.is_bound() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
-        !must_be_beside || self.stood_beside(sighting.anchors)
+    /// Whether a match with this fact's key counts as this fact. Kinds that need an anchor must be near one of the fact's anchors;
+    /// in a summary, hashes must be, too.
+    pub fn counts(&self, fact_match: &FactMatch, is_summary: bool) -> bool {
+        let needs_anchor = self.kind.needs_anchor() || (is_summary && self.kind == FactKind::Hash && !self.anchors.is_empty());
+        !needs_anchor || self.shares_anchor(fact_match.anchors)
     }
 
-    /// Whether it stood beside one of these at first.
-    fn stood_beside(&self, anchors: &[u64]) -> bool {
+    /// Whether one of these anchors is an anchor of the fact.
+    fn shares_anchor(&self, anchors: &[u64]) -> bool {
         anchors.iter().any(|anchor| self.anchors.contains(anchor))
     }
 }

@@ -20,7 +20,7 @@ pub struct ContextMessage {
 /// A block that a layer wrote.
 #[derive(Debug, Clone)]
 pub struct SyntheticBlock {
-    pub written: Arc<RewrittenBlock>,
+    pub rewritten: Arc<RewrittenBlock>,
     /// The block that it replaces; `None` if it replaces no single block.
     pub instead_of: Option<BlockId>,
 }
@@ -37,6 +37,6 @@ pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlo
 pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, synthetic: &'b [SyntheticBlock], id: BlockId) -> &'b [u64] {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => sizes.of(id),
-        Some(index) => &synthetic[index].written.sizes,
+        Some(index) => &synthetic[index].rewritten.sizes,
     }
 }

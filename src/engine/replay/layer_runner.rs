@@ -244,7 +244,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.journal.files.push(file);
     }
 
-    fn log_event(&mut self, call: &CallState<'a>, layer: usize, what: EventKind) {
-        self.journal.events.push(Event { call: call.index, layer, what });
+    fn log_event(&mut self, call: &CallState<'a>, layer: usize, kind: EventKind) {
+        self.journal.events.push(Event { call: call.index, layer, kind });
     }
 }

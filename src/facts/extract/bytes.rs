@@ -1,16 +1,16 @@
-//! What a byte is to the scanner. One table look-up a byte tells most words from facts: a run of small letters is never one.
+//! Byte classes for the scanner. One table lookup per byte rules out most words: a run of lower-case letters is never a fact.
 
 pub const LOWER: u8 = 1;
 pub const UPPER: u8 = 2;
 pub const DIGIT: u8 = 4;
 pub const UNDERSCORE: u8 = 8;
 pub const DOT: u8 = 16;
-/// What paths have in them besides words, dots and slashes: `-`, `@`, `+`, `~`.
+/// Other characters inside paths: `-`, `@`, `+`, `~`.
 pub const JOINT: u8 = 32;
 pub const SLASH: u8 = 64;
-/// A part of a character that is not ASCII.
+/// A byte of a character outside ASCII.
 pub const HIGH: u8 = 128;
-/// What an identifier is made of.
+/// The classes of an identifier's bytes.
 pub const WORD: u8 = LOWER | UPPER | DIGIT | UNDERSCORE | HIGH;
 pub const LETTER: u8 = LOWER | UPPER | HIGH;
 
@@ -36,16 +36,16 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// Bytes that stand together: letters, digits, and what joins them in paths and names.
+/// A maximal run of letters, digits, and characters that join them in paths and names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct ByteRun {
     pub end: usize,
-    /// The classes of its bytes, together.
+    /// Union of the classes of its bytes.
     pub classes: u8,
 }
 
-/// The run that begins here, which must be the beginning of a character. It is empty where a character separates.
-pub fn run(bytes: &[u8], start: usize) -> Run {
+/// Returns the run that begins at `start`, which must be the start of a character. The run is empty if that is a separator.
+pub fn run_at(bytes: &[u8], start: usize) -> ByteRun {
     let (mut end, mut classes) = (start, 0);
     while let Some(byte) = bytes.get(end) {
         let class = CLASSES[usize::from(*byte)];
@@ -54,34 +54,34 @@ pub fn run(bytes: &[u8], start: usize) -> Run {
                 break;
             }
             end += 1;
-        } else if separates(&bytes[end..]) {
+        } else if is_separator(&bytes[end..]) {
             break;
         } else {
-            end += length(*byte);
+            end += char_len(*byte);
         }
         classes |= class;
     }
-    Run { end, classes }
+    ByteRun { end, classes }
 }
 
-/// The classes of some bytes, together.
+/// Returns the union of the classes of a text's bytes.
 pub fn classes_of(text: &str) -> u8 {
     text.bytes().fold(0, |all, byte| all | CLASSES[usize::from(byte)])
 }
 
-pub fn is(byte: u8, class: u8) -> bool {
+pub fn has_class(byte: u8, class: u8) -> bool {
     CLASSES[usize::from(byte)] & class != 0
 }
 
-/// Whether the character these bytes begin with is punctuation, by its first bytes: Latin-1 signs, U+2000 to U+2FFF (dashes,
-/// arrows, boxes, marks), U+3000 to U+303F, full-width forms, and everything beyond the first plane (emoji, stand-ins). Other
-/// characters that are not ASCII count as letters.
-pub fn separates(bytes: &[u8]) -> bool {
+/// Whether the first character of these bytes, which is outside ASCII, is punctuation. This is decided by its first bytes:
+/// Latin-1 signs, U+2000 to U+2FFF (dashes, arrows, boxes, marks), U+3000 to U+303F, full-width forms, and everything beyond
+/// U+FFFF (emoji, replacements of lone surrogates). Other characters outside ASCII count as letters.
+pub fn is_separator(bytes: &[u8]) -> bool {
     matches!(bytes, [0xC2 | 0xE2 | 0xEF | 0xF0.., ..] | [0xE3, 0x80, ..])
 }
 
-/// How many bytes the character has that begins with this one.
-pub fn length(first: u8) -> usize {
+/// Returns the length in bytes of a character by its first byte.
+pub fn char_len(first: u8) -> usize {
     match first {
         0xF0.. => 4,
         0xE0.. => 3,

@@ -1,9 +1,9 @@
-//! The stop list: facts of every session and so of none.
+//! The stop list: names that are too common to be facts.
 //!
-//! The rule: a name is on it that an agent writes without having read it anywhere. Those are names every project of a language
-//! has (`package.json`, `__init__`), names of the languages' own errors and methods (`TypeError`, `toString`), names of the
-//! harnesses' tools and of their arguments (`file_path`), and names of the trade (`GitHub`). What only some projects have is
-//! not on it, however frequent: rarity within a conversation decides on that.
+//! A name is on the list if an agent writes it without having read it anywhere: names in every project of a language
+//! (`package.json`, `__init__`), errors and methods of the languages (`TypeError`, `toString`), tools of the harnesses and their
+//! arguments (`file_path`), and general terms (`GitHub`). Names that only some projects have are not on it, even if they are
+//! frequent: their rarity within a conversation decides.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::FactKind;
 use super::key;
 
 const IDENTIFIERS: &[&str] = &[
-    // Tools of coding agents, their arguments and answers.
+    // Tools of coding agents, their arguments and results.
     "tool_use",
     "tool_use_id",
     "tool_result",
@@ -41,7 +41,7 @@ const IDENTIFIERS: &[&str] = &[
     "MultiEdit",
     "WebFetch",
     "WebSearch",
-    // Names of the trade.
+    // General terms.
     "GitHub",
     "GitLab",
     "JavaScript",
@@ -59,7 +59,7 @@ const IDENTIFIERS: &[&str] = &[
     "ReferenceError",
     "FileNotFoundError",
     "ModuleNotFoundError",
-    // What the languages bring.
+    // Built-in names of the languages.
     "__init__",
     "__main__",
     "__name__",
@@ -125,36 +125,36 @@ const LISTS: [(FactKind, &[&str]); 5] = [
     (FactKind::Number, NUMBERS),
 ];
 
-/// The list.
+/// Returns all entries of the list.
 pub fn entries() -> impl Iterator<Item = (FactKind, &'static str)> {
     LISTS.into_iter().flat_map(|(kind, texts)| texts.iter().map(move |text| (kind, *text)))
 }
 
-/// Keys by their low bits; a place that is taken moves to the next one. Most places are free, so a look-up ends at once.
-struct Table([u64; 512]);
+/// A hash table of keys with linear probing. Most slots are free, so a lookup ends at once.
+struct KeyTable([u64; 512]);
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table([0; 512]);
+static COMMON_KEYS: LazyLock<KeyTable> = LazyLock::new(|| {
+    let mut table = KeyTable([0; 512]);
     for (kind, text) in entries() {
         let key = key(kind, text);
-        let place = table.place(key);
-        table.0[place] = key;
+        let slot = table.slot(key);
+        table.0[slot] = key;
     }
     table
 });
 
-impl Table {
-    /// Where a key is, or would be.
-    fn place(&self, key: u64) -> usize {
-        let mut place = key as usize % self.0.len();
-        while self.0[place] != 0 && self.0[place] != key {
-            place = (place + 1) % self.0.len();
+impl KeyTable {
+    /// Returns the slot of a key, or the free slot for it.
+    fn slot(&self, key: u64) -> usize {
+        let mut slot = key as usize % self.0.len();
+        while self.0[slot] != 0 && self.0[slot] != key {
+            slot = (slot + 1) % self.0.len();
         }
-        place
+        slot
     }
 }
 
 /// Whether the fact with this key is on the list.
 pub fn is_common(key: u64) -> bool {
-    TABLE.0[TABLE.place(key)] == key && key != 0
+    COMMON_KEYS.0[COMMON_KEYS.slot(key)] == key && key != 0
 }

@@ -1,37 +1,36 @@
-//! What is taken off a text before it is read, so that one thing seen twice is the same: through a tool that numbers lines,
-//! on a terminal in colour, from a system that writes `é` as two characters.
+//! Normalises text so that equal content compares equal, even with line numbers, terminal colours, or `é` as two characters.
 
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter, memchr3};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Bytes of a text that are read: half of them from its beginning, half from its end.
-pub const MOST: usize = 100_000;
+/// Maximum bytes of a text that are read: half from its beginning, half from its end.
+pub const MAX_BYTES: usize = 100_000;
 
 const ESC: u8 = 0x1B;
 const BEL: u8 = 0x07;
 
-/// The beginning and the end of a text, and how many lines break between them. Most texts are a beginning only.
-pub fn ends(text: &str) -> (&str, usize, &str) {
-    if text.len() <= MOST {
+/// Returns the beginning of a text, the number of line breaks left out, and the end. A text of up to [`MAX_BYTES`] is all beginning.
+pub fn head_and_tail(text: &str) -> (&str, usize, &str) {
+    if text.len() <= MAX_BYTES {
         return (text, 0, "");
     }
-    let (head, tail) = (text.floor_char_boundary(MOST / 2), text.ceil_char_boundary(text.len() - MOST / 2));
+    let (head, tail) = (text.floor_char_boundary(MAX_BYTES / 2), text.ceil_char_boundary(text.len() - MAX_BYTES / 2));
     (&text[..head], memchr_iter(b'\n', &text.as_bytes()[head..tail]).count(), &text[tail..])
 }
 
-/// A text without escape sequences, composed (NFC).
-pub fn normal(text: &str) -> Cow<'_, str> {
-    let plain = without_escapes(text);
+/// Removes escape sequences and composes characters (NFC).
+pub fn normalize(text: &str) -> Cow<'_, str> {
+    let plain = strip_escapes(text);
     if plain.is_ascii() || is_nfc_quick(plain.chars()) == IsNormalized::Yes {
         return plain;
     }
     Cow::Owned(plain.nfc().collect())
 }
 
-/// A line without the return before its break and without the number that a reader of files puts before it.
-pub fn line(line: &str) -> &str {
+/// Removes the carriage return at the end of a line, and the line number that a file reader puts before it.
+pub fn strip_line_number(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     let Some(number) = line.find(|c: char| c != ' ' && c != '\t') else { return line };
     let rest = line[number..].trim_start_matches(|c: char| c.is_ascii_digit());
@@ -41,22 +40,22 @@ pub fn line(line: &str) -> &str {
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
 }
 
-/// A trimmed line without the sign a diff puts before it. The lines that name a diff's files keep theirs.
-pub fn without_sign(line: &str) -> &str {
+/// Removes the sign of a diff from a trimmed line. Lines that name the files of a diff keep theirs.
+pub fn strip_diff_sign(line: &str) -> &str {
     if line.starts_with("+++") || line.starts_with("---") {
         return line;
     }
     line.strip_prefix(['+', '-']).map_or(line, str::trim_start)
 }
 
-/// Bytes of a line in which the place that a search puts before it must end.
-const PLACE: usize = 300;
+/// Maximum length of a search tool's location, in bytes.
+const MAX_LOCATION_BYTES: usize = 300;
 
-/// A line without the place that a search puts before it: `src/pool.rs:12:`, `src/pool.rs-12-`, `12:`, `12-`.
-pub fn without_place(line: &str) -> &str {
+/// Removes the location that a search tool puts before a line: `src/pool.rs:12:`, `src/pool.rs-12-`, `12:`, `12-`.
+pub fn strip_search_location(line: &str) -> &str {
     let bytes = line.as_bytes();
     let mut at = 0;
-    while at < bytes.len().min(PLACE) && !bytes[at].is_ascii_whitespace() {
+    while at < bytes.len().min(MAX_LOCATION_BYTES) && !bytes[at].is_ascii_whitespace() {
         let begins = at == 0 || matches!(bytes[at - 1], b':' | b'-');
         let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let sign = bytes.get(at + digits);
@@ -68,15 +67,15 @@ pub fn without_place(line: &str) -> &str {
     line
 }
 
-/// A text without what a terminal would not show: colours, moves, titles, links.
-fn without_escapes(text: &str) -> Cow<'_, str> {
+/// Removes the escape sequences of a terminal: colours, cursor moves, titles, links.
+fn strip_escapes(text: &str) -> Cow<'_, str> {
     let Some(mut escape) = memchr(ESC, text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     loop {
         plain.push_str(&rest[..escape]);
         rest = &rest[escape..];
-        rest = &rest[sequence(rest.as_bytes())..];
+        rest = &rest[escape_len(rest.as_bytes())..];
         let Some(next) = memchr(ESC, rest.as_bytes()) else { break };
         escape = next;
     }
@@ -84,24 +83,24 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The length of the escape sequence a text begins with. What is no sequence loses only its escape character: nothing may hide
-/// a text behind an open sequence.
-fn sequence(bytes: &[u8]) -> usize {
+/// Returns the length of the escape sequence at the start. If the sequence is invalid, that is 1, the escape character alone, so
+/// that an unfinished sequence cannot hide text.
+fn escape_len(bytes: &[u8]) -> usize {
     let within = |from: usize, of: std::ops::RangeInclusive<u8>| {
         bytes[from..].iter().position(|byte| !of.contains(byte)).map_or(bytes.len(), |length| from + length)
     };
     let ends_at = |at: usize, of: std::ops::RangeInclusive<u8>| bytes.get(at).filter(|byte| of.contains(byte)).map(|_| at + 1);
     let length = match bytes.get(1) {
         Some(b'[') => ends_at(within(within(2, 0x30..=0x3F), 0x20..=0x2F), 0x40..=0x7E),
-        Some(b']') => title(bytes),
+        Some(b']') => title_len(bytes),
         Some(0x20..=0x2F) => ends_at(within(1, 0x20..=0x2F), 0x30..=0x7E),
         _ => None,
     };
     length.unwrap_or(1)
 }
 
-/// A title or a link ends on its line, with a bell or with `ESC \`.
-fn title(bytes: &[u8]) -> Option<usize> {
+/// Returns the length of a title or link sequence. It must end on the same line, with a bell or with `ESC \`.
+fn title_len(bytes: &[u8]) -> Option<usize> {
     let end = 2 + memchr3(BEL, ESC, b'\n', &bytes[2..])?;
     match bytes[end..] {
         [BEL, ..] => Some(end + 1),

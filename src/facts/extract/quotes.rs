@@ -1,33 +1,34 @@
-//! Which lines an agent quotes: those it must have had before it word for word. The text an edit looks for, what a patch keeps
-//! and removes, fences and quotations of an answer.
+//! Detects the lines an agent quotes, which it must have had in its context verbatim.
+//!
+//! These are the text an edit searches for, lines that a patch keeps or removes, and fenced or quoted lines of an answer.
 
 use memchr::memmem;
 
-/// Keys of tool inputs, by several harnesses, whose text must be in the file already.
-const LOOKED_FOR: [&str; 6] = ["old_string", "old_str", "oldText", "old_text", "search", "old"];
+/// Keys of tool inputs, in several harnesses, whose text must already be in the file.
+const SEARCH_KEYS: [&str; 6] = ["old_string", "old_str", "oldText", "old_text", "search", "old"];
 
-/// How to tell the quoted lines of one text, and how far it is read.
+/// Decides which lines of one text are quoted; the text is read line by line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quotes {
+pub enum QuoteDetector {
     None,
     All,
-    /// Lines a patch keeps or removes. Where its header is, nothing is quoted.
+    /// Lines that a patch keeps or removes are quoted; its headers are not.
     Patch {
         in_hunk: bool,
     },
-    /// An agent's answer.
+    /// Lines in a fence or after `> ` in an agent's answer are quoted.
     Answer {
         in_fence: bool,
     },
 }
 
-impl Quotes {
+impl QuoteDetector {
     pub const ANSWER: Self = Self::Answer { in_fence: false };
 
-    /// Those of a string of a tool's input, by the key it stands under.
-    pub fn of_input(key: &str, text: &str) -> Self {
+    /// Returns the detector for a string of a tool's input, by its key.
+    pub fn for_input(key: &str, text: &str) -> Self {
         let bytes = text.as_bytes();
-        if LOOKED_FOR.contains(&key) {
+        if SEARCH_KEYS.contains(&key) {
             Self::All
         } else if text.starts_with("@@ ")
             || memmem::find(bytes, b"\n@@ ").is_some()
@@ -39,8 +40,8 @@ impl Quotes {
         }
     }
 
-    /// The next line without its mark of quotation, and whether it is quoted.
-    pub fn next<'l>(&mut self, line: &'l str) -> (&'l str, bool) {
+    /// Returns the next line without its `> `, and whether it is quoted.
+    pub fn next_line<'l>(&mut self, line: &'l str) -> (&'l str, bool) {
         match self {
             Self::None => (line, false),
             Self::All => (line, true),

@@ -1,44 +1,44 @@
-//! The rules a person sets: what a compaction must not lose, word for word.
+//! Finds the rules that a user sets, which a compaction must keep verbatim.
 //!
-//! A rule is a sentence of one line with one of the words *never*, *must*, *do not*, *don't*, *always*, *only*, without the
-//! mark of a list item, that commands something: who tells (*I don't know*, *it never worked*) sets no rule. Code, logs and
-//! questions are none.
+//! A rule is a sentence on one line that commands something with one of the words *never*, *must*, *do not*, *don't*, *always*,
+//! *only*. List markers are not part of it. Statements (*I don't know*, *it never worked*), questions, code and logs are not
+//! rules.
 
 use crate::util::text;
 
-/// The shortest rule has so many words, the longest so many characters.
-const LEAST_WORDS: usize = 3;
-const MOST_CHARS: usize = 500;
+/// Minimum words of a rule.
+const MIN_WORDS: usize = 3;
+/// Maximum characters of a rule.
+const MAX_CHARS: usize = 500;
 
-/// The rules in a text a person wrote: its sentences that say never, must, must not, do not, don't, always, only; trimmed,
-/// without list markers.
+/// Returns the rules in a user's text, trimmed and without list markers.
 pub fn rules(text: &str) -> impl Iterator<Item = &str> {
-    prose(text)
+    prose_lines(text)
         .filter(|line| !is_code(line))
         .flat_map(sentences)
-        .map(|part| without_marker(part.trim()))
+        .map(|part| strip_markers(part.trim()))
         .filter(|part| is_rule(part))
 }
 
-/// Whether a text that a harness put into the conversation holds the rules of a project: its `CLAUDE.md`, `AGENTS.md`,
-/// `GEMINI.md` or `.cursorrules`, announced as harnesses do it.
+/// Whether a text that a harness injected is the rules file of a project: `CLAUDE.md`, `AGENTS.md`, `GEMINI.md` or `.cursorrules`
+/// with the announcement that harnesses put before it.
 pub fn is_rules_file(text: &str) -> bool {
-    let announces = |line: &str| {
+    let is_announcement = |line: &str| {
         let line = line.trim();
-        let names_it = RULES_FILES.iter().any(|file| line.contains(file));
-        line.starts_with("<user_instructions>") || names_it && ANNOUNCED.iter().any(|begin| line.starts_with(begin))
+        let names_file = RULES_FILES.iter().any(|file| line.contains(file));
+        line.starts_with("<user_instructions>") || names_file && ANNOUNCEMENTS.iter().any(|begin| line.starts_with(begin))
     };
-    text.lines().any(announces)
+    text.lines().any(is_announcement)
 }
 
 const RULES_FILES: [&str; 6] = ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".cursor/rules"];
-/// What stands before the name of such a file.
-const ANNOUNCED: [&str; 4] = ["Contents of ", "# AGENTS.md instructions", "--- Context from: ", "# Context from "];
+/// Text that harnesses put before the name of such a file.
+const ANNOUNCEMENTS: [&str; 4] = ["Contents of ", "# AGENTS.md instructions", "--- Context from: ", "# Context from "];
 
-/// The lines of a text outside fences of code.
-fn prose(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the lines of a text outside code fences.
+fn prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut fence: Option<&str> = None;
-    text.lines().map(without_marker).filter(move |line| {
+    text.lines().map(strip_markers).filter(move |line| {
         let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
@@ -50,8 +50,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A line without what makes it a list item, a quotation or a task: `- `, `* `, `1. `, `> `, `[ ] `.
-fn without_marker(line: &str) -> &str {
+/// Removes the markers of list items, quotations, headings and tasks from a line: `- `, `* `, `1. `, `> `, `# `, `[ ] `.
+fn strip_markers(line: &str) -> &str {
     let mut rest = line.trim();
     loop {
         let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -65,7 +65,7 @@ fn without_marker(line: &str) -> &str {
     }
 }
 
-/// Whether a line is code, data or a log, not prose: by what it begins with, or with as many marks and digits as letters.
+/// Whether a line is code, data or a log instead of prose: it has a typical beginning, or no more letters than marks and digits.
 fn is_code(line: &str) -> bool {
     const BEGIN: [&str; 14] =
         ["//", "/*", "#include", "#!", "#[", "$ ", "<", "{", "}", "diff --git", "Traceback", "File \"", "at ", "@@ "];
@@ -74,14 +74,14 @@ fn is_code(line: &str) -> bool {
     letters <= others || BEGIN.iter().any(|begin| line.starts_with(begin)) || begins_with_time(line)
 }
 
-/// Logs begin with a date or a time: `2026-01-31 …`, `[12:30:01] …`.
+/// Whether a line begins with a date or a time, as logs do: `2026-01-31 …`, `[12:30:01] …`.
 fn begins_with_time(line: &str) -> bool {
     let stamp = line.trim_start_matches('[');
     let digits = stamp.bytes().take_while(u8::is_ascii_digit).count();
     matches!((digits, stamp.as_bytes().get(digits..digits + 2)), (2 | 4, Some([b':' | b'-', next])) if next.is_ascii_digit())
 }
 
-/// The sentences of a line, each with its end mark: `.`, `;`, `!` or `?` before a space ends one.
+/// Returns the sentences of a line. A sentence ends with `.`, `;`, `!` or `?` before a space, and includes that mark.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
@@ -96,7 +96,7 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a dot here belongs to what is before it: `e.g.`, `i.e.`, `etc.`
+/// Whether a text ends with an abbreviation, so that the next dot belongs to it: `e.g.`, `i.e.`, `etc.`
 fn is_abbreviation(before: &str) -> bool {
     ["e.g", "i.e", "etc", "vs", "cf"].iter().any(|short| {
         let start = before.len().wrapping_sub(short.len());
@@ -108,20 +108,20 @@ fn is_abbreviation(before: &str) -> bool {
 fn is_rule(sentence: &str) -> bool {
     let words = sentence.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
     !sentence.ends_with('?')
-        && words.take(LEAST_WORDS).count() == LEAST_WORDS
-        && text::head(sentence, MOST_CHARS).len() == sentence.len()
-        && commands(&words_of(sentence))
+        && words.take(MIN_WORDS).count() == MIN_WORDS
+        && text::head(sentence, MAX_CHARS).len() == sentence.len()
+        && is_command(&split_words(sentence))
 }
 
 /// A word in lower case, with a plain apostrophe.
 struct Word {
     text: String,
-    /// Nothing stands before it in its clause.
+    /// Whether it is the first word of its clause.
     first: bool,
 }
 
-/// The words of a sentence. Those joined by marks (`only-once.rs`, `must_use`) are one word, and none that makes a rule.
-fn words_of(sentence: &str) -> Vec<Word> {
+/// Returns the words of a sentence. Words joined by marks (`only-once.rs`, `must_use`) are one word, which makes no rule.
+fn split_words(sentence: &str) -> Vec<Word> {
     let joins = |c: char| c.is_alphanumeric() || "'\u{2019}\u{2bc}_-/.`=".contains(c);
     let mut words = Vec::new();
     let mut rest = sentence;
@@ -129,12 +129,12 @@ fn words_of(sentence: &str) -> Vec<Word> {
     while let Some(start) = rest.find(joins) {
         first |= rest[..start].contains([',', ':', ';', '(', '\u{2014}', '\u{2013}', '"', '*']);
         let from = &rest[start..];
-        // What stands in backticks is a name or code.
+        // Text in backticks is a name or code.
         let code = from.strip_prefix('`').and_then(|code| code.find('`')).map(|end| end + 2);
         let end = code.unwrap_or_else(|| from.find(|c| !joins(c)).unwrap_or(from.len()));
         let word = from[..end].trim_matches(['.', '\'', '\u{2019}', '-']);
         rest = &from[end..];
-        // A dash between blanks begins a clause.
+        // A dash between spaces begins a clause.
         if word.is_empty() {
             first = true;
         } else {
@@ -147,27 +147,27 @@ fn words_of(sentence: &str) -> Vec<Word> {
     words
 }
 
-/// Before *never* and *always*: somebody tells what happened or happens.
-const TELLING: &[&str] = &[
+/// Before *never* and *always*, these words make a statement, not a rule.
+const BEFORE_STATEMENT: &[&str] = &[
     "i", "i've", "it", "he", "she", "they", "we've", "has", "have", "had", "was", "were", "is", "are", "been", "almost",
     "nearly", "as",
 ];
-/// Before *only*: it tells how many there are.
-const COUNTING: &[&str] = &[
+/// Before *only*, these words make a statement, not a rule.
+const BEFORE_QUANTITY: &[&str] = &[
     "the", "my", "your", "his", "her", "its", "our", "their", "an", "not", "if", "i", "it", "is", "was", "were", "are", "it's",
     "that's", "i'm", "have", "has", "that", "with", "might", "maybe",
 ];
-/// Before *don't* as a command, where it does not begin the clause.
-const JOINING: &[&str] = &["and", "but", "or", "so", "then", "please", "otherwise", "instead"];
-/// Between *don't* and the word that tells whether it commands.
-const PASSED_OVER: &[&str] = &["just", "really", "also", "still", "again", "simply"];
-/// After *we don't*: it tells a state, not what is done here.
-const STATES: &[&str] =
+/// After these words, *don't* is a command even inside a clause.
+const CONNECTIVES: &[&str] = &["and", "but", "or", "so", "then", "please", "otherwise", "instead"];
+/// Adverbs to skip between *don't* and the word before it that decides whether it is a command.
+const ADVERBS: &[&str] = &["just", "really", "also", "still", "again", "simply"];
+/// After *we don't*, these verbs describe a state, not a convention.
+const STATE_VERBS: &[&str] =
     &["have", "need", "know", "remember", "think", "see", "believe", "care", "get", "yet", "seem", "recall", "mind"];
 
-/// Whether a sentence has one of the words where it commands, and does not tell: *I don't know*, *the only one*, *it never
-/// worked*, *there must be a way* are no rules.
-fn commands(words: &[Word]) -> bool {
+/// Whether one of the words commands something in this sentence. *I don't know*, *the only one*, *it never worked* and *there must
+/// be a way* are statements.
+fn is_command(words: &[Word]) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| &*word.text);
     let before = |at: usize| if words[at].first { "" } else { at.checked_sub(1).map_or("", word) };
     let mut ensures = false;
@@ -175,29 +175,29 @@ fn commands(words: &[Word]) -> bool {
         ensures |= matches!(word(at), "sure" | "ensure");
         match word(at) {
             "never" if word(at + 1) == "mind" => false,
-            "never" | "always" => !TELLING.contains(&before(at)),
-            "only" => !COUNTING.contains(&before(at)) && !word(at + 1).ends_with("ed"),
+            "never" | "always" => !BEFORE_STATEMENT.contains(&before(at)),
+            "only" => !BEFORE_QUANTITY.contains(&before(at)) && !word(at + 1).ends_with("ed"),
             "must" => !["there", "i"].contains(&before(at)),
-            "don't" | "dont" => forbids(words, at, word(at + 1), ensures),
-            "do" if word(at + 1) == "not" => forbids(words, at, word(at + 2), ensures),
+            "don't" | "dont" => is_prohibition(words, at, word(at + 1), ensures),
+            "do" if word(at + 1) == "not" => is_prohibition(words, at, word(at + 2), ensures),
             _ => false,
         }
     })
 }
 
-/// Whether the *don't* here forbids what `after` says.
-fn forbids(words: &[Word], mut at: usize, after: &str, ensured: bool) -> bool {
+/// Whether the *don't* at index `at` forbids something. `after` is the word after it; `ensured`: *ensure* or *sure* precedes it.
+fn is_prohibition(words: &[Word], mut at: usize, after: &str, ensured: bool) -> bool {
     if matches!(after, "worry" | "mind") {
         return false;
     }
     while !words[at].first {
         at -= 1;
         match &*words[at].text {
-            passed if PASSED_OVER.contains(&passed) => {}
+            adverb if ADVERBS.contains(&adverb) => {}
             "i" => return matches!(after, "want" | "like"),
-            "we" => return !STATES.contains(&after),
+            "we" => return !STATE_VERBS.contains(&after),
             "you" => return ensured,
-            other => return JOINING.contains(&other),
+            other => return CONNECTIVES.contains(&other),
         }
     }
     true

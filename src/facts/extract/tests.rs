@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::adjacency::{Beside, MOST};
+use super::adjacency::{LineAnchors, MAX_ANCHORS};
 use super::*;
 use crate::transcript::conversation::PairId;
 
-/// `kind text` of what a text says, in the order it is seen.
+/// Returns `kind text` of the facts that a text states, in order.
 fn words(text: &str) -> String {
     let mut all = Vec::new();
     in_text(text, &mut |seen| {
@@ -24,7 +24,7 @@ fn lines(text: &str) -> Vec<String> {
     all
 }
 
-/// Everything of a text that does not depend on its bytes.
+/// The facts of a text, without byte lengths.
 type Set = BTreeSet<(FactKind, String, u32, Vec<u64>)>;
 
 fn set(text: &str) -> Set {
@@ -33,7 +33,7 @@ fn set(text: &str) -> Set {
     all
 }
 
-/// The keys of a fact's anchors, where it is seen once.
+/// Returns the anchors of a fact that occurs once.
 fn anchors(text: &str, fact: &str) -> Vec<u64> {
     let mut found = Vec::new();
     in_text(text, &mut |seen| found.extend((seen.text == fact).then(|| seen.anchors.to_vec())));
@@ -41,7 +41,7 @@ fn anchors(text: &str, fact: &str) -> Vec<u64> {
     found.remove(0)
 }
 
-/// The lines of a block that are facts, quoted ones with a mark.
+/// Returns the lines of a block that are facts; quoted ones begin with `> `.
 fn quotes(kind: BlockKind, origin: Origin, wire: Value) -> Vec<String> {
     let mut all = Vec::new();
     in_block(&block(kind, origin, wire), &mut |seen| {
@@ -58,7 +58,7 @@ fn block(kind: BlockKind, origin: Origin, wire: Value) -> Block {
 #[test]
 fn words_are_what_the_rules_say() {
     for (text, facts) in [
-        // Paths: the last two components, wherever it begins.
+        // Paths: the last two components, for any beginning.
         ("see src/net/pool.rs.", "path net/pool.rs"),
         ("see /home/me/src/net/pool.rs:12:3", "path net/pool.rs"),
         ("./net/pool.rs", "path net/pool.rs"),
@@ -70,13 +70,13 @@ fn words_are_what_the_rules_say() {
         ("net//pool.rs", "path net//pool.rs"),
         ("net/pool.rs-12-let max_idle = 1", "path net/pool.rs, identifier max_idle"),
         ("2024/01/02 1/200 and/or /tmp", ""),
-        // Files, where no path ends in them; a call is no file.
+        // Files, unless a path ends with the name; a call is not a file.
         ("open pool.rs, a-b.test.ts and .x.toml", "file pool.rs, file a-b.test.ts, file x.toml"),
         ("pool.rs\nin net/pool.rs", "path net/pool.rs"),
         ("./pool.rs", "file pool.rs"),
         ("reply.json() reply.json", "file reply.json"),
         ("pool.unknown i.e. pool..rs", ""),
-        // Identifiers: a joint, a digit or a hump.
+        // Identifiers: an underscore, a digit or camel case.
         ("a_long b_c maxIdle sha512 connection HTTPS ______", "identifier a_long, identifier maxIdle, identifier sha512"),
         ("pool::max_idle self.maxIdle->nextOne", "identifier max_idle, identifier maxIdle, identifier nextOne"),
         ("größe_max 1_000_000 30000ms 0001_begin", "identifier größe_max, identifier 0001_begin"),
@@ -97,7 +97,7 @@ fn words_are_what_the_rules_say() {
         ),
         // Numbers.
         ("12345 1234 v1.2.3 1.2 10.0.0.7.", "number 12345, number v1.2.3, number 10.0.0.7"),
-        // Names of every session.
+        // Names on the stop list.
         ("README.md file_path max_output_tokens /dev/null http://localhost 127.0.0.1", ""),
     ] {
         assert_eq!(words(text), facts, "{text:?}");
@@ -128,7 +128,7 @@ fn numbers_hashes_and_quoted_strings_know_what_is_beside_them() {
     assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(39)), "30000"), [pool[2]]);
     assert_eq!(anchors(&format!("max_idle{} 30000", " a".repeat(40)), "30000"), [0; 0], "41 words away");
     let many: String = (0..20).map(|n| format!("name_{n} ")).collect();
-    assert_eq!(anchors(&format!("{many} 30000"), "30000").len(), MOST);
+    assert_eq!(anchors(&format!("{many} 30000"), "30000").len(), MAX_ANCHORS);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn blocks_are_read_where_a_model_reads_them() {
     let other =
         json!({"type": "server_tool", "id": "id_of_it", "signature": "sign_it", "query": "max_idle", "data": "data_of_it"});
     assert_eq!(seen(BlockKind::Other, other), at(&[("max_idle", 0)]));
-    // A path in one string of an input, its file in another.
+    // A path in one string of an input, and its file in another.
     let input = json!({"a": "pool.rs", "b": "net/pool.rs"});
     assert_eq!(seen(BlockKind::ToolUse(PairId(0)), json!({"input": input})), at(&[("net/pool.rs", 1), ("pool.rs", 1)]));
 }
@@ -226,20 +226,20 @@ fn the_stop_list_holds_what_would_be_facts() {
     let classes = bytes::classes_of;
     let is_fact = |kind, text: &str| match kind {
         FactKind::Identifier | FactKind::Number => {
-            token::simple(text, classes(text)).or(token::version(text).map(|_| kind)) == Some(kind)
+            token::classify_simple(text, classes(text)).or(token::parse_version(text).map(|_| kind)) == Some(kind)
         }
-        FactKind::File => token::file(text) == Some(text),
-        FactKind::Path => token::path(text).is_some_and(|path| path.canonical == text),
+        FactKind::File => token::parse_file_name(text) == Some(text),
+        FactKind::Path => token::parse_path(text).is_some_and(|path| path.canonical == text),
         _ => text.starts_with("http"),
     };
     for (kind, text) in common::entries() {
-        assert!(is_fact(kind, text), "{text} is no {}", kind.name());
+        assert!(is_fact(kind, text), "{text} is not a {}", kind.name());
         assert!(common::is_common(key(kind, text)), "{text}");
         assert!(!common::is_common(key(kind, &format!("{text}x"))), "{text}x");
     }
     let count = common::entries().count();
     assert!((60..=120).contains(&count), "a short list, not {count}");
-    assert!(token::EXTENSIONS.is_sorted() && token::EXTENSIONS.iter().all(|known| known.len() <= token::LONGEST_EXTENSION));
+    assert!(token::EXTENSIONS.is_sorted() && token::EXTENSIONS.iter().all(|known| known.len() <= token::MAX_EXTENSION_LEN));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn keys_are_the_same_on_every_machine() {
     assert_ne!(key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "pool.rs"));
 }
 
-/// The rules again, written for one text at a time.
+/// A second implementation of the rules, for one text at a time.
 fn obeys(kind: FactKind, text: &str) -> bool {
     let chars = text.chars().count();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii();
@@ -263,10 +263,10 @@ fn obeys(kind: FactKind, text: &str) -> bool {
         FactKind::File => all("-.") && text.contains('.') && !text.starts_with('.') && !text.ends_with('.'),
         FactKind::Identifier => {
             let pairs: Vec<char> = text.chars().collect();
-            let hump = pairs.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+            let camel = pairs.windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
             let begins = !text.starts_with(|c: char| c.is_ascii_digit());
             let digit = begins && text.contains(|c: char| c.is_ascii_digit());
-            all("") && chars >= 6 && (text.contains('_') || hump || digit) && text.contains(|c: char| c != '_')
+            all("") && chars >= 6 && (text.contains('_') || camel || digit) && text.contains(|c: char| c != '_')
         }
         FactKind::Hash => {
             let hex = text.chars().all(|c| c.is_ascii_hexdigit());
@@ -288,7 +288,7 @@ fn obeys(kind: FactKind, text: &str) -> bool {
     }
 }
 
-/// Texts of words that are nearly facts, with what stands between words.
+/// Generates texts of words that are almost facts, with separators between them.
 fn texts() -> impl Strategy<Value = String> {
     const WORDS: [&str; 24] = [
         "a",
@@ -326,13 +326,13 @@ fn every_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
 }
 
 fn lawful(text: &str) {
-    let (normal, breaks) = (normalize::normal(text), text.matches('\n').count());
+    let (normal, breaks) = (normalize::normalize(text), text.matches('\n').count());
     in_text(text, &mut |seen| {
         assert!(obeys(seen.kind, seen.text), "{seen:?}");
         assert!(normal.contains(seen.text), "{seen:?}");
         assert_eq!(seen.key, key(seen.kind, seen.text));
         assert!(seen.line as usize <= breaks && seen.text.len() <= seen.line_bytes as usize, "{seen:?}");
-        assert!(seen.anchors.len() <= MOST, "{seen:?}");
+        assert!(seen.anchors.len() <= MAX_ANCHORS, "{seen:?}");
         assert!(seen.kind == FactKind::File || seen.said == (seen.kind != FactKind::Line), "{seen:?}");
         let may_be_bound = matches!(seen.kind, FactKind::Quoted | FactKind::Number | FactKind::Hash);
         assert!(may_be_bound || seen.anchors.is_empty(), "{seen:?}");
@@ -386,12 +386,12 @@ proptest! {
 
     #[test]
     fn the_nearest_anchors_are_the_nearest(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
-        let mut beside = Beside::default();
+        let mut line_anchors = LineAnchors::default();
         let mut all = Vec::new();
         let mut at = 0;
         for (step, key) in steps {
             at += step;
-            beside.anchor(at, key);
+            line_anchors.add_anchor(at, key);
             all.push((at, key));
         }
         let mut distances = BTreeMap::new();
@@ -401,9 +401,9 @@ proptest! {
         }
         let mut wanted: Vec<u32> = distances.values().copied().filter(|distance| *distance <= 40).collect();
         wanted.sort_unstable();
-        wanted.truncate(MOST);
+        wanted.truncate(MAX_ANCHORS);
         // Which of two that are as far comes first is left open.
-        let found: Vec<u32> = beside.nearest(word).keys().iter().map(|key| distances[key]).collect();
+        let found: Vec<u32> = line_anchors.nearest(word).keys().iter().map(|key| distances[key]).collect();
         prop_assert_eq!(found, wanted);
     }
 }

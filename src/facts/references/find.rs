@@ -1,101 +1,103 @@
-//! Each use of a fact held against what the recorded agent could see when it made the call.
+//! Finds references: compares each use of a fact with what the recorded agent could see at that call.
 
 use crate::facts::extract;
-use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
+use crate::transcript::conversation::{BlockId, Conversation, BlockKind, RecordedEdit};
 
-use super::lines::Lines;
+use super::lines::LineCache;
 use super::loss::{Loss, Nowhere, cost_to_fetch};
-use super::rules::Rules;
-use super::steps::Step;
-use super::vocabulary::{Accesses, Sightings, Vocabulary, Wanted};
+use super::rules::RuleIndex;
+use super::steps::HistoryStep;
+use super::vocabulary::{CandidateUse, FactOccurrences, FileAccesses, Vocabulary};
 use super::{Fact, FactId, Occurrence, Placebo, Provenance, References, Use};
 use crate::util::csr::Rows;
 
-/// A fact in more than this share of the blocks is common: where it was seen last says nothing. Of a table over many sessions
-/// 2 % would do; in one session that would take away what it works on. On recorded sessions 5 % instead of 2 % gives 40 % more
-/// uses, ranks policies the same, and chance finds 0.7 % of them instead of 0.5 %.
-const COMMON: f64 = 0.05;
-/// … but not in fewer blocks than this, however short the conversation, and in more blocks than that, however long: to look a
-/// fact up must not cost more the longer a session is.
-const COMMON_BLOCKS: std::ops::RangeInclusive<usize> = 5..=50;
-/// References to what was seen one call ago are left out: every policy keeps what just entered.
-const LEAST_GAP: u32 = 2;
-/// Not entered yet; or of an epoch that cannot be seen.
-const NEVER: u32 = u32::MAX;
+/// A fact in more than this share of the blocks is common, so its last occurrence means nothing. For a table over many sessions
+/// 2 % would be enough; in one session it would exclude the facts that the session is about. On recorded sessions 5 % instead of
+/// 2 % gives 40 % more uses and ranks policies the same; chance finds 0.7 % of them instead of 0.5 %.
+const MAX_BLOCK_SHARE: f64 = 0.05;
+/// Bounds of the maximum number of blocks. The lower bound is for short conversations; the upper bound limits the cost of a lookup
+/// in long ones.
+const MAX_BLOCKS: std::ops::RangeInclusive<usize> = 5..=50;
+/// Minimum calls since the fact was last seen: every policy keeps what was added one call ago.
+const MIN_GAP: u32 = 2;
+/// No value: a block that has not entered yet or cannot be seen, or a fact that was not used or is not tracked.
+const UNSET: u32 = u32::MAX;
 
-pub(super) struct Finder<'a> {
+/// Walks through a recorded conversation and collects references and losses. An epoch is the time between two recorded
+/// compactions that replaced the history.
+pub(super) struct ReferenceFinder<'a> {
     conversation: &'a Conversation,
     tokens: &'a dyn Fn(BlockId) -> u64,
     vocabulary: Vocabulary,
-    rules: Rules,
-    sightings: Sightings,
-    /// Every block that holds a fact, those of recorded compactions among them, in order of entry.
+    rules: RuleIndex,
+    occurrences: FactOccurrences,
+    /// Blocks that contain each fact, including those of recorded compactions, in order of entry.
     holders: Rows<BlockId>,
-    accesses: Accesses,
+    accesses: FileAccesses,
     handles: Rows<FactId>,
-    written: Rows<u32>,
-    /// How many responses came before each block.
+    writes: Rows<u32>,
+    /// Number of responses before each block.
     after: Vec<u32>,
-    /// In which epoch each block can be seen.
+    /// Epoch in which each block can be seen.
     epoch: Vec<u32>,
-    now: u32,
-    /// In which epoch each fact was used last.
-    used_in: Vec<u32>,
-    in_system: Vec<bool>,
-    /// Whether each block is of the unrolled history, the one policies work on.
-    in_history: Vec<bool>,
+    current_epoch: u32,
+    /// Epoch in which each fact was last used.
+    last_used_epoch: Vec<u32>,
+    is_in_system: Vec<bool>,
+    /// Whether each block is part of the unrolled history, on which policies work.
+    is_in_history: Vec<bool>,
     uses: Vec<Use>,
     losses: Vec<Loss>,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> ReferenceFinder<'a> {
     pub fn new(
         conversation: &'a Conversation,
         tokens: &'a dyn Fn(BlockId) -> u64,
         vocabulary: Vocabulary,
-        accesses: Accesses,
-        rules: Rules,
-        sightings: Sightings,
+        accesses: FileAccesses,
+        rules: RuleIndex,
+        occurrences: FactOccurrences,
     ) -> Self {
         let (blocks, facts) = (conversation.blocks.len(), vocabulary.facts.len());
-        let holders: Vec<_> = sightings.seen.iter().map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
-        let mut in_system = vec![false; facts];
-        extract::in_text(conversation.system.as_deref().unwrap_or_default(), &mut |sighting| {
-            if let Some(fact) = vocabulary.known.get(&sighting.key) {
-                in_system[*fact as usize] = true;
+        let holders: Vec<_> = occurrences.by_block.iter().map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
+        let mut is_in_system = vec![false; facts];
+        extract::in_text(conversation.system.as_deref().unwrap_or_default(), &mut |fact_match| {
+            if let Some(fact) = vocabulary.known.get(&fact_match.key) {
+                is_in_system[*fact as usize] = true;
             }
         });
-        let mut in_history = vec![false; blocks];
+        let mut is_in_history = vec![false; blocks];
         for id in conversation.messages.iter().flat_map(|message| &message.blocks) {
-            in_history[id.index()] = true;
+            is_in_history[id.index()] = true;
         }
         Self {
-            in_history,
+            is_in_history,
             holders: Rows::new(facts + rules.rules.len(), &holders),
             handles: Rows::new(blocks, &accesses.handles),
-            written: Rows::new(facts, &accesses.written),
-            after: vec![NEVER; blocks],
-            epoch: vec![NEVER; blocks],
-            now: 0,
-            used_in: vec![NEVER; facts],
-            in_system,
+            writes: Rows::new(facts, &accesses.writes),
+            after: vec![UNSET; blocks],
+            epoch: vec![UNSET; blocks],
+            current_epoch: 0,
+            last_used_epoch: vec![UNSET; facts],
+            is_in_system,
             uses: Vec::new(),
             losses: Vec::new(),
             conversation,
             tokens,
             vocabulary,
             rules,
-            sightings,
+            occurrences,
             accesses,
         }
     }
 
-    pub fn walk(mut self, steps: &[Step], used: &[Vec<Wanted>]) -> References {
+    pub fn walk(mut self, steps: &[HistoryStep], used: &[Vec<CandidateUse>]) -> References {
         for step in steps {
             match step {
-                Step::Enter(message, after) => message.blocks.iter().for_each(|id| self.enter(*id, *after)),
-                Step::Compact(index, after) => self.compact(*index, *after),
-                Step::Call(call) => self.call(*call, &used[*call as usize]),
+                HistoryStep::Enter(message, after) => message.blocks.iter().for_each(|id| self.enter(*id, *after)),
+                HistoryStep::Compact(index, after) => self.compact(*index, *after),
+                HistoryStep::Call(call) => self.call(*call, &used[*call as usize]),
             }
         }
         for loss in &mut self.losses {
@@ -105,25 +107,25 @@ impl<'a> Finder<'a> {
     }
 
     fn enter(&mut self, id: BlockId, after: u32) {
-        (self.after[id.index()], self.epoch[id.index()]) = (after, self.now);
+        (self.after[id.index()], self.epoch[id.index()]) = (after, self.current_epoch);
         if let (Some(loss), BlockKind::ToolResult(_)) = (self.losses.last_mut(), self.conversation.block(id).kind) {
             loss.result_tokens += (self.tokens)(id);
         }
     }
 
-    /// What the recorded agent can see becomes what its harness left it.
+    /// Applies a recorded compaction to what the agent can see.
     fn compact(&mut self, index: usize, after: u32) {
         match &self.conversation.compactions[index].edit {
             RecordedEdit::Clear { pairs } => {
                 for result in pairs.iter().filter_map(|pair| self.conversation.pair(*pair).answered) {
-                    self.epoch[result.index()] = NEVER;
+                    self.epoch[result.index()] = UNSET;
                 }
             }
             RecordedEdit::Fold { into } => {
-                self.now += 1;
+                self.current_epoch += 1;
                 for id in into.iter().flat_map(|message| &message.blocks) {
-                    self.epoch[id.index()] = self.now;
-                    if self.after[id.index()] == NEVER {
+                    self.epoch[id.index()] = self.current_epoch;
+                    if self.after[id.index()] == UNSET {
                         self.after[id.index()] = after;
                     }
                 }
@@ -132,123 +134,125 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn call(&mut self, call: u32, used: &[Wanted]) {
-        let mut done = NEVER;
-        for wanted in used.iter().filter(|wanted| self.says_something(wanted)).collect::<Vec<_>>() {
-            if std::mem::replace(&mut done, wanted.fact) == wanted.fact {
+    fn call(&mut self, call: u32, used: &[CandidateUse]) {
+        let mut last_fact = UNSET;
+        for candidate in used.iter().filter(|candidate| self.is_informative(candidate)).collect::<Vec<_>>() {
+            if std::mem::replace(&mut last_fact, candidate.fact) == candidate.fact {
                 continue;
             }
-            self.uses.extend(self.reference(call, wanted.fact));
-            self.needed(call, wanted.fact);
-            self.used_in[wanted.fact as usize] = self.now;
+            self.uses.extend(self.reference(call, candidate.fact));
+            self.count_needed(call, candidate.fact);
+            self.last_used_epoch[candidate.fact as usize] = self.current_epoch;
         }
     }
 
-    /// Whether the fact is rare, some request can lack it and, if it is bound, it stands beside what it stood beside at first.
-    fn says_something(&self, wanted: &Wanted) -> bool {
-        let fact = &self.vocabulary.facts[wanted.fact as usize];
-        let share = (self.sightings.blocks as f64 * COMMON) as usize;
-        let most = share.clamp(*COMMON_BLOCKS.start(), *COMMON_BLOCKS.end());
-        self.sightings.in_blocks[wanted.fact as usize] as usize <= most
-            && !self.in_system[wanted.fact as usize]
-            && (!fact.kind.is_bound() || fact.stood_beside(&wanted.anchors))
+    /// Whether the fact is rare, a request can lack it, and it is near one of its anchors if its kind needs one.
+    fn is_informative(&self, candidate: &CandidateUse) -> bool {
+        let fact = &self.vocabulary.facts[candidate.fact as usize];
+        let share = (self.occurrences.blocks as f64 * MAX_BLOCK_SHARE) as usize;
+        let max_blocks = share.clamp(*MAX_BLOCKS.start(), *MAX_BLOCKS.end());
+        self.occurrences.block_counts[candidate.fact as usize] as usize <= max_blocks
+            && !self.is_in_system[candidate.fact as usize]
+            && (!fact.kind.needs_anchor() || fact.shares_anchor(&candidate.anchors))
     }
 
-    /// The blocks that hold a fact and have entered, in order.
-    fn entered(&self, fact: FactId) -> impl Iterator<Item = BlockId> {
-        self.holders.row(fact as usize).iter().copied().filter(|id| self.after[id.index()] != NEVER)
+    /// Returns the blocks that contain a fact and have entered, in order.
+    fn entered_holders(&self, fact: FactId) -> impl Iterator<Item = BlockId> {
+        self.holders.row(fact as usize).iter().copied().filter(|id| self.after[id.index()] != UNSET)
     }
 
-    fn can_see(&self, id: BlockId) -> bool {
-        self.epoch[id.index()] == self.now
+    fn is_visible(&self, id: BlockId) -> bool {
+        self.epoch[id.index()] == self.current_epoch
     }
 
-    /// The use, if the agent could see the fact. How far back it is counts in the history, which policies work on, and not from
-    /// the summary the agent was given: else the first call after a compaction would need nothing from before.
+    /// Returns the use if the agent could see the fact. The gap is counted from the history, on which policies work, and not from
+    /// the agent's summary: otherwise the first call after a compaction would need nothing from before it.
     fn reference(&self, call: u32, fact: FactId) -> Option<Use> {
-        let origin = self.entered(fact).find(|id| self.can_see(*id))?;
-        let in_history = self.entered(fact).filter(|id| self.in_history[id.index()]);
+        let origin = self.entered_holders(fact).find(|id| self.is_visible(*id))?;
+        let in_history = self.entered_holders(fact).filter(|id| self.is_in_history[id.index()]);
         let gap = call + 1 - in_history.map(|id| self.after[id.index()]).max()?;
         let provenance = Provenance::of(self.conversation.block(origin));
-        (gap >= LEAST_GAP).then_some(Use { call, fact, gap, origin, provenance })
+        (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance })
     }
 
-    /// Counts a fact that is used for the first time since the last compaction and was known before it.
-    fn needed(&mut self, call: u32, fact: FactId) {
+    /// Counts a fact that was known before the last compaction and is used for the first time since.
+    fn count_needed(&mut self, call: u32, fact: FactId) {
         let Some(since) = self.losses.last().map(|loss| loss.after) else { return };
-        let known = |id: &BlockId| self.after[id.index()] <= since && self.in_history[id.index()];
-        if self.used_in[fact as usize] == self.now || !self.entered(fact).any(|id| known(&id)) {
+        let is_known = |id: &BlockId| self.after[id.index()] <= since && self.is_in_history[id.index()];
+        if self.last_used_epoch[fact as usize] == self.current_epoch || !self.entered_holders(fact).any(|id| is_known(&id)) {
             return;
         }
-        // What the harness kept in full is as good as a summary that holds it.
-        let provenance = |id| if known(&id) { Provenance::Summary } else { Provenance::of(self.conversation.block(id)) };
-        let from = self.entered(fact).find(|id| self.can_see(*id)).map(|id| (id, provenance(id)));
+        // A block that the harness kept in full counts like a summary.
+        let provenance = |id| if is_known(&id) { Provenance::Summary } else { Provenance::of(self.conversation.block(id)) };
+        let from = self.entered_holders(fact).find(|id| self.is_visible(*id)).map(|id| (id, provenance(id)));
         let was_kept = from.is_some_and(|(_, provenance)| provenance == Provenance::Summary);
-        let outside = from.filter(|(id, _)| !known(id)).map(|(_, provenance)| provenance);
-        let weight = self.sightings.weight(fact);
-        let lost = self.entered(fact).filter(|id| known(id) && !was_kept && self.can_be_fetched(*id, call));
+        let new_source = from.filter(|(id, _)| !is_known(id)).map(|(_, provenance)| provenance);
+        let weight = self.occurrences.weight(fact);
+        let lost = self.entered_holders(fact).filter(|id| is_known(id) && !was_kept && self.is_refetchable(*id, call));
         let cheapest = lost.min_by_key(|id| cost_to_fetch(self.conversation, *id, self.tokens));
         if let Some(loss) = self.losses.last_mut() {
-            loss.count(from, cheapest, Nowhere { fact, call });
-            loss.weigh(weight, outside);
+            loss.count_fact(from, cheapest, Nowhere { fact, call });
+            loss.add_weight(weight, new_source);
         }
     }
 
-    /// Whether the agent could see a path or URL that gives a block's content again, unchanged since.
-    fn can_be_fetched(&self, id: BlockId, call: u32) -> bool {
+    /// Whether the agent could see a path or URL from which the content of a block can be fetched again, unchanged since.
+    fn is_refetchable(&self, id: BlockId, call: u32) -> bool {
         self.handles.row(id.index()).iter().any(|handle| {
-            self.entered(*handle).any(|holder| self.can_see(holder))
-                && !self.written.has_in(*handle as usize, self.after[id.index()]..call)
+            self.entered_holders(*handle).any(|holder| self.is_visible(holder))
+                && !self.writes.has_in(*handle as usize, self.after[id.index()]..call)
         })
     }
 
-    /// Forgets the facts that turned out to say nothing.
+    /// Drops the facts that are not tracked, and renumbers the others.
     fn finish(self) -> References {
-        let weights: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.sightings.weight(fact)).collect();
-        let Sightings { seen, bytes, sample, .. } = self.sightings;
-        let Vocabulary { mut known, facts: all } = self.vocabulary;
-        let mut followed = vec![false; all.len()];
-        let named = self.accesses.handles.iter().map(|(_, fact)| fact).chain(self.accesses.written.iter().map(|(fact, _)| fact));
-        for fact in named.chain(self.uses.iter().map(|used| &used.fact)).chain(self.losses.iter().flat_map(Loss::facts)) {
-            followed[*fact as usize] = true;
+        let weights: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.occurrences.weight(fact)).collect();
+        let FactOccurrences { by_block, bytes, sample, .. } = self.occurrences;
+        let Vocabulary { mut known, facts: all_facts } = self.vocabulary;
+        let mut is_tracked = vec![false; all_facts.len()];
+        let accessed =
+            self.accesses.handles.iter().map(|(_, fact)| fact).chain(self.accesses.writes.iter().map(|(fact, _)| fact));
+        for fact in accessed.chain(self.uses.iter().map(|used| &used.fact)).chain(self.losses.iter().flat_map(Loss::facts)) {
+            is_tracked[*fact as usize] = true;
         }
         let mut facts: Vec<Fact> = Vec::new();
-        let mut number = vec![NEVER; all.len() + self.rules.rules.len()];
-        for (old, fact) in all.into_iter().enumerate().filter(|(old, _)| followed[*old]) {
-            number[old] = facts.len() as FactId;
+        let mut new_ids = vec![UNSET; all_facts.len() + self.rules.rules.len()];
+        for (old, fact) in all_facts.into_iter().enumerate().filter(|(old, _)| is_tracked[*old]) {
+            new_ids[old] = facts.len() as FactId;
             facts.push(Fact { weight: weights[old], ..fact });
         }
-        for (rule, new) in number[followed.len()..].iter_mut().zip(facts.len() as FactId..) {
-            *rule = new;
+        for (rule, id) in new_ids[is_tracked.len()..].iter_mut().zip(facts.len() as FactId..) {
+            *rule = id;
         }
-        let new = |old: FactId| number[old as usize];
+        let new_id = |old: FactId| new_ids[old as usize];
         known.retain(|_, fact| {
-            *fact = new(*fact);
-            *fact != NEVER
+            *fact = new_id(*fact);
+            *fact != UNSET
         });
-        let seen: Vec<_> =
-            seen.into_iter().map(|(block, seen)| (block, Occurrence { tracked: new(seen.tracked), ..seen })).collect();
-        let seen: Vec<_> = seen.into_iter().filter(|(_, seen)| seen.tracked != NEVER).collect();
-        let in_history = |(block, _): &&(u32, Occurrence)| self.in_history[*block as usize];
-        let sources: Vec<_> = seen.iter().filter(in_history).map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
-        let handles: Vec<_> = self.accesses.handles.iter().map(|(block, fact)| (*block, new(*fact))).collect();
-        let written: Vec<_> = self.accesses.written.iter().map(|(fact, call)| (new(*fact), *call)).collect();
+        let occurrences: Vec<_> =
+            by_block.into_iter().map(|(block, seen)| (block, Occurrence { tracked: new_id(seen.tracked), ..seen })).collect();
+        let occurrences: Vec<_> = occurrences.into_iter().filter(|(_, seen)| seen.tracked != UNSET).collect();
+        let is_in_history = |(block, _): &&(u32, Occurrence)| self.is_in_history[*block as usize];
+        let sources: Vec<_> =
+            occurrences.iter().filter(is_in_history).map(|(block, seen)| (seen.tracked, BlockId(*block))).collect();
+        let handles: Vec<_> = self.accesses.handles.iter().map(|(block, fact)| (*block, new_id(*fact))).collect();
+        let writes: Vec<_> = self.accesses.writes.iter().map(|(fact, call)| (new_id(*fact), *call)).collect();
         let mut losses = self.losses;
-        losses.iter_mut().for_each(|loss| loss.renumber(new));
-        let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new(used.fact), ..used }).collect();
+        losses.iter_mut().for_each(|loss| loss.renumber(new_id));
+        let uses: Vec<_> = self.uses.into_iter().map(|used| Use { fact: new_id(used.fact), ..used }).collect();
         References {
-            lines: Lines::default(),
+            lines: LineCache::default(),
             rules_are_lines: self.rules.rules.iter().all(|rule| !rule.text.contains('\n')),
             placebo: Placebo::new(&facts, &uses, sample),
             uses,
             losses,
             bytes,
-            seen: Rows::new(self.conversation.blocks.len(), &seen),
+            occurrences: Rows::new(self.conversation.blocks.len(), &occurrences),
             sources: Rows::new(facts.len() + self.rules.rules.len(), &sources),
             after: self.after,
             handles: Rows::new(self.conversation.blocks.len(), &handles),
-            written: Rows::new(facts.len(), &written),
-            finder: self.rules.finder(),
+            writes: Rows::new(facts.len(), &writes),
+            rule_matcher: self.rules.matcher(),
             rules: self.rules.rules,
             known,
             facts,

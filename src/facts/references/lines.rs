@@ -1,5 +1,5 @@
-//! What was found in the lines that layers wrote: policies put the same placeholders, previews and summaries' lines again and
-//! again, and each is read once.
+//! A cache of the facts in lines that layers wrote. Policies write the same placeholders, previews and summary lines again and
+//! again; each line is scanned once.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,25 +8,31 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::FactId;
 
-/// Lines are remembered up to so many: some 10 MB. Policies of one conversation write a few ten thousand.
-const MOST: usize = 100_000;
+/// Maximum lines in the cache, about 10 MB. The policies of one conversation write a few ten thousand.
+const MAX_LINES: usize = 100_000;
 
-/// What is in a line.
+/// The facts of a line.
 #[derive(Debug)]
-pub(super) struct InLine {
-    /// Facts and rules that are followed.
+pub(super) struct LineContent {
+    /// Tracked facts and rules.
     pub found: Box<[FactId]>,
-    /// Keys of paths, files and URLs that are not: a policy may know them.
+    /// Keys of untracked paths, files and URLs, which a policy may track.
     pub names: Box<[u64]>,
 }
 
-/// What is in each line, by its hash: two lines with one hash are taken for the same. Copies share it.
+/// The facts of each line, by its hash. Lines with the same hash are treated as equal. Clones share the cache.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lines(Arc<RwLock<FxHashMap<u64, InLine>>>);
+pub(super) struct LineCache(Arc<RwLock<FxHashMap<u64, LineContent>>>);
 
-impl Lines {
-    /// Gives what is in each line of a text, in order; `read` looks into those that are new.
-    pub fn each(&self, text: &str, is_summary: bool, read: &dyn Fn(&str) -> InLine, each: &mut dyn FnMut(&InLine)) {
+impl LineCache {
+    /// Calls `each` with the facts of every line of a text: first the cached lines, then the new ones, which `read` scans.
+    pub fn for_each_line(
+        &self,
+        text: &str,
+        is_summary: bool,
+        read: &dyn Fn(&str) -> LineContent,
+        each: &mut dyn FnMut(&LineContent),
+    ) {
         let lines = || text.split('\n').map(|line| (xxh3_64_with_seed(line.as_bytes(), u64::from(is_summary)), line));
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut new = Vec::new();
@@ -37,7 +43,7 @@ impl Lines {
             }
         }
         new.iter().for_each(|(_, line)| each(line));
-        let room = MOST.saturating_sub(known.len());
+        let room = MAX_LINES.saturating_sub(known.len());
         drop(known);
         if !new.is_empty() && room > 0 {
             self.0.write().unwrap_or_else(PoisonError::into_inner).extend(new.into_iter().take(room));

@@ -1,40 +1,43 @@
-//! What a recorded compaction lost, by what the agent did next: the natural experiment.
+//! The loss of a recorded compaction, judged by what the agent did next (a natural experiment).
 //!
-//! A fact is *needed* if it was seen before the compaction and used after it, before the next. Its first use tells whence the
-//! agent had it: the summary, a tool asked again, its own or the user's words, or nothing that was in sight. The last is
-//! chance, or memory of what the record does not show; it is the share of references that mean nothing.
+//! A fact is *needed* if it was seen before the compaction and used between it and the next one. Its first use shows where the
+//! agent had it from: the summary, a repeated tool call, its own or the user's text, or nothing visible in the context. The last
+//! case is chance, or knowledge that the transcript does not show; it is the share of references that mean nothing.
 
-use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
+use crate::transcript::conversation::{BlockId, Conversation, BlockKind};
 
 use super::{FactId, Provenance, References};
 
-/// One recorded compaction. Counts are of facts, each at its first use.
+/// The loss of one recorded compaction. Each fact is counted once, at its first use.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Loss {
-    /// Index among the conversation's compactions.
+    /// Index into the conversation's compactions.
     pub compaction: usize,
-    /// How many responses came before it.
+    /// Number of responses before the compaction.
     pub after: u32,
-    /// Facts from before it that were used after it.
+    /// Number of needed facts.
     pub needed: usize,
-    /// By where the first use could have had them from, in the order of [`Provenance::ALL`].
+    /// Number of needed facts by the source at their first use, in the order of [`Provenance::ALL`].
     pub had_from: [usize; 4],
-    /// What those weigh that the kept tail did not hold, but something the agent could see by then; and those the summary held.
+    /// Weight of needed facts that the kept messages lacked and a newer block in the context contained.
     pub needed_weight: f64,
+    /// The part of `needed_weight` that the summary contained.
     pub held_weight: f64,
-    /// Facts whose first use had nothing in sight to have them from.
+    /// Needed facts that were nowhere in the context at their first use.
     pub nowhere: Vec<Nowhere>,
     /// Tokens of the tool calls that brought needed facts back.
     pub refetched_tokens: u64,
-    /// Tokens of the cheapest tool calls that could bring back what was not kept: what soft misses are predicted to cost.
+    /// Tokens of the cheapest tool calls that could bring back facts that were not kept: the predicted cost of recoverable misses.
     pub predicted_tokens: u64,
-    /// Tokens of all tool results between it and the next.
+    /// Tokens of all tool results between this compaction and the next.
     pub result_tokens: u64,
+    /// Tool results that brought needed facts back.
     refetched: Vec<BlockId>,
+    /// Cheapest blocks to fetch again.
     predicted: Vec<BlockId>,
 }
 
-/// A fact that was used though nothing in sight held it.
+/// A fact that was used although nothing in the context contained it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nowhere {
     pub fact: FactId,
@@ -46,7 +49,7 @@ impl Loss {
         Self { compaction, after, ..Self::default() }
     }
 
-    /// The facts that nothing in sight held, the heaviest first.
+    /// Returns the needed facts that were nowhere in the context, heaviest first.
     pub fn heaviest_nowhere(&self, references: &References) -> Vec<&Nowhere> {
         let mut nowhere: Vec<_> = self.nowhere.iter().collect();
         let weight = |nowhere: &Nowhere| references.facts[nowhere.fact as usize].weight;
@@ -54,7 +57,7 @@ impl Loss {
         nowhere
     }
 
-    /// The facts it names.
+    /// Returns the facts that were nowhere in the context.
     pub(super) fn facts(&self) -> impl Iterator<Item = &FactId> {
         self.nowhere.iter().map(|nowhere| &nowhere.fact)
     }
@@ -65,9 +68,9 @@ impl Loss {
         }
     }
 
-    /// Counts a needed fact at its first use; `from` is the first block that held it since, `cheapest` what could have brought
-    /// it back, where it was not kept.
-    pub(super) fn count(&mut self, from: Option<(BlockId, Provenance)>, cheapest: Option<BlockId>, nowhere: Nowhere) {
+    /// Counts a needed fact at its first use. `from` is the first visible block with the fact; `cheapest` is the cheapest block that
+    /// could bring it back, if it was not kept.
+    pub(super) fn count_fact(&mut self, from: Option<(BlockId, Provenance)>, cheapest: Option<BlockId>, nowhere: Nowhere) {
         self.needed += 1;
         match from {
             Some((block, provenance)) => {
@@ -81,13 +84,14 @@ impl Loss {
         self.predicted.extend(cheapest);
     }
 
-    /// Weighs a needed fact that the kept tail did not hold; `from` is who had brought it into sight since, if anyone.
-    pub(super) fn weigh(&mut self, weight: f64, from: Option<Provenance>) {
+    /// Adds the weight of a needed fact. `from` is the source that brought it into the context after the compaction; `None` if the
+    /// kept messages contained it or nothing did.
+    pub(super) fn add_weight(&mut self, weight: f64, from: Option<Provenance>) {
         self.needed_weight += if from.is_some() { weight } else { 0.0 };
         self.held_weight += if from == Some(Provenance::Summary) { weight } else { 0.0 };
     }
 
-    /// Adds up the tokens, each tool call once.
+    /// Sums up the tokens; each tool call counts once.
     pub(super) fn finish(&mut self, cost: impl Fn(BlockId) -> u64) {
         for (blocks, tokens) in
             [(&mut self.refetched, &mut self.refetched_tokens), (&mut self.predicted, &mut self.predicted_tokens)]
@@ -99,11 +103,11 @@ impl Loss {
     }
 }
 
-/// What it costs to fetch a tool result again: the result and the call that asks for it. Other blocks cost what they hold.
+/// Returns the tokens to fetch a tool result again: the result and its tool_use. For other blocks, returns their own tokens.
 pub fn cost_to_fetch(conversation: &Conversation, block: BlockId, tokens: &dyn Fn(BlockId) -> u64) -> u64 {
-    let asking = match conversation.block(block).kind {
+    let tool_use = match conversation.block(block).kind {
         BlockKind::ToolResult(pair) => conversation.pair(pair).used,
         _ => None,
     };
-    tokens(block) + asking.map_or(0, tokens)
+    tokens(block) + tool_use.map_or(0, tokens)
 }

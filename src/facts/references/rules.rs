@@ -1,32 +1,32 @@
-//! The rules that users gave, and the blocks that hold them.
+//! The rules that the user set, and the blocks that contain them.
 
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::rule;
-use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
+use crate::transcript::conversation::{BlockId, Conversation, BlockKind, Origin};
 
-use super::steps::Step;
+use super::steps::HistoryStep;
 use super::{FactId, Rule};
 
 #[derive(Default)]
-pub(super) struct Rules {
+pub(super) struct RuleIndex {
     pub rules: Vec<Rule>,
-    pub of_block: FxHashMap<BlockId, Vec<FactId>>,
+    pub by_block: FxHashMap<BlockId, Vec<FactId>>,
 }
 
-impl Rules {
-    pub fn new(conversation: &Conversation, steps: &[Step]) -> Self {
-        let (mut rules, mut of_block) = (Vec::new(), FxHashMap::<BlockId, Vec<FactId>>::default());
+impl RuleIndex {
+    pub fn new(conversation: &Conversation, steps: &[HistoryStep]) -> Self {
+        let (mut rules, mut by_block) = (Vec::new(), FxHashMap::<BlockId, Vec<FactId>>::default());
         let mut known = FxHashMap::<String, FactId>::default();
         for step in steps {
-            let Step::Enter(message, after) = step else { continue };
+            let HistoryStep::Enter(message, after) = step else { continue };
             for id in &message.blocks {
                 let block = conversation.block(*id);
                 let text = block.text();
-                let gives_rules =
+                let may_set_rules =
                     block.origin == Origin::User || (block.origin == Origin::Injected && rule::is_rules_file(&text));
-                if block.kind != BlockKind::Text || !gives_rules {
+                if block.kind != BlockKind::Text || !may_set_rules {
                     continue;
                 }
                 for text in rule::rules(&text) {
@@ -34,18 +34,18 @@ impl Rules {
                         rules.push(Rule { text: text.to_owned(), from: *after });
                         rules.len() as FactId - 1
                     });
-                    let held = of_block.entry(*id).or_default();
-                    if !held.contains(&tracked) {
-                        held.push(tracked);
+                    let block_rules = by_block.entry(*id).or_default();
+                    if !block_rules.contains(&tracked) {
+                        block_rules.push(tracked);
                     }
                 }
             }
         }
-        Self { rules, of_block }
+        Self { rules, by_block }
     }
 
-    /// Finds all rules in one pass over a text. `None` where there are none, or too many for an automaton.
-    pub fn finder(&self) -> Option<AhoCorasick> {
+    /// Returns an automaton that finds all rules in one pass over a text; `None` if there are no rules, or too many.
+    pub fn matcher(&self) -> Option<AhoCorasick> {
         let texts = || self.rules.iter().map(|rule| &rule.text);
         AhoCorasick::new(texts()).ok().filter(|_| !self.rules.is_empty())
     }

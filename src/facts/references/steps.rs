@@ -1,39 +1,39 @@
-//! The record in the order of what happened to what the agent could see.
+//! The recorded conversation as a sequence of steps that change what the agent can see.
 
 use crate::transcript::conversation::{Conversation, Message};
 
-/// What happens to what the recorded agent can see, in order.
+/// One step of the recorded conversation.
 #[derive(Clone, Copy)]
-pub(super) enum Step<'a> {
-    /// Blocks enter, after so many responses.
+pub(super) enum HistoryStep<'a> {
+    /// A message enters, after this number of responses.
     Enter(&'a Message, u32),
-    /// The recorded compaction with this index was made, after so many responses.
+    /// The recorded compaction with this index happens, after this number of responses.
     Compact(usize, u32),
-    /// The call with this index is about to be made.
+    /// The call with this index begins.
     Call(u32),
 }
 
-pub(super) fn steps(conversation: &Conversation) -> Vec<Step<'_>> {
+pub(super) fn steps(conversation: &Conversation) -> Vec<HistoryStep<'_>> {
     let (mut steps, mut call, mut compaction) = (Vec::new(), 0, 0);
     for (index, message) in conversation.messages.iter().enumerate() {
         while conversation.compactions.get(compaction).is_some_and(|next| next.at <= index) {
-            steps.push(Step::Compact(compaction, call));
+            steps.push(HistoryStep::Compact(compaction, call));
             compaction += 1;
         }
         if conversation.calls.get(call as usize).is_some_and(|next| next.response == index) {
-            steps.push(Step::Call(call));
+            steps.push(HistoryStep::Call(call));
             call += 1;
         }
-        steps.push(Step::Enter(message, call));
+        steps.push(HistoryStep::Enter(message, call));
     }
     steps
 }
 
-/// The messages that enter in a step. Those of a compaction may hold blocks that it kept.
-pub(super) fn entering<'a>(conversation: &'a Conversation, step: &Step<'a>) -> &'a [Message] {
+/// Returns the messages that enter in a step. Those of a compaction may contain blocks that it kept.
+pub(super) fn entering_messages<'a>(conversation: &'a Conversation, step: &HistoryStep<'a>) -> &'a [Message] {
     match step {
-        Step::Enter(message, _) => std::slice::from_ref(message),
-        Step::Compact(index, _) => conversation.compactions[*index].edit.messages(),
-        Step::Call(_) => &[],
+        HistoryStep::Enter(message, _) => std::slice::from_ref(message),
+        HistoryStep::Compact(index, _) => conversation.compactions[*index].edit.messages(),
+        HistoryStep::Call(_) => &[],
     }
 }

@@ -1,4 +1,4 @@
-//! The facts that calls use, and every block that holds one of them.
+//! The facts that calls use, and all blocks that contain one of them.
 
 use std::collections::BTreeSet;
 
@@ -8,75 +8,78 @@ use crate::facts::extract::{self, FactKind, FactMatch};
 use crate::transcript::conversation::{BlockKind, Call, Conversation};
 use crate::transcript::tool_access;
 
-use super::chance_baseline::Sample;
-use super::rules::Rules;
-use super::steps::{Step, entering};
+use super::chance_baseline::KeySample;
+use super::rules::RuleIndex;
+use super::steps::{HistoryStep, entering_messages};
 use super::{Fact, FactId, Occurrence};
 
-/// A fact that may turn out to be used.
+/// Facts that may be used.
 #[derive(Default)]
 pub(super) struct Vocabulary {
+    /// Facts by key.
     pub known: FxHashMap<u64, FactId>,
     pub facts: Vec<Fact>,
 }
 
-/// What the tool calls of a conversation read and wrote.
-pub(super) struct Accesses {
-    /// Block and the fact by which it can be fetched again.
+/// The files and pages that the tool calls of a conversation read and wrote.
+pub(super) struct FileAccesses {
+    /// Pairs of a block and the path or URL by which it can be fetched again.
     pub handles: Vec<(u32, FactId)>,
-    /// File and the call that wrote it.
-    pub written: Vec<(u32, u32)>,
+    /// Pairs of a file and the call that wrote it.
+    pub writes: Vec<(u32, u32)>,
 }
 
-/// Where facts are.
-pub(super) struct Sightings {
-    pub seen: Vec<(u32, Occurrence)>,
-    /// How many blocks hold each fact.
-    pub in_blocks: Vec<u32>,
-    /// Blocks that can hold facts.
+/// All occurrences of facts in a conversation.
+pub(super) struct FactOccurrences {
+    /// Pairs of a block and an occurrence in it.
+    pub by_block: Vec<(u32, Occurrence)>,
+    /// Number of blocks that contain each fact.
+    pub block_counts: Vec<u32>,
+    /// Number of blocks that can contain facts.
     pub blocks: usize,
-    /// Bytes that were read of each block.
+    /// Bytes read of each block.
     pub bytes: Vec<u32>,
-    pub sample: Sample,
+    pub sample: KeySample,
 }
 
-impl Sightings {
+impl FactOccurrences {
     /// See [`Fact::weight`].
     pub fn weight(&self, fact: FactId) -> f64 {
-        ((1.0 + self.blocks as f64) / (1.0 + f64::from(self.in_blocks[fact as usize]))).ln()
+        ((1.0 + self.blocks as f64) / (1.0 + f64::from(self.block_counts[fact as usize]))).ln()
     }
 }
 
 impl Vocabulary {
-    fn intern(&mut self, sighting: &FactMatch) -> FactId {
+    /// Returns the id of a match's fact; adds the fact if it is new.
+    fn intern(&mut self, fact_match: &FactMatch) -> FactId {
         let next = self.facts.len() as FactId;
-        *self.known.entry(sighting.key).or_insert_with(|| {
-            let text = sighting.text.to_owned();
-            self.facts.push(Fact { kind: sighting.kind, text, weight: 0.0, anchors: Box::default() });
+        *self.known.entry(fact_match.key).or_insert_with(|| {
+            let text = fact_match.text.to_owned();
+            self.facts.push(Fact { kind: fact_match.kind, text, weight: 0.0, anchors: Box::default() });
             next
         })
     }
 
-    /// The facts in the text and the tool inputs of every call, by call.
-    pub fn used_by_calls(&mut self, conversation: &Conversation) -> Vec<Vec<Wanted>> {
-        let of_call = |call: &Call| {
-            let mut used: Vec<Wanted> = Vec::new();
+    /// Returns the facts in the text and the tool inputs of every call.
+    pub fn used_by_calls(&mut self, conversation: &Conversation) -> Vec<Vec<CandidateUse>> {
+        let used_by_call = |call: &Call| {
+            let mut used: Vec<CandidateUse> = Vec::new();
             for id in &conversation.messages[call.response].blocks {
-                extract::in_block(conversation.block(*id), &mut |sighting| {
-                    if sighting.said && (!sighting.kind.is_bound() || !sighting.anchors.is_empty()) {
-                        used.push(Wanted { fact: self.intern(&sighting), anchors: sighting.bound_to().into() });
+                extract::in_block(conversation.block(*id), &mut |fact_match| {
+                    if fact_match.said && (!fact_match.kind.needs_anchor() || !fact_match.anchors.is_empty()) {
+                        used.push(CandidateUse { fact: self.intern(&fact_match), anchors: fact_match.required_anchors().into() });
                     }
                 });
             }
-            used.sort_by_key(|wanted| wanted.fact);
+            used.sort_by_key(|candidate| candidate.fact);
             used
         };
-        conversation.calls.iter().map(of_call).collect()
+        conversation.calls.iter().map(used_by_call).collect()
     }
 
-    /// The files and URLs that tool calls read and wrote, as facts.
-    pub fn accesses(&mut self, conversation: &Conversation) -> Accesses {
-        let mut accesses = Accesses { handles: Vec::new(), written: Vec::new() };
+    /// Returns the files and URLs that tool calls read and wrote, as facts.
+    pub fn accesses(&mut self, conversation: &Conversation) -> FileAccesses {
+        let mut accesses = FileAccesses { handles: Vec::new(), writes: Vec::new() };
         for (call, response) in (0..).zip(conversation.calls.iter().map(|call| &conversation.messages[call.response])) {
             for id in &response.blocks {
                 let block = conversation.block(*id);
@@ -84,92 +87,92 @@ impl Vocabulary {
                 let pair = conversation.pair(pair);
                 let access = tool_access::access_of(&pair.name, input);
                 for path in &access.writes {
-                    extract::in_name(path, &mut |sighting| {
-                        let file = self.intern(&sighting);
-                        accesses.written.push((file, call));
+                    extract::in_name(path, &mut |fact_match| {
+                        let file = self.intern(&fact_match);
+                        accesses.writes.push((file, call));
                         accesses.handles.push((id.0, file));
                     });
                 }
-                // What a tool says of its failure is not the file.
+                // The error message of a tool is not the content of the file.
                 let Some(result) = pair.answered.filter(|id| !conversation.block(*id).is_error()) else { continue };
                 for path in &access.reads {
-                    extract::in_name(path, &mut |sighting| accesses.handles.push((result.0, self.intern(&sighting))));
+                    extract::in_name(path, &mut |fact_match| accesses.handles.push((result.0, self.intern(&fact_match))));
                 }
             }
         }
         self.add_namesakes(&mut accesses);
-        accesses.written.sort_unstable();
-        accesses.written.dedup();
+        accesses.writes.sort_unstable();
+        accesses.writes.dedup();
         accesses
     }
 
-    /// After `cd src/net`, `pool.rs` is `src/net/pool.rs`: a file written by its bare name is every file of that name that has a
-    /// path, and one written by its path is what has the bare name.
-    fn add_namesakes(&self, accesses: &mut Accesses) {
+    /// Adds writes for other spellings of a file: after `cd src/net`, `pool.rs` is `src/net/pool.rs`. A write to a bare name counts
+    /// for every path that ends with it, and a write to a path counts for its bare name.
+    fn add_namesakes(&self, accesses: &mut FileAccesses) {
         let mut by_name = FxHashMap::<&str, Vec<FactId>>::default();
         let named: BTreeSet<_> = accesses.handles.iter().map(|(_, fact)| *fact).collect();
         let name = |fact: FactId| self.facts[fact as usize].text.rsplit('/').next().unwrap_or_default();
         let kind = |fact: FactId| self.facts[fact as usize].kind;
-        let is_one =
+        let is_name_and_path =
             |one, other| matches!((kind(one), kind(other)), (FactKind::File, FactKind::Path) | (FactKind::Path, FactKind::File));
         named.into_iter().for_each(|fact| by_name.entry(name(fact)).or_default().push(fact));
-        let others = |(file, call): &(FactId, u32)| {
+        let namesake_writes = |(file, call): &(FactId, u32)| {
             let (file, call) = (*file, *call);
             let namesakes = by_name.get(name(file)).into_iter().flatten().copied();
-            namesakes.filter(|other| is_one(file, *other)).map(|other| (other, call)).collect::<Vec<_>>()
+            namesakes.filter(|other| is_name_and_path(file, *other)).map(|other| (other, call)).collect::<Vec<_>>()
         };
-        let also: Vec<_> = accesses.written.iter().flat_map(others).collect();
-        accesses.written.extend(also);
+        let additional: Vec<_> = accesses.writes.iter().flat_map(namesake_writes).collect();
+        accesses.writes.extend(additional);
     }
 
-    /// Every block that holds a known fact. The first anchors a fact is seen with are those it is bound to.
-    pub fn look_through(&mut self, conversation: &Conversation, steps: &[Step], rules: &Rules) -> Sightings {
-        let mut sightings = Sightings {
-            seen: Vec::new(),
-            in_blocks: vec![0; self.facts.len()],
+    /// Returns all occurrences of known facts. The first anchors of a fact become its required anchors.
+    pub fn find_occurrences(&mut self, conversation: &Conversation, steps: &[HistoryStep], rules: &RuleIndex) -> FactOccurrences {
+        let mut occurrences = FactOccurrences {
+            by_block: Vec::new(),
+            block_counts: vec![0; self.facts.len()],
             blocks: 0,
             bytes: vec![0; conversation.blocks.len()],
-            sample: Sample::default(),
+            sample: KeySample::default(),
         };
         let mut entered = vec![false; conversation.blocks.len()];
-        let mut here: Vec<Occurrence> = Vec::new();
+        let mut in_block: Vec<Occurrence> = Vec::new();
         for step in steps {
-            for id in entering(conversation, step).iter().flat_map(|message| &message.blocks) {
+            for id in entering_messages(conversation, step).iter().flat_map(|message| &message.blocks) {
                 let block = conversation.block(*id);
                 if std::mem::replace(&mut entered[id.index()], true)
                     || matches!(block.kind, BlockKind::Thinking | BlockKind::Media)
                 {
                     continue;
                 }
-                sightings.blocks += 1;
-                let bytes = extract::in_block(block, &mut |sighting| {
-                    sightings.sample.insert(sighting.key, sighting.bound_to());
-                    let Some(tracked) = self.known.get(&sighting.key).copied() else { return };
+                occurrences.blocks += 1;
+                let bytes = extract::in_block(block, &mut |fact_match| {
+                    occurrences.sample.insert(fact_match.key, fact_match.required_anchors());
+                    let Some(tracked) = self.known.get(&fact_match.key).copied() else { return };
                     let fact = &mut self.facts[tracked as usize];
-                    if fact.anchors.is_empty() && !sighting.anchors.is_empty() {
-                        fact.anchors = sighting.anchors.into();
+                    if fact.anchors.is_empty() && !fact_match.anchors.is_empty() {
+                        fact.anchors = fact_match.anchors.into();
                     }
-                    if fact.counts(&sighting, false) {
-                        here.push(Occurrence { tracked, line: sighting.line, line_bytes: sighting.line_bytes });
+                    if fact.counts(&fact_match, false) {
+                        in_block.push(Occurrence { tracked, line: fact_match.line, line_bytes: fact_match.line_bytes });
                     }
                 });
-                sightings.bytes[id.index()] = bytes as u32;
-                here.sort_unstable_by_key(|seen| (seen.tracked, seen.line_bytes, seen.line));
-                here.dedup_by_key(|seen| seen.tracked);
-                for seen in &here {
-                    sightings.in_blocks[seen.tracked as usize] += 1;
+                occurrences.bytes[id.index()] = bytes as u32;
+                in_block.sort_unstable_by_key(|seen| (seen.tracked, seen.line_bytes, seen.line));
+                in_block.dedup_by_key(|seen| seen.tracked);
+                for seen in &in_block {
+                    occurrences.block_counts[seen.tracked as usize] += 1;
                 }
                 let rule = |rule: &FactId| Occurrence { tracked: self.facts.len() as FactId + rule, line: 0, line_bytes: 0 };
-                here.extend(rules.of_block.get(id).into_iter().flatten().map(rule));
-                sightings.seen.extend(here.drain(..).map(|seen| (id.0, seen)));
+                in_block.extend(rules.by_block.get(id).into_iter().flatten().map(rule));
+                occurrences.by_block.extend(in_block.drain(..).map(|seen| (id.0, seen)));
             }
         }
-        sightings
+        occurrences
     }
 }
 
-/// A fact a call uses, and what it stood beside there.
-pub(super) struct Wanted {
+/// A fact in the text or the tool inputs of a call, with its required anchors there.
+pub(super) struct CandidateUse {
     pub fact: FactId,
     pub anchors: Box<[u64]>,
 }

@@ -101,7 +101,7 @@ fn counting_gives_what_reading_every_request_gives() {
             let (references, kept) = looked_up(conversation, trial);
             for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
                 let fact = &references.facts[used.fact as usize];
-                if fact.kind.is_bound() || fact.kind == FactKind::Hash {
+                if fact.kind.needs_anchor() || fact.kind == FactKind::Hash {
                     continue;
                 }
                 let request = slow.0.iter().find(|(call, _)| *call == used.call as usize);
@@ -163,7 +163,7 @@ fn what_is_missed_softly_can_be_had_again() {
             for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
                 let (fact, call) = (&references.facts[used.fact as usize], used.call as usize);
                 let Some((_, request)) = slow.0.iter().find(|(of, _)| *of == call) else { continue };
-                if fact.kind.is_bound() || matches!(outcome, UseOutcome::Hit { .. }) {
+                if fact.kind.needs_anchor() || matches!(outcome, UseOutcome::Hit { .. }) {
                     continue;
                 }
                 let entered = conversation.messages[..conversation.calls[call].response].iter().enumerate();

@@ -102,7 +102,7 @@ fn files_of_rules_are_announced() {
     }
 }
 
-/// None of these takes more than an instant, though each would in quadratic time.
+/// Each of these takes only an instant; in quadratic time it would take long.
 #[test]
 fn hostile_texts_take_linear_time() {
     for part in ["never ", "- ", "1. ", ". ", "e.g. ", "`", "do not", "a.b", "```\n", "don't you; ", "> [ ] never do it\n"] {
