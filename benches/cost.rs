@@ -96,7 +96,7 @@ impl Session {
         let Prepared { conversation, sizes, counter, .. } = &self.prepared;
         let journal = self.prepared.replay(policy);
         let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
-        let size = |block: BlockId| sizes_of(conversation, sizes, &journal.made, block)[slot];
+        let size = |block: BlockId| sizes_of(conversation, sizes, &journal.synthetic_blocks, block)[slot];
         let kept = evaluate(conversation, &self.references, &journal, &size);
         let before = InitialState::from_record(conversation, journal.overhead);
         let cache =

@@ -38,7 +38,8 @@ const HOSTILE: [(&str, &str); 14] = [
 
 fn main() {
     let session = session::conversation(MESSAGES);
-    let blocks: Vec<&Block> = session.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)).collect();
+    let blocks: Vec<&Block> =
+        session.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking | BlockKind::Media)).collect();
     let bytes: usize = blocks.iter().map(|block| block.text().len()).sum();
     let mut counts = [0_usize; FactKind::ALL.len()];
     let time = best(RUNS, || {

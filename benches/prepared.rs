@@ -3,7 +3,7 @@
 
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::{PRESETS, Policy};
-use recompact::engine::replay::{NoObserver, Record, RecordedRequests, Setup, replay};
+use recompact::engine::replay::{NoObserver, Record, RecordedRequests, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Extract;
 use recompact::tokens::block_sizes::Sizes;
@@ -49,10 +49,10 @@ fn setup<'a>(
     counter: Meter,
     recorded: Option<&'a RecordedRequests>,
     shared: &'a ReplayCache,
-) -> Setup<'a> {
+) -> ReplaySetup<'a> {
     let window = policy.window.unwrap_or(WINDOW);
     let thinking = conversation.thinking;
-    Setup {
+    ReplaySetup {
         conversation,
         sizes,
         policy,

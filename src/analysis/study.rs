@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use crate::engine::journal::Journal;
 use crate::engine::policy::{Policy, preset};
-use crate::engine::replay::{NoObserver, Observer, Setup, replay};
+use crate::engine::replay::{NoObserver, Observer, ReplaySetup, replay};
 use crate::engine::summarizer::Extract;
 use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
@@ -214,8 +214,8 @@ impl Study {
         replay_and_evaluate(&self.setup(prepared, policy), prepared, observer)
     }
 
-    fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> Setup<'a> {
-        Setup {
+    fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> ReplaySetup<'a> {
+        ReplaySetup {
             policy,
             window: self.window_of(prepared.conversation, policy),
             recorded: prepared.recorded.as_ref(),
@@ -232,7 +232,7 @@ impl Study {
     }
 }
 
-fn replay_and_evaluate(setup: &Setup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
+fn replay_and_evaluate(setup: &ReplaySetup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {
     let journal = replay(setup, observer);
     let retention = evaluate(setup.conversation, &prepared.references, &journal, &|block| prepared.tokens(block));
     (journal, retention)

@@ -278,9 +278,9 @@ impl<'a> Context<'a> {
         self.new_message(message.role, message.is_string_content, blocks)
     }
 
-    fn add_synthetic(&mut self, written: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
+    fn add_synthetic(&mut self, rewritten: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
         let id = self.conversation.blocks.len() + self.synthetic.len();
-        self.synthetic.push(SyntheticBlock { written, instead_of });
+        self.synthetic.push(SyntheticBlock { rewritten, instead_of });
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 

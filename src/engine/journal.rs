@@ -58,7 +58,7 @@ pub struct SentBlock {
 pub struct Event {
     pub call: usize,
     pub layer: usize,
-    pub what: EventKind,
+    pub kind: EventKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub struct Journal {
     /// The first unanswered summary request.
     pub unanswered: Option<Unanswered>,
     /// Blocks that layers wrote; their ids continue those of the conversation.
-    pub made: Vec<SyntheticBlock>,
+    pub synthetic_blocks: Vec<SyntheticBlock>,
     /// Tokens of system prompt and tools, included in every request.
     pub overhead: u64,
 }
@@ -147,7 +147,7 @@ pub struct Journal {
 impl Journal {
     /// Returns a block of the replayed conversation, or one that a layer wrote.
     pub fn block<'a>(&'a self, conversation: &'a Conversation, id: BlockId) -> &'a Block {
-        block_of(conversation, &self.made, id)
+        block_of(conversation, &self.synthetic_blocks, id)
     }
 
     /// Returns the request of a call; `None` if nothing was sent.
@@ -165,7 +165,7 @@ impl Journal {
     /// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
     pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
         while let Some(index) = id.index().checked_sub(conversation.blocks.len()) {
-            id = self.made[index].instead_of?;
+            id = self.synthetic_blocks[index].instead_of?;
         }
         Some(id)
     }

@@ -28,7 +28,7 @@ use send::PreviousRequest;
 
 /// The complete input of a replay.
 #[derive(Clone, Copy)]
-pub struct Setup<'a> {
+pub struct ReplaySetup<'a> {
     pub conversation: &'a Conversation,
     /// Block sizes, in every unit that the policy and the counter need.
     pub sizes: &'a Sizes,
@@ -47,7 +47,7 @@ pub struct Setup<'a> {
     pub shared: &'a ReplayCache,
 }
 
-impl Setup<'_> {
+impl ReplaySetup<'_> {
     fn limits(&self) -> Limits {
         Limits { window: self.window, max_output: self.policy.max_output }
     }
@@ -74,7 +74,7 @@ pub struct NoObserver;
 impl Observer for NoObserver {}
 
 /// Replays a conversation through a policy.
-pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
+pub fn replay(setup: &ReplaySetup, observer: &mut dyn Observer) -> Journal {
     let history = ContextState::new(Context::new(setup.conversation, setup.sizes, &setup.shared.rewrites), setup);
     let mut replay = ReplayRun {
         history,
@@ -86,7 +86,7 @@ pub fn replay(setup: &Setup, observer: &mut dyn Observer) -> Journal {
     for call in 0..setup.conversation.calls.len() {
         replay.replay_call(call);
     }
-    Journal { made: replay.history.context.into_synthetic_blocks(), ..replay.runner.journal }
+    Journal { synthetic_blocks: replay.history.context.into_synthetic_blocks(), ..replay.runner.journal }
 }
 
 /// The state of a running replay.
@@ -108,7 +108,7 @@ struct ContextState<'a> {
 }
 
 impl<'a> ContextState<'a> {
-    fn new(context: Context<'a>, setup: &Setup) -> Self {
+    fn new(context: Context<'a>, setup: &ReplaySetup) -> Self {
         Self { context, layer_states: vec![LayerState::default(); setup.policy.layers.len()] }
     }
 }

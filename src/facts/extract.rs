@@ -146,7 +146,8 @@ fn for_each_text(block: &Block, each: &mut dyn FnMut(&str, QuoteDetector)) {
 /// Whether the facts of a block can be extracted line by line with the same result: no quotation spans lines, and nothing is left
 /// out. Only [`FactMatch::said`] of file names depends on the whole block. `text` is the block's text.
 pub fn can_be_read_by_line(block: &Block, text: &str) -> bool {
-    let is_text = matches!(block.kind, BlockKind::Text if block.origin != Origin::Agent) || matches!(block.kind, BlockKind::ToolResult(_));
+    let is_text =
+        matches!(block.kind, BlockKind::Text if block.origin != Origin::Agent) || matches!(block.kind, BlockKind::ToolResult(_));
     is_text && text.len() <= normalize::MAX_BYTES
 }
 

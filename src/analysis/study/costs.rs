@@ -32,7 +32,7 @@ pub struct ConversationCosts {
 impl ConversationCosts {
     /// If anything was billed, `record` shows whether the simulation reproduces the bill, at the prices of the recorded
     /// models.
-    pub fn new(setup: &replay::Setup, study: &Study, record: Option<Record>) -> Self {
+    pub fn new(setup: &replay::ReplaySetup, study: &Study, record: Option<Record>) -> Self {
         let conversation = setup.conversation;
         let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
@@ -43,7 +43,7 @@ impl ConversationCosts {
     }
 
     /// Returns the cost of a replay; `None` if the simulation does not reproduce the record.
-    pub fn cost(&self, setup: &replay::Setup, journal: &Journal, kept: &Retention) -> Option<Cost> {
+    pub fn cost(&self, setup: &replay::ReplaySetup, journal: &Journal, kept: &Retention) -> Option<Cost> {
         if self.refused.is_some() {
             return None;
         }
@@ -98,7 +98,7 @@ impl ConversationCosts {
 }
 
 /// Compares the simulated cost of the recorded session with the bill.
-fn check_record(setup: &replay::Setup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
+fn check_record(setup: &replay::ReplaySetup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
     let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
@@ -123,8 +123,8 @@ fn take_recorded_sizes(conversation: &Conversation, journal: &mut Journal) -> u6
 
 /// Returns the recorded output of each call; the counted tokens of the response if the record contains only the placeholder
 /// that a stream began with.
-fn outputs(setup: &replay::Setup) -> Vec<u64> {
-    let replay::Setup { conversation, sizes, counter, .. } = *setup;
+fn outputs(setup: &replay::ReplaySetup) -> Vec<u64> {
+    let replay::ReplaySetup { conversation, sizes, counter, .. } = *setup;
     let of_call = |call: &Call| {
         let blocks = || conversation.messages[call.response].blocks.iter();
         let recorded = call.usage.map_or(0, |usage| usage.output);
@@ -151,9 +151,9 @@ const PLACEHOLDER_FACTOR: u64 = 4;
 const RESPONSE_FRAME_TOKENS: u64 = 57;
 
 /// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.
-fn size<'a>(setup: &'a replay::Setup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
+fn size<'a>(setup: &'a replay::ReplaySetup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
     let slot = setup.sizes.slot(setup.counter.measure);
-    move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.made, id)[slot])
+    move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.synthetic_blocks, id)[slot])
 }
 
 fn refusal_reason(check: &CostCheck) -> String {

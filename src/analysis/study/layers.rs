@@ -32,7 +32,7 @@ impl LayerWork {
     pub fn add_journal(&mut self, journal: &Journal) {
         for event in &journal.events {
             let work = self.0.entry(event.layer).or_default();
-            match &event.what {
+            match &event.kind {
                 EventKind::Fired { edits, before, after } => {
                     work.fired += 1;
                     work.edits += *edits as u64;

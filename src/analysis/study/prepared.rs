@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
-use crate::engine::replay::{Record, RecordedRequests, Setup};
+use crate::engine::replay::{Record, RecordedRequests, ReplaySetup};
 use crate::engine::replay_cache::ReplayCache;
 use crate::facts::references::References;
 use crate::findings;
@@ -64,13 +64,13 @@ impl<'a> Prepared<'a> {
         read: impl FnOnce(&findings::ReplayView) -> T,
     ) -> T {
         let slot = self.sizes.slot(self.counter.measure);
-        let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.made, id)[slot]);
+        let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.synthetic_blocks, id)[slot]);
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
         read(&findings::ReplayView { conversation, policy, journal, references, kept: retention, cost, window, tokens: &tokens })
     }
 
-    pub(super) fn setup<'b>(&'b self, study: &'b Study) -> Setup<'b> {
+    pub(super) fn setup<'b>(&'b self, study: &'b Study) -> ReplaySetup<'b> {
         setup(study, self.conversation, &self.sizes, self.counter, self.overhead, &self.shared)
     }
 }
@@ -83,8 +83,8 @@ fn setup<'b>(
     counter: Meter,
     overhead: u64,
     shared: &'b ReplayCache,
-) -> Setup<'b> {
-    Setup {
+) -> ReplaySetup<'b> {
+    ReplaySetup {
         conversation,
         sizes,
         policy: &study.policies[study.baseline],

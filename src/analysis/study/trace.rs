@@ -7,7 +7,7 @@ use crate::transcript::conversation::Conversation;
 
 /// Returns the requests of one policy, and what its layers did before them.
 pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
-    let mark = |event: &crate::engine::journal::Event| match event.what {
+    let mark = |event: &crate::engine::journal::Event| match event.kind {
         EventKind::Fired { before, after, .. } => {
             let layer = policy.layers.get(event.layer)?.id.clone();
             Some(EventMark { call: event.call + 1, layer, before, after })

@@ -29,7 +29,7 @@ pub struct SyntheticBlock {
 pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlock], id: BlockId) -> &'b Block {
     match id.index().checked_sub(conversation.blocks.len()) {
         None => conversation.block(id),
-        Some(index) => &synthetic[index].written.block,
+        Some(index) => &synthetic[index].rewritten.block,
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Dedupe {
     #[serde(flatten)]
     pub filter: ResultFilter,
     /// What makes a result a copy of another; default `text`.
-    pub key: Key,
+    pub key: DuplicateKey,
     /// Which copy stays; default `first`.
     pub keep: KeptCopy,
     /// Text that replaces a copy; `{path}` is the path of the file, `{tool}` the name of the tool.
@@ -49,7 +49,7 @@ pub struct Dedupe {
 /// What makes two results copies of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Key {
+pub enum DuplicateKey {
     /// The same characters.
     Text,
     /// The same tool with the same file.
@@ -70,7 +70,7 @@ impl Default for Dedupe {
     fn default() -> Self {
         Self {
             filter: ResultFilter { min_chars: 200, ..ResultFilter::default() },
-            key: Key::Text,
+            key: DuplicateKey::Text,
             keep: KeptCopy::First,
             placeholder: "[The same result stands elsewhere in this conversation.]".to_owned(),
         }
@@ -114,8 +114,8 @@ impl Dedupe {
 
     fn key_of(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         match self.key {
-            Key::Text => self.filter.lists.content(candidate.block).map(|text| text.into_owned()),
-            Key::Path => {
+            DuplicateKey::Text => self.filter.lists.content(candidate.block).map(|text| text.into_owned()),
+            DuplicateKey::Path => {
                 let path = path_asked_for(context, candidate.pair)?;
                 Some(format!("{}\n{path}", context.tool_name(candidate.pair)))
             }

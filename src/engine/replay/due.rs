@@ -1,12 +1,12 @@
 //! Decides whether a layer is due before a request.
 
-use super::Setup;
+use super::ReplaySetup;
 use crate::engine::layer::When;
 use crate::transcript::conversation::MINUTE;
 
 /// Returns whether a layer is due before the request of call `call` in turn `turn` (from 1). `typed`: the user typed text for
 /// this call. Returns an error if the recording has no timestamps to decide it.
-pub fn is_due(setup: &Setup, when: &When, call: usize, turn: usize, typed: bool) -> Result<bool, &'static str> {
+pub fn is_due(setup: &ReplaySetup, when: &When, call: usize, turn: usize, typed: bool) -> Result<bool, &'static str> {
     match when {
         When::Always => Ok(true),
         When::UserTurn => Ok(typed),
@@ -20,7 +20,7 @@ pub fn is_due(setup: &Setup, when: &When, call: usize, turn: usize, typed: bool)
 }
 
 /// Returns the minutes between the previous response and the request of a call.
-fn idle_minutes(setup: &Setup, call: usize) -> Result<f64, &'static str> {
+fn idle_minutes(setup: &ReplaySetup, call: usize) -> Result<f64, &'static str> {
     let conversation = setup.conversation;
     match (conversation.calls[call - 1].time, conversation.requested_at(call)) {
         (Some(before), Some(now)) => Ok((now - before) as f64 / MINUTE as f64),

@@ -2,7 +2,7 @@
 //! newer messages.
 
 use super::layer_runner::LayerRunner;
-use super::{Setup, replay};
+use super::{ReplaySetup, replay};
 use crate::engine::context::Context;
 use crate::engine::journal::Journal;
 use crate::engine::policy::{Policy, preset};
@@ -30,16 +30,16 @@ pub struct Record {
 
 impl Record {
     /// Replays the conversation through the preset `recorded`.
-    pub fn replay(setup: &Setup) -> Option<Self> {
+    pub fn replay(setup: &ReplaySetup) -> Option<Self> {
         let policy = preset("recorded")?.policy(&[]).ok()?;
-        let journal = replay(&Setup { policy: &policy, ..*setup }, &mut super::NoObserver);
+        let journal = replay(&ReplaySetup { policy: &policy, ..*setup }, &mut super::NoObserver);
         Some(Self { policy, journal })
     }
 }
 
 impl RecordedRequests {
     /// Combines the recorded usage with this program's token counts of the replayed recording.
-    pub fn of(setup: &Setup, record: &Record) -> Self {
+    pub fn of(setup: &ReplaySetup, record: &Record) -> Self {
         let calls = &setup.conversation.calls;
         let mut recorded = vec![None; calls.len()];
         let (mut largest, mut scale) = (0, 1.0);

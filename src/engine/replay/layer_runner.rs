@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{CallState, ContextState, Observer, Setup, due::is_due};
+use super::{CallState, ContextState, Observer, ReplaySetup, due::is_due};
 use crate::engine::context::{Cause, Context, MessageSizes};
 use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, Summary, ThresholdCheck, Unanswered};
 use crate::engine::layer::FileKind;
@@ -13,7 +13,7 @@ use crate::util::template::fill;
 
 /// Runs layers and writes the journal.
 pub(super) struct LayerRunner<'a, 'o> {
-    pub setup: &'a Setup<'a>,
+    pub setup: &'a ReplaySetup<'a>,
     pub journal: Journal,
     pub observer: &'o mut dyn Observer,
     /// Number of turns so far.
@@ -40,7 +40,7 @@ pub struct LastSent {
 }
 
 impl<'a, 'o> LayerRunner<'a, 'o> {
-    pub fn new(setup: &'a Setup<'a>, observer: &'o mut dyn Observer) -> Self {
+    pub fn new(setup: &'a ReplaySetup<'a>, observer: &'o mut dyn Observer) -> Self {
         Self {
             setup,
             journal: Journal { overhead: setup.overhead, ..Journal::default() },

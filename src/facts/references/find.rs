@@ -1,7 +1,7 @@
 //! Finds references: compares each use of a fact with what the recorded agent could see at that call.
 
 use crate::facts::extract;
-use crate::transcript::conversation::{BlockId, Conversation, BlockKind, RecordedEdit};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
 use super::lines::LineCache;
 use super::loss::{Loss, Nowhere, cost_to_fetch};

@@ -4,7 +4,7 @@
 //! agent had it from: the summary, a repeated tool call, its own or the user's text, or nothing visible in the context. The last
 //! case is chance, or knowledge that the transcript does not show; it is the share of references that mean nothing.
 
-use crate::transcript::conversation::{BlockId, Conversation, BlockKind};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use super::{FactId, Provenance, References};
 

@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::facts::extract::rule;
-use crate::transcript::conversation::{BlockId, Conversation, BlockKind, Origin};
+use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
 
 use super::steps::HistoryStep;
 use super::{FactId, Rule};

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
 use crate::engine::layer::LayerSpec;
-use crate::engine::layer::dedupe::Key;
+use crate::engine::layer::dedupe::DuplicateKey;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
@@ -95,7 +95,7 @@ impl Pointers<'_, '_> {
             self.emptied.insert(*new);
             if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].spec, self.targets(*old))
             {
-                self.written.insert(*new, (layer, if dedupe.key == Key::Text { text } else { path }));
+                self.written.insert(*new, (layer, if dedupe.key == DuplicateKey::Text { text } else { path }));
             }
         }
     }

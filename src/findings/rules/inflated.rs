@@ -89,7 +89,7 @@ fn steps(replay: &ReplayView) -> BTreeMap<usize, Growth> {
     for event in &replay.journal.events {
         let restores = matches!(replay.policy.layers[event.layer].spec, LayerSpec::Restore(_));
         let is_fold = summarised.contains(&(event.call, event.layer));
-        if let EventKind::Fired { before, after, .. } = event.what
+        if let EventKind::Fired { before, after, .. } = event.kind
             && !restores
             && !is_fold
         {

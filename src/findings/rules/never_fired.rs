@@ -45,7 +45,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 fn detection_of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
     let checks = replay.journal.threshold_checks.iter().filter(|check| check.layer == layer && check.due);
     let acted =
-        replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.what, EventKind::Skipped { .. }));
+        replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.kind, EventKind::Skipped { .. }));
     let ThresholdCheck { size, limit, .. } = checks.max_by_key(|check| check.size)?;
     let overflowed = replay.journal.requests.iter().filter(|request| request.overflowed).count();
     let trigger = trigger(replay, layer)?;

@@ -96,7 +96,7 @@ fn round_to_tenths(number: f64) -> f64 {
 
 /// The layer that wrote each synthetic block, by [`synthetic_index`].
 fn writers(replay: &ReplayView) -> Vec<Option<usize>> {
-    let mut writers = vec![None; replay.journal.made.len()];
+    let mut writers = vec![None; replay.journal.synthetic_blocks.len()];
     for change in replay.journal.requests.iter().flat_map(Request::edits) {
         let Cause::Layer(layer) = change.cause else { continue };
         for block in &change.added {

@@ -60,7 +60,7 @@ fn detection(replay: &ReplayView, last: &Request, request: &Request) -> Option<D
 /// Tokens of a request before the layers for overflows made it smaller.
 fn tokens_before_rescue(replay: &ReplayView, request: &Request) -> u64 {
     let handles_overflow = |layer: usize| replay.policy.layers[layer].when == When::Overflow;
-    let before_rescue = replay.journal.events_at(request.call).iter().find_map(|event| match event.what {
+    let before_rescue = replay.journal.events_at(request.call).iter().find_map(|event| match event.kind {
         EventKind::Fired { before, .. } if handles_overflow(event.layer) => Some(before),
         _ => None,
     });

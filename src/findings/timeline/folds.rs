@@ -26,7 +26,7 @@ pub(in crate::findings) struct Fold {
 pub(in crate::findings) fn folds(replay: &ReplayView) -> Vec<Fold> {
     let mut folds: Vec<Fold> = Vec::new();
     for event in &replay.journal.events {
-        let EventKind::Fired { before, after, .. } = event.what else { continue };
+        let EventKind::Fired { before, after, .. } = event.kind else { continue };
         let restores = folds.last().is_some_and(|fold| fold.call == event.call && runs_after(replay, event.layer, fold.layer));
         if let Some(fold) = folds.last_mut().filter(|_| restores) {
             fold.after = after;

@@ -21,7 +21,7 @@ pub(in crate::findings) fn trigger(replay: &ReplayView, layer: usize) -> Option<
 
 /// Returns the tokens of the request at the time of a threshold check: if the layer acted then, those before it acted.
 fn tokens_at(replay: &ReplayView, check: &ThresholdCheck) -> Option<u64> {
-    let before_action = replay.journal.events_at(check.call).iter().find_map(|event| match event.what {
+    let before_action = replay.journal.events_at(check.call).iter().find_map(|event| match event.kind {
         EventKind::Fired { before, .. } if event.layer == check.layer => Some(before),
         _ => None,
     });

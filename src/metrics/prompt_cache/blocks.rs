@@ -56,7 +56,7 @@ pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<O
             came_with[block.index()] = Some(place);
         }
     }
-    for made in &journal.made {
+    for made in &journal.synthetic_blocks {
         came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
     }
     came_with
@@ -67,7 +67,7 @@ pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<O
 /// replaces.
 pub(crate) fn keys(conversation: &Conversation, policy: &Policy, journal: &Journal) -> Vec<u64> {
     let recorded = 0..conversation.blocks.len() as u64;
-    let made = journal.made.iter().map(|made| made.written.key());
+    let made = journal.synthetic_blocks.iter().map(|made| made.rewritten.key());
     let mut keys: Vec<u64> = recorded.map(|id| xxh3_64(&id.to_le_bytes())).chain(made).collect();
     for change in journal.requests.iter().flat_map(Request::edits) {
         let Change { kind: ChangeKind::Rewrite, cause: Cause::Layer(layer), removed, added, .. } = change else { continue };

@@ -31,7 +31,7 @@ struct Archive {
 impl Archives {
     /// `paths` are the paths of the journal's archives, in order.
     pub fn new(journal: &Journal, paths: Vec<Option<FactId>>, facts: usize) -> Self {
-        let events = journal.events.iter().enumerate().filter(|(_, event)| event.what == EventKind::Wrote);
+        let events = journal.events.iter().enumerate().filter(|(_, event)| event.kind == EventKind::Wrote);
         let archives = events.zip(paths).map(|((at, event), path)| Archive {
             call: event.call,
             layer: journal.events.get(at + 1).map(|next| next.layer),

@@ -63,8 +63,8 @@ impl<'a> VisibleFacts<'a> {
             journal,
             messages_read: 0,
             counts: FactCounts::new(fact_count, references.facts.len()..references.tracked()),
-            facts_of_made: vec![None; journal.made.len()],
-            is_summary: vec![false; journal.made.len()],
+            facts_of_made: vec![None; journal.synthetic_blocks.len()],
+            is_summary: vec![false; journal.synthetic_blocks.len()],
             lost: vec![None; fact_count],
             rules_given: 0,
             replaced_rules: Vec::new(),
@@ -187,7 +187,7 @@ impl<'a> VisibleFacts<'a> {
     fn index_made_block(&mut self, block: BlockId, kind: ChangeKind) {
         let Some(made) = block.index().checked_sub(self.conversation.blocks.len()) else { return };
         if self.facts_of_made[made].is_none() {
-            let block = &self.journal.made[made].written.block;
+            let block = &self.journal.synthetic_blocks[made].rewritten.block;
             self.is_summary[made] = kind == ChangeKind::Replace;
             self.facts_of_made[made] = Some(self.references.in_made(block, self.is_summary[made], &self.paths).into());
         }

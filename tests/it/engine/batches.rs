@@ -51,7 +51,7 @@ fn every_batch_frees_what_it_must() {
             let conversation = generate::conversation(steps, Thinking::Turn);
             for trial in &trials {
                 for event in trial.replay(&conversation, &mut NoObserver).events {
-                    let EventKind::Fired { before, after, .. } = event.what else { continue };
+                    let EventKind::Fired { before, after, .. } = event.kind else { continue };
                     if clears(&trial.policy.layers[event.layer]) {
                         assert!(before >= after + least, "{}: {before} -> {after}", trial.policy.name);
                         fired.set(fired.get() + 1);

@@ -264,7 +264,7 @@ impl Page<'_> {
 
     fn events(&mut self, journal: &Journal) {
         for event in &journal.events {
-            let what = match &event.what {
+            let what = match &event.kind {
                 EventKind::Fired { edits: 1, before, after } => format!("1 edit, {before} -> {after} characters"),
                 EventKind::Fired { edits, before, after } => format!("{edits} edits, {before} -> {after} characters"),
                 EventKind::Wrote => "wrote the transcript".to_owned(),

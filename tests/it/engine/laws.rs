@@ -34,8 +34,9 @@ fn no_layer_sees_the_future() {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);
             for trial in &trials {
                 let [of_whole, of_cut] = [&whole, &cut].map(|conversation| trial.replay(conversation, &mut NoObserver));
-                let wires =
-                    |journal: &Journal| journal.made.iter().map(|made| made.written.block.wire.clone()).collect::<Vec<_>>();
+                let wires = |journal: &Journal| {
+                    journal.synthetic_blocks.iter().map(|made| made.rewritten.block.wire.clone()).collect::<Vec<_>>()
+                };
                 assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
                 let (of_whole, of_cut) = (told(of_whole, whole.blocks.len(), calls), told(of_cut, cut.blocks.len(), calls));
                 assert_eq!(of_whole, of_cut, "{}, {calls} of {} calls", trial.policy.name, steps.len());
@@ -209,7 +210,7 @@ fn views_leave_the_history_alone() {
             let is_state = |layer: usize| !trial.policy.layers[layer].for_request_only();
             let events = |journal: &Journal| {
                 let events = journal.events.iter().filter(|event| is_state(event.layer));
-                events.map(|event| (event.call, event.what.clone())).collect::<Vec<(usize, EventKind)>>()
+                events.map(|event| (event.call, event.kind.clone())).collect::<Vec<(usize, EventKind)>>()
             };
             assert_eq!(events(&with), events(&without), "{}", trial.policy.name);
         }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::policy::preset;
-use recompact::engine::replay::{Observer, Setup, replay};
+use recompact::engine::replay::{Observer, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Fixed;
 use recompact::tokens::block_sizes::Sizes;
@@ -31,7 +31,7 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
     let policy = preset(policy).expect("a preset").policy(&settings).expect("a policy");
     let counter = Meter::of(SizeUnit::Chars);
     let sizes = Sizes::new(conversation, policy.measures().into_iter().chain([counter.measure]));
-    let setup = Setup {
+    let setup = ReplaySetup {
         conversation,
         sizes: &sizes,
         policy: &policy,

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::Policy;
-use recompact::engine::replay::{NoObserver, Setup, replay};
+use recompact::engine::replay::{NoObserver, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer;
 use recompact::facts::references::{Loss, Provenance, References};
@@ -45,7 +45,7 @@ impl<'a> One<'a> {
     }
 
     fn replay(&self, policy: &Policy) -> Journal {
-        let setup = Setup {
+        let setup = ReplaySetup {
             conversation: self.conversation,
             sizes: &self.sizes,
             policy,

@@ -3,7 +3,7 @@
 use recompact::engine::context::Context;
 use recompact::engine::journal::{Journal, Request};
 use recompact::engine::policy::{PRESETS, Policy, preset};
-use recompact::engine::replay::{Observer, Record, RecordedRequests, Setup, replay};
+use recompact::engine::replay::{Observer, Record, RecordedRequests, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::{Fixed, Summarizer};
 use recompact::tokens::block_sizes::Sizes;
@@ -40,7 +40,7 @@ impl Trial {
     pub fn replay(&self, conversation: &Conversation, observer: &mut dyn Observer) -> Journal {
         let measures = self.policy.measures().into_iter().chain([self.counter.measure]).chain(self.also.iter().copied());
         let sizes = Sizes::new(conversation, measures);
-        let setup = Setup {
+        let setup = ReplaySetup {
             conversation,
             sizes: &sizes,
             policy: &self.policy,
@@ -55,7 +55,7 @@ impl Trial {
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
         let record = by_usage.then(|| Record::replay(&setup)).flatten();
         let recorded = record.map(|record| RecordedRequests::of(&setup, &record));
-        replay(&Setup { recorded: recorded.as_ref(), ..setup }, observer)
+        replay(&ReplaySetup { recorded: recorded.as_ref(), ..setup }, observer)
     }
 
     /// What is sent at each call.

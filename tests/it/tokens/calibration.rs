@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::analysis::inspect::Inspection;
 use recompact::analysis::study::TokenCounter;
-use recompact::engine::replay::{NoObserver, Setup, replay};
+use recompact::engine::replay::{NoObserver, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::{Ledger, Prices};
@@ -126,7 +126,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
     let counting = TokenCounter::Recorded.of(conversation);
     let policy = preset_with("recorded", &[]);
     let sizes = counting.sizes(conversation, policy.measures());
-    let setup = Setup {
+    let setup = ReplaySetup {
         conversation,
         sizes: &sizes,
         policy: &policy,
