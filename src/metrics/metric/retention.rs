@@ -7,7 +7,7 @@ const WEIGHT: &str = "kept.weight";
 const BOUND: &str = "kept.bound";
 /// Filled in when all conversations of a study are known.
 pub const CHANCE: &str = "kept.chance";
-const RULES: &str = "retention.rules";
+const RULES: &str = "kept.rules";
 
 /// Columns that a bound also has.
 pub const BOUND_COLUMNS: [&str; 4] = ["kept.hit", "kept.hit_macro", "kept.uses", WEIGHT];
@@ -70,7 +70,7 @@ pub const METRIC: Metric = Metric {
             "share of the user's instructions (never, must, always, only …) given so far that a request contains word for word",
         ),
         Column::estimated(
-            "retention.reread_tokens",
+            "kept.reread_tokens",
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
