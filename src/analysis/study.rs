@@ -58,7 +58,7 @@ pub struct Study {
     pub baseline: usize,
     /// Token counter of the report.
     pub counter: TokenCounter,
-    /// Replaces the context window of the record or the policy.
+    /// Context window in tokens; it and the next two settings replace what the record or the policy says.
     pub window: Option<u64>,
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,

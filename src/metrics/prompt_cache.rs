@@ -180,7 +180,7 @@ impl Simulator<'_> {
         let shared =
             model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail, terms.provider), last_used, oldest);
         let expired = last_used < oldest;
-        let view = RequestView { cache: self, prefixes: &model.prefixes, request, tail, shared };
+        let view = RequestView { simulator: self, prefixes: &model.prefixes, request, tail, shared };
         let [read, read_at_ends] = match &last {
             _ if expired => [0, 0],
             None if is_first => [view.readable_tokens(terms, self.setup.before.warm); 2],
@@ -216,7 +216,7 @@ impl Simulator<'_> {
 
 /// A request and its position in its model's prefixes.
 struct RequestView<'a> {
-    cache: &'a Simulator<'a>,
+    simulator: &'a Simulator<'a>,
     prefixes: &'a Prefixes,
     request: &'a Request,
     /// Blocks after those shared with the model's last request.
@@ -228,7 +228,7 @@ struct RequestView<'a> {
 impl RequestView<'_> {
     /// Returns the tokens read: with breakpoints at the best places, and with breakpoints at the ends of requests only.
     fn reads(&self, terms: &CacheTerms, last: &Previous) -> [u64; 2] {
-        let overhead = self.cache.setup.journal.overhead;
+        let overhead = self.simulator.setup.journal.overhead;
         let read = |blocks: usize, at_least: u64| {
             let prefix = if blocks == 0 { at_least } else { overhead + self.tokens(self.prefixes.size_of(blocks)) };
             self.readable_tokens(terms, prefix)
@@ -237,7 +237,7 @@ impl RequestView<'_> {
         let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
             // The end of the last request is marked again, so the search also begins there.
             let reach = blocks + self.new_blocks(last).count();
-            read(self.prefixes.end_within(self.shared, reach), self.cache.setup.before.stable)
+            read(self.prefixes.end_within(self.shared, reach), self.simulator.setup.before.stable)
         });
         [anywhere, at_ends]
     }
@@ -253,13 +253,13 @@ impl RequestView<'_> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
-        let layer = layer_that_touched(self.cache.setup.policy, self.request, self.prefixes.message_behind(self.shared))?;
-        let Self { cache, request, .. } = self;
-        let size = |block| (cache.setup.size)(block);
+        let layer = layer_that_touched(self.simulator.setup.policy, self.request, self.prefixes.message_behind(self.shared))?;
+        let Self { simulator, request, .. } = self;
+        let size = |block| (simulator.setup.size)(block);
         let new_tokens = self.tokens(self.new_blocks(last).map(size).sum());
         let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
-        let since = cache.setup.conversation.calls[last.call].response;
-        let was_sent = |block: &&BlockId| !cache.blocks.came_since(**block, since);
+        let since = simulator.setup.conversation.calls[last.call].response;
+        let was_sent = |block: &&BlockId| !simulator.blocks.came_since(**block, since);
         let dropped_by_itself = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
         Some(Break {
             layer,
@@ -270,14 +270,14 @@ impl RequestView<'_> {
 
     /// Returns the blocks that entered after the model's last request: its response and later messages.
     fn new_blocks(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
-        let since = self.cache.setup.conversation.calls[last.call].response;
+        let since = self.simulator.setup.conversation.calls[last.call].response;
         let blocks = self.tail.iter().map(|sent| sent.block);
-        blocks.filter(move |block| self.cache.blocks.came_since(*block, since))
+        blocks.filter(move |block| self.simulator.blocks.came_since(*block, since))
     }
 
     /// Converts a size to tokens: divides the tokens of the request by size, because sizes need not be tokens.
     fn tokens(&self, size: u64) -> u64 {
-        let body = self.request.tokens.saturating_sub(self.cache.setup.journal.overhead);
+        let body = self.request.tokens.saturating_sub(self.simulator.setup.journal.overhead);
         let whole = self.prefixes.size_of(self.prefixes.len());
         if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }

@@ -40,7 +40,7 @@ pub const METRIC: Metric = Metric {
         usd(
             "cost.baseline_usd",
             Direction::Neither,
-            "the same cost under the baseline policy (keep-all, which never compacts, or --baseline)",
+            "cost.usd under the baseline policy (keep-all, which never compacts, or --baseline)",
         ),
         Column::estimated(
             "cost.ratio",
@@ -103,7 +103,7 @@ pub const METRIC: Metric = Metric {
             Unit::Tokens,
             Direction::Lower,
             Aggregation::Sum,
-            "tokens written to the cache again after those invalidations: tokens sent before, and tokens that the edits put in",
+            "tokens written to the cache again after cache invalidations: tokens sent before, and tokens that the edits put in",
         ),
         tokens(TOKENS, "cost in tokens at the price of input: the numerator of cost.ratio"),
         tokens(BASELINE_TOKENS, "cost.tokens under the baseline policy: the denominator of cost.ratio"),

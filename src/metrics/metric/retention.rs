@@ -38,7 +38,7 @@ pub const METRIC: Metric = Metric {
             Unit::Share,
             Direction::Lower,
             BY_WEIGHT,
-            "placebo: share of the same uses whose fact another whole session of the study contains by chance",
+            "placebo: share of the uses of kept.hit whose fact another whole session of the study contains by chance",
         ),
         Column::counted(
             "kept.soft",
@@ -89,7 +89,7 @@ pub const METRIC: Metric = Metric {
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "part of kept.hard whose file is named in the request but was written since: reading it again may give the fact",
+            "part of kept.hard whose file is named in the request but was written since, so reading it again may or may not help",
         )
         .in_detail(),
         Column::counted(

@@ -85,10 +85,11 @@ pub(super) fn find_handle(
         return Some(Handle::Fresh);
     }
     let moved = visible.moved_to(id).iter().any(|path| is_visible(*path));
-    match moved || archived {
-        true if handles.iter().all(is_fresh) => Some(Handle::Fresh),
-        copied => (copied || named().next().is_some()).then_some(Handle::Stale),
+    let copied = moved || archived;
+    if copied && handles.iter().all(is_fresh) {
+        return Some(Handle::Fresh);
     }
+    (copied || named().next().is_some()).then_some(Handle::Stale)
 }
 
 /// A visible path or URL.
