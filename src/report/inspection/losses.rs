@@ -41,7 +41,7 @@ pub fn nowhere(inspections: &[Inspection]) -> TableModel {
     let (rows, footnotes) = cut(losses_with_paths(inspections).flat_map(facts).collect(), "fact");
     let headers = vec![ColumnHeader::names("used at"), ColumnHeader::names("kind"), ColumnHeader::prose("fact")];
     TableModel {
-        title: "Facts used after a compaction although no visible text held them".to_owned(),
+        title: "Facts used after a compaction that were not visible".to_owned(),
         subject: String::new(),
         headers,
         rows,

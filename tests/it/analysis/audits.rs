@@ -91,7 +91,7 @@ fn every_damage_is_told() {
         (
             "a transcript is no transcript",
             |f| fs::write(archive(f, 9), "{}\n").expect("written"),
-            &["note transcript_9.jsonl: passed over, not a transcript in a format this program knows"],
+            &["note transcript_9.jsonl: skipped, not a transcript in a known format"],
         ),
     ];
     for (what, damage, expected) in damages {

@@ -136,7 +136,7 @@ fn what_was_not_judged_is_no_pass() {
         (
             "nothing",
             |of| of.replace("recompact.toml", "openai-chat/tasks.json", "openai-chat/*.jsonl"),
-            "recompact.toml:22: suite `service desk`: ../transcripts/openai-chat/*.jsonl: no file has a name like this",
+            "recompact.toml:22: suite `service desk`: ../transcripts/openai-chat/*.jsonl: no file matches",
         ),
         (
             "no calls",

@@ -199,12 +199,12 @@ fn conditions_that_nothing_meets() {
     let policy = folder.path().join("policy.toml");
     let impossible = ["--where", "cost.ratio < 0.01"];
     let said = sweep(&impossible).printed();
-    assert!(said.starts_with("Nothing to recommend: no configuration meets: cost.ratio < 0.01\n"), "{said}");
-    assert!(said.contains("  comes nearest  "), "{said}");
+    assert!(said.starts_with("No recommendation: no configuration meets: cost.ratio < 0.01\n"), "{said}");
+    assert!(said.contains("  nearest  "), "{said}");
     let ran = sweep(&[&impossible[..], &["--save", policy.to_str().expect("a plain path")]].concat());
     assert_eq!((ran.code, policy.exists()), (2, false));
     assert!(
-        ran.stderr.ends_with("policy.toml: nothing was saved, for no configuration meets the conditions\n"),
+        ran.stderr.ends_with("policy.toml: nothing was saved, because no configuration meets the conditions\n"),
         "{}",
         ran.stderr
     );
@@ -224,8 +224,8 @@ fn wrong_use_is_refused_before_anything_is_read() {
         (&["--set", "micro.keep_recent=1,2", "--where", "kept.hard"], "a condition is written `kept.hard <= 0.02`"),
         (&["--set", "micro.keep_recent=1,2", "--where", "kept.hrad < 1"], "--where kept.hrad: there is no such column; did you"),
         (&["--set", "micro.keep_recent=1,2", "--minimize", "costs"], "--minimize costs: there is no such column"),
-        (&["--set", "micro.keep_recent=1,2", "--holdout", "30"], "a share below 1 is needed"),
-        (&["--set", "micro.keep_recent=1,2", "--sample", "0"], "a number from 1 on is needed"),
+        (&["--set", "micro.keep_recent=1,2", "--holdout", "30"], "write a share below 1"),
+        (&["--set", "micro.keep_recent=1,2", "--sample", "0"], "write a number, at least 1"),
         (&["--set", "micro.keep_recent=1,2", "-p", "lcc-s08"], "the policy `lcc-s08` is named twice"),
     ];
     for (more, said) in refused {

@@ -43,12 +43,8 @@ fn files_that_hold_no_conversation() {
     let refused: [(&str, &[u8], &str); 5] = [
         ("a.jsonl", b"", "recompact: a.jsonl: the file is empty\n"),
         ("a.jsonl", b" \n\r\n\t", "recompact: a.jsonl: the file is empty\n"),
-        (
-            "a.bin",
-            b"\x00\x01\xff\xfe",
-            "recompact: a.bin: a binary file, not a transcript in a format this program knows (claude-code,",
-        ),
-        ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a format this program knows (claude-code,"),
+        ("a.bin", b"\x00\x01\xff\xfe", "recompact: a.bin: a binary file, not a transcript in a known format (claude-code,"),
+        ("a.txt", b"Dear diary,\n", "recompact: a.txt: not a transcript in a known format (claude-code,"),
         ("a.jsonl.gz", b"\x1f\x8bno", "recompact: a.jsonl.gz: cannot be decompressed: "),
     ];
     for command in [&["inspect"][..], &["replay", "-p", "lcc-s08"]] {
@@ -159,8 +155,8 @@ fn paths_that_lead_nowhere() {
     assert_refused(&run_with(&[("docs/read.me", b"-")], &["inspect", "docs"]), "recompact: docs: no transcripts (*.jsonl, ");
     assert_refused(&run_with(&[good], &["inspect", "b.jsonl"]), "recompact: b.jsonl: no such file or folder; ");
     assert_refused(&run_with(&[good], &["inspect", "a"]), "recompact: a: no such file or folder; did you mean a.jsonl?\n");
-    assert_refused(&run_with(&[good], &["inspect", "*.csv"]), "recompact: *.csv: no file has a name like this");
-    assert_refused(&run_with(&[("logs/a.json", b"{}")], &["inspect", "logs"]), "logs/a.json: passed over, not a transcript");
+    assert_refused(&run_with(&[good], &["inspect", "*.csv"]), "recompact: *.csv: no file matches");
+    assert_refused(&run_with(&[("logs/a.json", b"{}")], &["inspect", "logs"]), "logs/a.json: skipped, not a transcript");
     // What could be analysed is printed all the same.
     for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
@@ -205,7 +201,7 @@ fn policies_and_settings_that_are_none() {
         (&["-p", "broken.toml"], "recompact: broken.toml:2: "),
         (
             &["-p", "lcc-s8"],
-            "recompact: lcc-s8: neither a TOML file that can be read (No such file or directory (os error 2)) nor a preset; did you mean `lcc-s08`?",
+            "recompact: lcc-s8: neither a readable TOML file (No such file or directory (os error 2)) nor a preset; did you mean `lcc-s08`?",
         ),
         (&["-p", "lcc-s08", "-p", "lcc-s08"], "recompact: the policy `lcc-s08` is named twice\n"),
         (&["-p", "lcc-s08", "--baseline", "best"], "recompact: best: neither a TOML file"),
@@ -257,16 +253,13 @@ fn policies_and_settings_that_are_none() {
 #[test]
 fn options_with_values_that_are_none() {
     let refused: [(&[&str], &str); 12] = [
-        (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
-        (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': a number from 1 on is needed"),
-        (&["--format", "claude"], "there is no such format (known: claude-code, codex, openai-chat, messages)"),
-        (&["--output", "pdf"], "there is no such report (known: table, json, csv, markdown, html, sarif, junit, github)"),
+        (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': write a number, at least 1"),
+        (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': write a number, at least 1"),
+        (&["--format", "claude"], "unknown format (known: claude-code, codex, openai-chat, messages)"),
+        (&["--output", "pdf"], "unknown report (known: table, json, csv, markdown, html, sarif, junit, github)"),
         (&["--summarizer", "gpt"], "recompact: there is no summarizer `gpt` (known: extract, stub, fixed, failing, "),
         (&["--summarizer", "stub:few"], "a number of tokens, not `few`\n"),
-        (
-            &["--max-residual", "nan"],
-            "invalid value 'nan' for '--max-residual <SHARE>': a share is needed, such as 0.15 for 15 %",
-        ),
+        (&["--max-residual", "nan"], "invalid value 'nan' for '--max-residual <SHARE>': write a share, such as 0.15 for 15 %"),
         (&["--overhead", "18446744073709551615"], "18446744073709551615 is not in 0..=4294967295"),
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
         (&["--tokenizer", "recorded+chars/4"], "'--tokenizer <NAME>': needs a meter that counts by itself, without `recorded+`"),
@@ -297,7 +290,7 @@ fn places_that_cannot_be_written_to() {
         (&["--contexts", "a.jsonl"], "recompact: a.jsonl: is read, so it cannot be written too; name another file\n"),
         (
             &["--materialize", "full"],
-            "recompact: --materialize full: the folder is not empty; name a new one, so that nothing in it is written over\n",
+            "recompact: --materialize full: the folder is not empty; name a new one, so that nothing in it is overwritten\n",
         ),
         (&["--materialize", "a.jsonl"], "recompact: --materialize a.jsonl: is a file; name a new folder\n"),
         (&["--materialize", "a.jsonl/b"], "recompact: --materialize a.jsonl/b: "),

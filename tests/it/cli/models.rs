@@ -56,7 +56,7 @@ fn a_cassette_gives_the_same_bytes_and_asks_nobody() {
     let listed = run_in(cassette.path(), ["report", ".", "-o", "json"], b"").json();
     assert_eq!(&listed["spending"], spending);
     let table = run_in(cassette.path(), ["report", "."], b"").printed();
-    assert!(table.contains("Answers of models") && table.contains(MODEL), "{table}");
+    assert!(table.contains("Model calls") && table.contains(MODEL), "{table}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_dry_run_says_what_it_would_ask_and_asks_nobody() {
     let path = cassette.path().join("empty");
     let page = ask(&path, &["--dry-run"]).printed();
     assert!(page.contains("command:wc -c: ") && page.contains(" new calls, 0 on the cassette; ~"), "{page}");
-    assert!(page.contains("the price is not known") && !path.exists());
+    assert!(page.contains("unknown price") && !path.exists());
     let (cassette, _, needed) = all_of_them();
     let page = ask(cassette.path(), &["--dry-run"]).printed();
     assert!(page.contains(&format!("command:wc -c: 0 new calls, {needed} on the cassette; ~0 tokens in")), "{page}");
@@ -136,12 +136,15 @@ fn what_cannot_be_is_refused_before_anything_is_asked() {
     let refused: [(&[&str], &str); 8] = [
         (
             &["--summarizer", "openai:gpt-5.5"],
-            "openai:gpt-5.5: no key: OPENAI_API_KEY is not set; --base-url asks another server",
+            "openai:gpt-5.5: no API key: OPENAI_API_KEY is not set; --base-url uses another server",
         ),
         (&["--summarizer", "openai:"], "write openai:MODEL"),
         (&["--summarizer", "command:cat", "--summarizer", "command:cat"], "the summarizer `command:cat` is named twice"),
         (&["--summarizer", "command:cat", "--max-cost", "1"], "--max-cost: the price of command:cat is not known"),
-        (&["--summarizer", "command:cat", "--baseline", "lcc-s08"], "name one of them: lcc-s08 · command:cat, lcc-s08 · extract"),
+        (
+            &["--summarizer", "command:cat", "--baseline", "lcc-s08"],
+            "name one of its variants: lcc-s08 · command:cat, lcc-s08 · extract",
+        ),
         (&["--summarizer", "command:cat", "--param", "temperature"], "`temperature`: write FIELD=VALUE"),
         (&["--cassette-mode", "replay"], "--cassette <DIR>"),
         (&["--summarizer", "command:cat", "--timeout", "0"], "0 is not in 1.."),
@@ -153,7 +156,7 @@ fn what_cannot_be_is_refused_before_anything_is_asked() {
     }
     let sweep = ["sweep", "codex", "-p", "lcc-s08", "--set", "micro.keep_recent=1..3", "--summarizer", MODEL];
     let ran = run_in(&fixtures(), sweep, b"");
-    assert!(ran.code == 2 && ran.stderr.contains("a sweep asks one summarizer, and no model"), "{}", ran.stderr);
+    assert!(ran.code == 2 && ran.stderr.contains("a sweep takes one summarizer and no model"), "{}", ran.stderr);
     let ran = run_in(&fixtures(), ["report", "codex"], b"");
     assert!(ran.code == 2 && ran.stderr.contains("codex: holds no answers"), "{}", ran.stderr);
 }

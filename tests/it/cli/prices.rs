@@ -84,7 +84,7 @@ fn every_report_of_an_inspection_has_the_price() {
     let csv = usage("csv", "claude-opus-4-6");
     assert!(csv.contains(",recorded_usd,") && csv.contains(",22,66,334886,23280,0,1776,0.35767"), "{csv}");
     let unknown = run(["inspect", "codex", "-o", "table", "--tokenizer", "chars/4"]).printed();
-    assert!(unknown.contains("–: no price is known; --prices names a model or a list\n"), "{unknown}");
+    assert!(unknown.contains("–: no known price; set one with --prices (a model or a price list)\n"), "{unknown}");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn prices_that_are_none() {
         ("broken.toml", "broken.toml:4: "),
         (
             "claude-opus-4-66",
-            "--prices claude-opus-4-66: neither a model whose price is known nor a TOML file that can be read (No such file or \
+            "--prices claude-opus-4-66: neither a model with a known price nor a readable TOML file (No such file or \
              directory (os error 2)); did you mean `claude-opus-4-6`? (known: claude-opus-4-5, ",
         ),
         ("", "--prices : neither a model"),

@@ -55,12 +55,12 @@ fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
     feed(folder, 1, || {
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
         let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
-        assert!(lines.any(|line| line.contains("Ctrl-C again stops at once")));
+        assert!(lines.any(|line| line.contains("Ctrl-C again to stop at once")));
     });
     let mut said = String::new();
     stderr.read_to_string(&mut said).expect("UTF-8");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{said}");
-    assert!(said.ends_with("recompact: stopped: 2 of 3 transcripts are done; --resume goes on\n"), "{said}");
+    assert!(said.ends_with("recompact: stopped: 2 of 3 transcripts are done; --resume continues\n"), "{said}");
     fs::remove_file(folder.join(FILES[1].0)).expect("the pipe");
     make(folder, 1);
 }
@@ -114,14 +114,14 @@ fn what_does_not_fit_is_an_error_that_says_why() {
     let whole = ask(folder.path(), &[]).printed();
     fs::write(folder.path().join("whole.json"), whole).expect("a folder to write to");
     for (more, why) in [
-        (["--resume", "whole.json"].as_slice(), "whole.json: this study came to its end: there is nothing to go on with"),
+        (["--resume", "whole.json"].as_slice(), "whole.json: this study is complete: there is nothing to resume"),
         (
             &["--resume", "stopped.json", "--window", "9000"],
-            "stopped.json: it was begun with --window as it is, not 9000; what is done of it does not fit",
+            "stopped.json: it was started with --window as it is, not 9000, so its results cannot be reused",
         ),
         (
             &["--resume", "stopped.json", "-p", "lcc-s06"],
-            "stopped.json: it was begun with other policies; what is done of it does not fit",
+            "stopped.json: it was started with other policies, so its results cannot be reused",
         ),
         (&["--resume", "none.json"], "none.json: No such file or directory (os error 2)"),
         (&["--resume", "1.jsonl"], "1.jsonl: not JSON: trailing characters at line 2 column 1"),
@@ -150,7 +150,7 @@ fn a_stopped_sweep_goes_on_to_the_same_bytes() {
     assert_eq!(ask(&["--resume", "stopped.json"]).printed(), whole);
     let other = ask(&["--resume", "stopped.json", "--where", "kept.hit > 0"]);
     assert_eq!(
-        (other.code, other.stderr.contains("it was begun with --where none, not kept.hit > 0")),
+        (other.code, other.stderr.contains("it was started with --where none, not kept.hit > 0")),
         (2, true),
         "{}",
         other.stderr

@@ -118,8 +118,11 @@ fn what_github_leaves_out_is_counted() {
     let lines = text("github", &[case("a.jsonl", "pairs", findings)]);
     let begin = |prefix: &str| lines.lines().position(|line| line.starts_with(prefix));
     assert_eq!((begin("::error "), begin("::warning "), begin("::notice ")), (Some(0), Some(11), Some(23)));
-    assert_eq!(lines.lines().last(), Some("GitHub shows 10 of each level a step: 3 more findings stand in this log alone."));
-    assert_eq!(text("github", &[case("a.jsonl", "pairs", Vec::new())]), "Nothing was found in 1 case.\n");
+    assert_eq!(
+        lines.lines().last(),
+        Some("GitHub shows 10 findings of each level per step: 3 more findings are only in this log.")
+    );
+    assert_eq!(text("github", &[case("a.jsonl", "pairs", Vec::new())]), "No findings in 1 case.\n");
 }
 
 /// How many elements of each name there are, in well-formed XML.
@@ -178,7 +181,7 @@ fn what_nobody_looked_for_is_no_pass() {
     let results = study(&["-o", "json"]).printed();
     for report in REPORT_NAMES {
         let refused = |ran: Ran| {
-            let what = format!("recompact: -o {report} shows findings, and none were looked for: `replay --findings` does\n");
+            let what = format!("recompact: -o {report} shows findings, but none were checked; `replay --findings` checks them\n");
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", what.as_str()));
         };
         refused(study(&["-o", report]));
@@ -209,6 +212,6 @@ fn a_level_from_which_on_findings_are_a_failure() {
     let clean = run(["replay", "claude-code", "-p", "keep-all", "--findings", "--fail-on", "note", "--quiet"]);
     assert_eq!((clean.code, clean.stderr.as_str()), (0, ""));
     let unasked = study(&["--fail-on", "error"]);
-    assert_eq!((unasked.code, unasked.stderr.as_str()), (2, "recompact: --fail-on goes by what is found: add --findings\n"));
+    assert_eq!((unasked.code, unasked.stderr.as_str()), (2, "recompact: --fail-on needs findings: add --findings\n"));
     assert!(study(&["--findings", "--fail-on", "bad"]).stderr.contains("(known: error, warning, note)"));
 }

@@ -1,4 +1,4 @@
-//! Tokens by recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
+//! Token counts calibrated on recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
