@@ -13,38 +13,40 @@ use crate::cli::error::Failure;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
 
+/// The heading of these options in `--help`. It is said at each: said once, it would be that of all options behind them, too.
+const HEADING: &str = "Models";
+
 #[derive(Args)]
-#[command(next_help_heading = "Models")]
 pub struct ModelArgs {
     /// Where the model is asked, for all that do not say it themselves (openai:MODEL@URL) [default: its maker's own]
-    #[arg(long, value_name = "URL")]
+    #[arg(help_heading = HEADING, long, value_name = "URL")]
     base_url: Option<String>,
     /// The variable of the environment that holds the key [default: OPENAI_API_KEY, ANTHROPIC_API_KEY]
-    #[arg(long, value_name = "VARIABLE")]
+    #[arg(help_heading = HEADING, long, value_name = "VARIABLE")]
     key_env: Option<String>,
     /// A field of every request beside the question, as JSON or as text: --param temperature=0
-    #[arg(long = "param", value_name = "FIELD=VALUE", value_parser = param)]
+    #[arg(help_heading = HEADING, long = "param", value_name = "FIELD=VALUE", value_parser = param)]
     params: Vec<(String, Value)>,
     /// How many seconds one attempt may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = HEADING, long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// How often a failed attempt is tried again
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(help_heading = HEADING, long, value_name = "N", default_value_t = 5)]
     retries: usize,
     /// How many calls are made at a time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
+    #[arg(help_heading = HEADING, long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     concurrency: usize,
     /// Keep the answers of models in this folder, and take from it those it has
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = HEADING, long, value_name = "DIR")]
     cassette: Option<PathBuf>,
     /// What the cassette is used for
-    #[arg(long, value_enum, default_value_t = Mode::Auto, requires = "cassette")]
+    #[arg(help_heading = HEADING, long, value_enum, default_value_t = Mode::Auto, requires = "cassette")]
     cassette_mode: Mode,
     /// Make no more calls than this; what needs one is left out
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = HEADING, long, value_name = "N")]
     max_calls: Option<u64>,
     /// Make no call that could bring the cost over this
-    #[arg(long, value_name = "USD")]
+    #[arg(help_heading = HEADING, long, value_name = "USD")]
     max_cost: Option<f64>,
     #[arg(skip)]
     limits: OnceLock<Arc<Limits>>,

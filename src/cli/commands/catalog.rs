@@ -13,6 +13,7 @@ use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
 use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, MeterPage, RECORDED};
 use recompact::transcript::format::FORMATS;
+use recompact::util::text;
 
 use crate::cli::error::Failure;
 use crate::cli::output;
@@ -42,7 +43,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "policies", entries: policies },
     Kind {
         name: "layers",
-        entries: || LAYERS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
+        entries: || LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.source), layer_page(kind))).collect(),
     },
     Kind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     Kind { name: "summarizers", entries: summarizers },
@@ -130,11 +131,6 @@ fn layer_page(kind: &LayerKind) -> String {
     let own = if own.is_empty() { "none of its own" } else { &own };
     let settings = filled("Settings:        ", own) + &filled("Of every layer:  ", &COMMON_SETTINGS.join(", "));
     format!("{}\n{settings}", page(kind.source))
-}
-
-fn first_line(page: &str) -> String {
-    let line = page.lines().next().unwrap_or_default();
-    line.split_once(": ").map_or(line, |(_, about)| about).to_owned()
 }
 
 fn policies() -> Vec<Entry> {

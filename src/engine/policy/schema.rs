@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Policy;
 use crate::engine::layer::{LAYERS, LayerKind, LayerSpec};
 use crate::llm::prompt::PROMPTS;
-use crate::util::json_schema;
+use crate::util::{json_schema, text};
 
 /// The settings of every layer that are left out where they are as usual.
 const USUAL: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
@@ -32,7 +32,7 @@ pub fn schema() -> Value {
 fn of_kind(kind: &LayerKind, layer: &Value) -> Value {
     let (act, mut properties) = ((kind.default)(), Map::new());
     let own = layer["oneOf"].as_array().into_iter().flatten().find(|own| own["properties"]["do"]["const"] == kind.name);
-    let about = kind.source.lines().next().unwrap_or_default().trim_start_matches("//! ");
+    let about = text::doc_summary(kind.source);
     properties.insert("id".to_owned(), Value::Null);
     properties.insert("do".to_owned(), Value::Null);
     for settings in [Some(layer), own].into_iter().flatten() {
