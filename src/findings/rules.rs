@@ -30,6 +30,7 @@ mod user_text_survival;
 
 use super::finding::{Finding, Level};
 use super::timeline::{Detection, ReplayView};
+use crate::util::text;
 
 /// A kind of finding.
 pub struct FindingKind {
@@ -57,8 +58,7 @@ impl FindingKind {
 
     /// Returns the one-line summary of what is wrong.
     pub fn about(&self) -> String {
-        let first = self.paragraphs().into_iter().next().unwrap_or_default();
-        first.split_once(": ").map_or(first.clone(), |(_, about)| about.to_owned())
+        text::doc_about(self.source)
     }
 }
 

@@ -6,6 +6,8 @@
 
 pub(crate) mod csr;
 pub(crate) mod json_schema;
+#[cfg(test)]
+pub(crate) mod linear;
 pub mod template;
 pub mod text;
 pub mod toml_span;

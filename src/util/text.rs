@@ -41,6 +41,18 @@ pub fn restore_escapes(json: String) -> String {
     out
 }
 
+/// Returns the first paragraph of the `//!` documentation that a source file begins with, in one line: "`clear`: old results go."
+pub fn doc_summary(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns that paragraph without the name before the colon: "old results go."
+pub fn doc_about(source: &str) -> String {
+    let summary = doc_summary(source);
+    summary.split_once(": ").map_or(summary.clone(), |(_, about)| about.to_owned())
+}
+
 /// Returns the first `chars` characters of a text, or the whole text if it is shorter.
 pub fn head(text: &str, chars: usize) -> &str {
     // A character takes at least one byte.
@@ -138,6 +150,14 @@ mod tests {
         assert_eq!(around(text, part.clone(), 9), "…t größe =…");
         assert_eq!(around(text, part, 3), "…grö…");
         assert_eq!(around("", 0..0, 9), "");
+    }
+
+    #[test]
+    fn doc_summary_is_the_first_paragraph_in_one_line() {
+        let source = "//! `dedupe`: of several copies one stays; the others become a\n//! pointer to it. Cheap.\n//!\n//! More.\nfn x() {}\n";
+        assert_eq!(doc_summary(source), "`dedupe`: of several copies one stays; the others become a pointer to it. Cheap.");
+        assert_eq!(doc_about(source), "of several copies one stays; the others become a pointer to it. Cheap.");
+        assert_eq!((doc_summary("fn x() {}"), doc_about("//! No name.")), (String::new(), "No name.".to_owned()));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
 use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, MeterPage, RECORDED};
 use recompact::transcript::format::FORMATS;
+use recompact::util::text;
 
 use crate::cli::error::Failure;
 use crate::cli::output;
@@ -43,7 +44,7 @@ const KINDS: &[CatalogKind] = &[
     CatalogKind { name: "policies", entries: policies },
     CatalogKind {
         name: "layers",
-        entries: || LAYERS.iter().map(|kind| entry(kind.name, &first_line(&page(kind.source)), layer_page(kind))).collect(),
+        entries: || LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.source), layer_page(kind))).collect(),
     },
     CatalogKind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     CatalogKind { name: "summarizers", entries: summarizers },
@@ -131,11 +132,6 @@ fn layer_page(kind: &LayerKind) -> String {
     let own_settings = if own_settings.is_empty() { "none of its own" } else { &own_settings };
     let settings = wrapped("Settings:        ", own_settings) + &wrapped("Of every layer:  ", &COMMON_SETTINGS.join(", "));
     format!("{}\n{settings}", page(kind.source))
-}
-
-fn first_line(page: &str) -> String {
-    let line = page.lines().next().unwrap_or_default();
-    line.split_once(": ").map_or(line, |(_, about)| about).to_owned()
 }
 
 fn policies() -> Vec<CatalogEntry> {

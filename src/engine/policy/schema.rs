@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Policy;
 use crate::engine::layer::{LAYERS, LayerKind, LayerSpec};
 use crate::llm::prompt::PROMPTS;
-use crate::util::json_schema;
+use crate::util::{json_schema, text};
 
 /// Default values of the settings that every layer has and that serde omits at their default.
 const COMMON_DEFAULTS: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
@@ -33,7 +33,7 @@ pub fn schema() -> Value {
 fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     let (spec, mut properties) = ((kind.default)(), Map::new());
     let own = layer["oneOf"].as_array().into_iter().flatten().find(|own| own["properties"]["do"]["const"] == kind.name);
-    let about = kind.source.lines().next().unwrap_or_default().trim_start_matches("//! ");
+    let about = text::doc_summary(kind.source);
     properties.insert("id".to_owned(), Value::Null);
     properties.insert("do".to_owned(), Value::Null);
     for settings in [Some(layer), own].into_iter().flatten() {

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::program::{rows, run};
+use crate::support::effort;
+use crate::support::program::{rows, run, run_once};
 
 const STUDY: [&str; 14] = [
     "replay",
@@ -23,16 +24,25 @@ const STUDY: [&str; 14] = [
     "--summarizer",
     "stub:500",
 ];
-const OUTPUTS: [&str; 4] = ["json", "csv", "markdown", "table"];
+
+/// The reports to compare: those that scripts and people read most, and all of them in a long run.
+fn outputs() -> &'static [&'static str] {
+    effort::of(&["json", "table"], &["json", "csv", "markdown", "table"])
+}
 
 /// The study, with more arguments.
 fn study(more: &[&str]) -> String {
     run([&STUDY, more].concat()).printed()
 }
 
+/// Its results.
+fn results(more: &[&str]) -> Value {
+    run_once(&[&STUDY[..], &["-o", "json"], more].concat()).json()
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    for output in OUTPUTS {
+    for output in outputs() {
         let one = study(&["-o", output, "--jobs", "1"]);
         assert!(!one.is_empty());
         assert!(one == study(&["-o", output, "--jobs", "8"]), "{output}");
@@ -45,14 +55,14 @@ fn saved_results_give_the_reports_of_the_run() {
     let saved = folder.path().join("results.json");
     let saved = saved.to_str().expect("a plain path");
     assert_eq!(study(&["-o", "json", "--out", saved]), "", "what goes to a file is not printed too");
-    for output in OUTPUTS {
+    for output in outputs() {
         assert!(run(["report", saved, "-o", output]).printed() == study(&["-o", output]), "{output}");
     }
 }
 
 #[test]
 fn results_have_the_promised_form() {
-    let results: Value = serde_json::from_str(&study(&["-o", "json"])).expect("JSON");
+    let results = results(&[]);
     assert_eq!(results["version"], 1);
     let columns = results["columns"].as_array().expect("columns");
     let ids: Vec<&str> = columns.iter().map(|column| column["id"].as_str().expect("an id")).collect();
@@ -80,7 +90,7 @@ fn results_have_the_promised_form() {
 
 #[test]
 fn settings_are_in_the_effective_policy() {
-    let results: Value = serde_json::from_str(&study(&["-o", "json", "--set", "micro.keep_recent=7"])).expect("JSON");
+    let results = results(&["--set", "micro.keep_recent=7"]);
     let policies = results["policies"].as_array().expect("policies");
     let toml = |name: &str| policies.iter().find(|policy| policy["name"] == name).and_then(|policy| policy["toml"].as_str());
     assert!(toml("lcc-s08").is_some_and(|toml| toml.contains("keep_recent = 7")));
@@ -89,7 +99,7 @@ fn settings_are_in_the_effective_policy() {
 
 #[test]
 fn a_baseline_may_be_chosen() {
-    let results: Value = serde_json::from_str(&study(&["-o", "json", "--baseline", "lcc-s08"])).expect("JSON");
+    let results = results(&["--baseline", "lcc-s08"]);
     assert!(rows(&results).filter(|(_, policy, _)| *policy == "lcc-s08").all(|(.., values)| values["tokens.saved"] == 0.0));
 }
 

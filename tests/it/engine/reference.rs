@@ -48,17 +48,17 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
     requests.0
 }
 
-pub fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Option<Vec<(u64, Value)>> {
+pub fn theirs(oracle: &Path, policy: &str, file: &Path, window: &str) -> Vec<(u64, Value)> {
     let mut command = Command::new("python3");
     command.arg(oracle).arg(policy).arg(file).args(["--window-chars", window]);
-    let output = command.stderr(Stdio::inherit()).output().ok()?;
+    let output = command.stderr(Stdio::inherit()).output().expect("python3");
     assert!(output.status.success(), "the oracle failed on {}", file.display());
     let lines = output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     let record = |line: &[u8]| {
         let record: Value = serde_json::from_slice(line).expect("a line of the oracle");
         (record["estimate"].as_u64().expect("an estimate"), record["context"].clone())
     };
-    Some(lines.map(record).collect())
+    lines.map(record).collect()
 }
 
 pub const POLICIES: [(&str, &str); 4] = [
@@ -74,8 +74,9 @@ pub fn refused_over(window: u64) -> [String; 2] {
 }
 
 #[test]
+#[ignore = "needs recordings, the reference implementation beside them, and python3: RECOMPACT_TRANSCRIPTS"]
 fn every_request_equals_the_oracles() {
-    let Some(folder) = transcripts::folder_for_long_runs("anthropic-messages-derived") else { return };
+    let folder = transcripts::folder("anthropic-messages-derived");
     let oracle = folder.join("../../reference/lcc.py");
     let mut compared = 0;
     for file in transcripts::files(&folder, ".blocks.jsonl") {
@@ -89,7 +90,7 @@ fn every_request_equals_the_oracles() {
                     continue;
                 }
                 let place = format!("{preset}, {}, window {window}", file.display());
-                let theirs = theirs(&oracle, version, &file, &window.to_string()).expect("python3 runs the oracle");
+                let theirs = theirs(&oracle, version, &file, &window.to_string());
                 let ours = ours(&reading.conversations[0], preset, &settings);
                 assert_eq!(ours.len(), theirs.len(), "{place}: calls");
                 for (call, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {

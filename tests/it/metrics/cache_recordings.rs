@@ -9,7 +9,7 @@ use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::Provider;
 use recompact::transcript::conversation::{Conversation, MINUTE};
 
-use crate::support::transcripts::{files, folder_for_long_runs, read};
+use crate::support::transcripts::{files, folder, read};
 use crate::support::trial::{Trial, preset_with};
 
 /// How often the request before was read again, and how often it was not.
@@ -38,9 +38,9 @@ struct Caches {
 }
 
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn recorded_caches_live_as_long_as_was_paid_for() {
-    let Some(caches) = caches("claude-code") else { return };
-    let Caches { within, last_minute, beyond, thinking_left, cleared } = caches;
+    let Caches { within, last_minute, beyond, thinking_left, cleared } = caches("claude-code");
     let thinking_left = sum(thinking_left.values());
     assert!(within.missed * 50 < within.read && last_minute.missed == 0, "prefixes died early");
     assert!(beyond.read * 10 < beyond.missed, "prefixes lived on");
@@ -49,9 +49,9 @@ fn recorded_caches_live_as_long_as_was_paid_for() {
 }
 
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn what_thinking_does_to_the_caches_of_openai() {
-    let Some(caches) = caches("codex") else { return };
-    for (model, seen) in caches.thinking_left {
+    for (model, seen) in caches("codex").thinking_left {
         assert_eq!(seen.read > seen.missed, provider(&model).reads_past_thinking, "{model}");
     }
 }
@@ -60,15 +60,15 @@ fn provider(model: &str) -> &'static Provider {
     Prices::built_in().quote(Some(model), None).provider
 }
 
-fn caches(format: &str) -> Option<Caches> {
+fn caches(format: &str) -> Caches {
     let mut caches = Caches::default();
-    for path in files(&folder_for_long_runs(format)?, ".jsonl") {
+    for path in files(&folder(format), ".jsonl") {
         for conversation in &read(&path, format).conversations {
             caches.look_at(conversation);
         }
     }
     println!("{format}: {caches:#?}");
-    Some(caches)
+    caches
 }
 
 fn sum<'a>(all: impl Iterator<Item = &'a Seen>) -> Seen {

@@ -1,7 +1,7 @@
 //! What ccusage says recorded Claude Code sessions cost: every token of every kind, and the money to a millionth of a dollar.
 //!
 //! Its figures for the sessions of this repository and for recordings that are not in it are kept in `ccusage_figures.jsonl`
-//! (ccusage 20.0.24, offline). Where `RECOMPACT_CCUSAGE` names the program, as in CI, it is asked again.
+//! (ccusage 20.0.24, offline). The ignored test asks the program that `RECOMPACT_CCUSAGE` names again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,18 +41,24 @@ impl Figures {
     }
 }
 
-/// The sessions that are at hand, and what is recorded of each.
-fn sessions() -> Vec<(PathBuf, Figures)> {
-    let recordings = transcripts::folder("claude-code");
-    let figures = include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"));
-    let placed = figures.filter_map(|figures: Figures| {
-        let path = match figures.file.strip_prefix("fixtures/") {
-            Some(name) => fixtures().join("claude-code").join(format!("{name}.jsonl")),
-            None => recordings.as_ref()?.join(format!("{}.jsonl", figures.file)),
-        };
-        Some((path, figures))
-    });
-    placed.collect()
+/// The sessions of this repository, and what is recorded of each.
+fn fixture_sessions() -> Vec<(PathBuf, Figures)> {
+    let place = |figures: Figures| {
+        let name = figures.file.strip_prefix("fixtures/")?;
+        Some((fixtures().join("claude-code").join(format!("{name}.jsonl")), figures))
+    };
+    figures().filter_map(place).collect()
+}
+
+/// The recorded sessions, which are not in this repository, and what is recorded of each.
+fn recorded_sessions() -> Vec<(PathBuf, Figures)> {
+    let folder = transcripts::folder("claude-code");
+    let recorded = figures().filter(|figures| !figures.file.starts_with("fixtures/"));
+    recorded.map(|figures| (folder.join(format!("{}.jsonl", figures.file)), figures)).collect()
+}
+
+fn figures() -> impl Iterator<Item = Figures> {
+    include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"))
 }
 
 /// Every call of every branch, once.
@@ -93,18 +99,27 @@ fn theirs(program: &str, path: &Path, file: &str) -> Figures {
 }
 
 #[test]
-fn recorded_sessions_cost_what_ccusage_says() {
-    for (path, figures) in sessions() {
+fn fixtures_cost_what_ccusage_says() {
+    let sessions = fixture_sessions();
+    assert!(sessions.len() >= 2, "{sessions:?}");
+    for (path, figures) in sessions {
         ours(&path, &figures.file).assert_equal(&figures);
     }
 }
 
 #[test]
-fn ccusage_says_it_now() {
-    let Ok(program) = std::env::var("RECOMPACT_CCUSAGE") else {
-        return println!("skipped: RECOMPACT_CCUSAGE names no program");
-    };
-    let sessions = sessions();
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
+fn recorded_sessions_cost_what_ccusage_says() {
+    for (path, figures) in recorded_sessions() {
+        ours(&path, &figures.file).assert_equal(&figures);
+    }
+}
+
+#[test]
+#[ignore = "needs recordings and ccusage: RECOMPACT_TRANSCRIPTS, RECOMPACT_CCUSAGE"]
+fn installed_ccusage_gives_the_kept_figures() {
+    let program = std::env::var("RECOMPACT_CCUSAGE").expect("RECOMPACT_CCUSAGE must name the program ccusage");
+    let sessions = [fixture_sessions(), recorded_sessions()].concat();
     for (path, figures) in &sessions {
         let theirs = theirs(&program, path, &figures.file);
         println!("{}", serde_json::to_string(&theirs).expect("JSON"));
@@ -115,9 +130,10 @@ fn ccusage_says_it_now() {
 
 /// No recording is left out of the table.
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn every_recorded_session_has_figures() {
-    let Some(folder) = transcripts::folder("claude-code") else { return };
-    let listed: Vec<PathBuf> = sessions().into_iter().map(|(path, _)| path).collect();
+    let folder = transcripts::folder("claude-code");
+    let listed: Vec<PathBuf> = recorded_sessions().into_iter().map(|(path, _)| path).collect();
     for path in transcripts::files(&folder, ".jsonl") {
         assert!(listed.contains(&path), "{}", path.display());
     }

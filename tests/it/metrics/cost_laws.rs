@@ -29,7 +29,7 @@ fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUs
 #[test]
 fn a_request_reads_no_more_than_it_sends() {
     let trials = with_overhead();
-    generate::check(6, |steps| {
+    generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (trial, model) in trials.iter().flat_map(|trial| MODELS.map(|model| (trial, model))) {
             let name = format!("{}, {model}", trial.policy.name);
@@ -50,7 +50,7 @@ fn a_request_reads_no_more_than_it_sends() {
 #[test]
 fn every_token_is_paid_once() {
     let trials = with_overhead();
-    generate::check(6, |steps| {
+    generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &trials {
             let (served, cost) = both(trial, &conversation, UNKNOWN);
@@ -87,7 +87,7 @@ fn every_token_is_paid_once() {
 #[test]
 fn the_first_calls_cost_the_same_whatever_follows() {
     let trials = with_overhead();
-    generate::check(5, |steps| {
+    generate::check(2, |steps| {
         let whole = generate::conversation(steps, Thinking::Turn);
         for calls in [steps.len() / 2, steps.len() - 1] {
             let cut = generate::conversation(&steps[..calls], Thinking::Turn);

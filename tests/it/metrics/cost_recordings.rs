@@ -25,12 +25,11 @@ fn named(name: &str, preset: &str, settings: &[&str]) -> Policy {
 const ALIKE: f64 = 0.05;
 
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn the_replayed_record_costs_what_was_billed() {
     for folder in ["claude-code", "codex"] {
         let checks = results(recorded(folder), vec![preset_with("keep-all", &[])]).checks;
-        if checks.is_empty() {
-            continue;
-        }
+        assert!(!checks.is_empty(), "{folder}: no conversation could be checked");
         let (alike, others): (Vec<CheckRow>, Vec<CheckRow>) = checks.into_iter().partition(|check| check.residual.abs() <= ALIKE);
         let all = alike.len() + others.len();
         println!(
@@ -53,6 +52,7 @@ fn the_replayed_record_costs_what_was_billed() {
 const SHOWN: [&str; 6] = ["tokens.saved", "cost.uncached", "cost.ratio", "cost.at_ends", "cache.read", "kept.hit"];
 
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn clearing_pays_in_batches_and_not_at_every_call() {
     let mask = |name: &str, settings: &[&str]| named(name, "observation-mask", settings);
     let batches =
@@ -69,9 +69,6 @@ fn clearing_pays_in_batches_and_not_at_every_call() {
         preset_with("anthropic-clear", &[]),
     ];
     let summary = results(recorded("claude-code"), policies).summary;
-    if summary.is_empty() {
-        return;
-    }
     println!("{:<18} {}", "claude-code folder", SHOWN.map(|column| format!("{column:>13}")).join(" "));
     for of_policy in summary.iter().filter(|of_policy| of_policy.bound_of.is_none()) {
         let values = SHOWN.map(|column| of_policy.values.get(column).map_or("–".to_owned(), |value| format!("{value:.3}")));
@@ -107,6 +104,7 @@ fn has_marks(row: &Row) -> bool {
 }
 
 #[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn every_recording_keeps_the_laws_of_costs() {
     let policies =
         ["keep-all", "lcc-s06", "claude-code", "observation-mask", "sliding-window"].map(|name| preset_with(name, &[]));

@@ -29,7 +29,7 @@ fn clear(keep: usize) -> Trial {
 #[test]
 fn keep_all_keeps_all_and_drop_all_nothing() {
     let (uses, with_uses) = (Cell::new(0), Cell::new(0));
-    planted::check(150, |conversation| {
+    planted::check(38, |conversation| {
         let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
         assert!(kept.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }));
         assert_eq!((kept.rules, kept.reread_tokens(), kept.missed.len()), (kept.rules_held, 0, 0));
@@ -38,13 +38,13 @@ fn keep_all_keeps_all_and_drop_all_nothing() {
         uses.set(uses.get() + references.uses.len());
         with_uses.set(with_uses.get() + usize::from(!references.uses.is_empty()));
     });
-    assert!(uses.get() > 500 && with_uses.get() > 100, "{uses:?} uses in {with_uses:?} of 150 say nothing");
+    assert!(uses.get() > 125 && with_uses.get() > 25, "{uses:?} uses in {with_uses:?} conversations are too few");
 }
 
 #[test]
 fn shares_are_one_together() {
     let trials = trials();
-    planted::check(12, |conversation| {
+    planted::check(3, |conversation| {
         for trial in &trials {
             let (_, kept) = looked_up(conversation, trial);
             let sides = [&kept.by_gap[..], &kept.by_kind, &kept.by_provenance, &kept.by_generation];
@@ -65,7 +65,7 @@ fn shares_are_one_together() {
 fn who_keeps_more_hits_more() {
     let drop = |keep: usize| policy(&format!("do = \"drop\"\nkeep_first = 0\nmax_messages = {keep}"));
     let chains = [(0..6).map(clear).collect::<Vec<_>>(), (2..9).map(drop).collect()];
-    planted::check(40, |conversation| {
+    planted::check(10, |conversation| {
         for chain in &chains {
             let outcomes: Vec<_> = chain.iter().map(|trial| looked_up(conversation, trial).1.outcomes).collect();
             for (less, more) in outcomes.iter().zip(&outcomes[1..]) {
@@ -94,7 +94,7 @@ impl Observer for Slow {
 #[test]
 fn counting_gives_what_reading_every_request_gives() {
     let trials = trials();
-    planted::check(15, |conversation: &Conversation| {
+    planted::check(4, |conversation: &Conversation| {
         for trial in &trials {
             let mut slow = Slow(Vec::new());
             trial.replay(conversation, &mut slow);
@@ -153,7 +153,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
 fn what_is_missed_softly_can_be_had_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
     let soft = Cell::new(0);
-    planted::check(40, |conversation| {
+    planted::check(10, |conversation| {
         for trial in &trials {
             let mut slow = Slow(Vec::new());
             if !trial.replay(conversation, &mut slow).files.is_empty() {
@@ -182,5 +182,5 @@ fn what_is_missed_softly_can_be_had_again() {
             }
         }
     });
-    assert!(soft.get() > 100, "{soft:?} soft misses say nothing");
+    assert!(soft.get() > 25, "{soft:?} soft misses are too few");
 }

@@ -13,7 +13,7 @@ use crate::support::trial::trials;
 #[test]
 fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
     let trials = trials();
-    generate::check(12, |steps| {
+    generate::check(3, |steps| {
         let mut conversation = generate::conversation(steps, Thinking::Turn);
         set_clock(&mut conversation);
         for trial in &trials {

@@ -8,6 +8,7 @@ use recompact::results::saved::{
 };
 use recompact::results::stats::{COVERAGE, MIN_SESSIONS, infer};
 
+use crate::support::effort;
 use crate::support::program::run;
 
 const SENT: ColumnId = ColumnId::Borrowed("sent");
@@ -148,15 +149,12 @@ fn check(spread: f64, sizes: &[usize], studies: u64) {
 
 #[test]
 fn policies_that_are_alike_seldom_differ() {
-    check(AS_RECORDED, &[12, 40], 500);
+    check(AS_RECORDED, &[12, 40], effort::of(100, 500));
 }
 
 #[test]
+#[ignore = "long: run by .ci/run"]
 fn they_seldom_do_in_many_studies() {
-    if std::env::var_os("RECOMPACT_LONG").or(std::env::var_os("CI")).is_none() {
-        println!("skipped: a long run; set RECOMPACT_LONG=1 for it");
-        return;
-    }
     check(AS_RECORDED, &[6, 10, 20, 40, 100], 2_000);
     check(HEAVY, &[12, 40], 1_000);
 }

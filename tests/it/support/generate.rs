@@ -8,8 +8,12 @@ use recompact::transcript::conversation::{
 };
 use serde_json::{Value, json};
 
-/// Checks something of many conversations. What fails is made smaller before it is shown.
+use crate::support::effort;
+
+/// Checks a law for `cases` conversations, and for four times as many in a long run. A failing conversation is made smaller before it is
+/// shown.
 pub fn check(cases: u32, law: impl Fn(&[Step])) {
+    let cases = effort::of(cases, 4 * cases);
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let outcome = runner.run(&prop::collection::vec(step(), 2..14), |steps| {

@@ -1,5 +1,6 @@
 //! What tests share: generators, notations, recordings, and a way to run the program.
 
+pub mod effort;
 pub mod generate;
 pub mod notation;
 pub mod planted;

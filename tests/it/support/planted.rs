@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use recompact::transcript::conversation::Conversation;
 
-use crate::support::notation;
+use crate::support::{effort, notation};
 
 /// How many facts there are to plant.
 const FACTS: usize = 9;
@@ -28,8 +28,10 @@ fn step() -> impl Strategy<Value = Step> {
         .prop_map(|(tool, holds, uses, filler, typed, compacted)| Step { tool, holds, uses, filler, typed, compacted })
 }
 
-/// Checks something of many conversations.
+/// Checks a law for `cases` conversations, and for four times as many in a long run. A failing conversation is made smaller before it is
+/// shown.
 pub fn check(cases: u32, law: impl Fn(&Conversation)) {
+    let cases = effort::of(cases, 4 * cases);
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let outcome = runner.run(&prop::collection::vec(step(), 2..30), |steps| {

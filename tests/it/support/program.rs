@@ -1,14 +1,17 @@
 //! Runs the program as a shell would, in the folder of the fixtures, so that no path of the machine is in what it prints.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::Value;
 
 /// What one run gave.
+#[derive(Debug, Clone)]
 pub struct Ran {
     pub code: i32,
     pub stdout: String,
@@ -23,6 +26,14 @@ pub fn fixtures() -> PathBuf {
 /// Runs `recompact ARGUMENTS…` on the fixtures.
 pub fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
     run_in(&fixtures(), arguments, b"")
+}
+
+/// Like [`run`], but runs the program only once for the same arguments, however many tests ask.
+pub fn run_once(arguments: &[&str]) -> Ran {
+    static RAN: LazyLock<Mutex<HashMap<String, Ran>>> = LazyLock::new(Mutex::default);
+    let key = arguments.join("\0");
+    let mut ran = RAN.lock().unwrap_or_else(PoisonError::into_inner);
+    ran.entry(key).or_insert_with(|| run(arguments)).clone()
 }
 
 /// Runs it in another folder, with this standard input.

@@ -1,4 +1,5 @@
-//! Recorded transcripts that are no part of the project: tests that want them are skipped where they are absent.
+//! Recorded transcripts that are not part of the project. Tests that read them are ignored by default; `cargo test -- --ignored`
+//! runs them, and they fail where the recordings are missing.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -7,24 +8,15 @@ use rayon::prelude::*;
 use recompact::transcript::conversation::{BlockKind, Conversation, Role};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 
-/// The folder of recordings: `$RECOMPACT_TRANSCRIPTS`, else beside the project. `None`, with a printed line, if there is none.
-pub fn folder(name: &str) -> Option<PathBuf> {
+/// The folder of recordings, or a folder in it: `$RECOMPACT_TRANSCRIPTS`, or else `../shared/transcripts`.
+#[track_caller]
+pub fn folder(name: &str) -> PathBuf {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
     let folder = std::env::var_os("RECOMPACT_TRANSCRIPTS").map_or_else(beside, PathBuf::from).join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no recordings in {}", folder.display());
-    None
-}
-
-/// The same for runs of many seconds: only where `RECOMPACT_LONG=1` asks for them, as CI does.
-pub fn folder_for_long_runs(name: &str) -> Option<PathBuf> {
-    if std::env::var_os("RECOMPACT_LONG").or(std::env::var_os("CI")).is_some() {
-        return folder(name);
-    }
-    println!("skipped: a long run; set RECOMPACT_LONG=1 for it");
-    None
+    let help =
+        "RECOMPACT_TRANSCRIPTS must name a folder of recorded sessions with a folder for each format: claude-code, codex, …";
+    assert!(folder.is_dir(), "this test needs recordings, and {} is not a folder: {help}", folder.display());
+    folder
 }
 
 /// One recorded file.
@@ -35,9 +27,9 @@ pub struct Recorded {
     pub reading: Reading,
 }
 
-/// Every file in a format of ours, read once for all long runs.
+/// Every recorded file in a known format, read once for all tests.
 pub static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
-    let Some(folder) = folder_for_long_runs("") else { return Vec::new() };
+    let folder = folder("");
     let read = |file: &PathBuf| {
         let bytes = std::fs::read(file).expect("a readable file");
         let reading = (format::sniff(&bytes)?.read)(&bytes, &ReadOptions::default());
@@ -49,16 +41,22 @@ pub static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     files(&folder, "").par_iter().filter_map(read).collect()
 });
 
-/// Those of one folder.
+/// The recordings of one folder, of which there must be some.
+#[track_caller]
 pub fn recorded(folder: &str) -> impl Iterator<Item = &'static Recorded> {
-    RECORDINGS.iter().filter(move |recorded| recorded.folder == folder)
+    let of_folder = RECORDINGS.iter().filter(move |recorded| recorded.folder == folder);
+    assert!(of_folder.clone().next().is_some(), "there are no recordings in the folder {folder}");
+    of_folder
 }
 
-/// The files of a folder, and below it, whose names end so.
+/// The files in a folder and below it whose names have this ending. There must be some.
+#[track_caller]
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
     let named = all.filter(|entry| entry.file_type().is_file() && entry.path().to_string_lossy().ends_with(ending));
-    named.map(walkdir::DirEntry::into_path).collect()
+    let files: Vec<PathBuf> = named.map(walkdir::DirEntry::into_path).collect();
+    assert!(!files.is_empty(), "no file in {} ends in {ending:?}", folder.display());
+    files
 }
 
 /// Reads a file in the format it looks like, which must be this one.

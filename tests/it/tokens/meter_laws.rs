@@ -8,6 +8,7 @@ use recompact::util::text::{lone_surrogate, stand_in};
 use serde_json::{Value, json};
 use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 
+use crate::support::effort;
 use crate::tokens::message_sizes::size;
 
 /// Text in which unlike things stand side by side: words, quotes, slashes, white space and characters that need escapes.
@@ -204,10 +205,11 @@ fn long_runs_are_counted_not_refused() {
 
 #[test]
 fn a_text_of_50_mb_is_counted() {
-    let text = "It's 5 o'clock.\n".repeat(50_000_000 / 16);
-    assert_eq!(SizeUnit::PyRepr.text(&text), 2 + 17 * 3_125_000);
-    assert_eq!(SizeUnit::JsJson.text(&text), 2 + 17 * 3_125_000);
-    assert_eq!(SizeUnit::Bytes.text(&text), 50_000_000);
-    // Tests run unoptimised: a tenth of it will do for tokens.
-    assert_eq!(SizeUnit::O200k.text(&text[..5_000_000]), 312_500 * SizeUnit::O200k.text("It's 5 o'clock.\n"));
+    let bytes = effort::of(5_000_000, 50_000_000);
+    let text = "It's 5 o'clock.\n".repeat(bytes / 16);
+    assert_eq!(SizeUnit::PyRepr.text(&text), 2 + 17 * (bytes as u64 / 16));
+    assert_eq!(SizeUnit::JsJson.text(&text), 2 + 17 * (bytes as u64 / 16));
+    assert_eq!(SizeUnit::Bytes.text(&text), bytes as u64);
+    // Tests run unoptimised: a tenth is enough for tokens.
+    assert_eq!(SizeUnit::O200k.text(&text[..bytes / 10]), (bytes as u64 / 160) * SizeUnit::O200k.text("It's 5 o'clock.\n"));
 }

@@ -119,18 +119,11 @@ fn findings() -> String {
 fn layers() -> String {
     let rows = LAYERS.iter().map(|kind| {
         let settings: Vec<_> = (kind.default)().settings().iter().map(|setting| code(setting)).collect();
-        [code(kind.name), first_paragraph(kind.source), settings.join(", ")]
+        [code(kind.name), recompact::util::text::doc_about(kind.source), settings.join(", ")]
     });
     let common: Vec<_> = COMMON_SETTINGS.iter().map(|setting| code(setting)).collect();
     let head = ["layer", "what it does", "its own settings"];
     format!("{}\nEvery layer has the settings {}.\n", table(head, rows), common.join(", "))
-}
-
-/// The first paragraph of the page that a source begins with, without the name before its colon.
-fn first_paragraph(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//! "));
-    let paragraph = lines.collect::<Vec<_>>().join(" ");
-    paragraph.split_once(": ").map_or(paragraph.clone(), |(_, about)| about.to_owned())
 }
 
 fn meters() -> String {

@@ -1,6 +1,7 @@
 //! Programs that answer, and those that do not.
 #![cfg(unix)]
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use recompact::llm::client::{AskError, Question};
@@ -8,8 +9,11 @@ use recompact::llm::client::{AskError, Question};
 use super::{Asks, KEY, question};
 
 fn ask(command: &str, question: &Question) -> Result<String, AskError> {
-    let asks =
-        Asks { written: format!("command:{command}"), timeout: Duration::from_millis(1500), retries: 0, ..Asks::default() };
+    ask_within(Duration::from_secs(60), command, question)
+}
+
+fn ask_within(timeout: Duration, command: &str, question: &Question) -> Result<String, AskError> {
+    let asks = Asks { written: format!("command:{command}"), timeout, retries: 0, ..Asks::default() };
     asks.model().expect("a model").ask(question).map(|answer| answer.text)
 }
 
@@ -58,17 +62,26 @@ fn failures_say_what_the_program_said_last() {
     assert_eq!(too_long, Err(AskError::TooLong("Error: prompt is too long: 9 > 8".to_owned())));
 }
 
+/// The last command leaves a process behind that waits for the file `go` and then writes the file `trace`.
 #[test]
-fn who_is_too_late_is_ended_with_all_it_started() {
+fn command_timeout_kills_process_group() {
     let folder = tempfile::tempdir().expect("a folder");
-    let trace = folder.path().join("trace");
-    for command in ["sleep 60", "cat | sleep 60 | cat", "exec >&-; sleep 60", "(sleep 3; touch TRACE) & sleep 60"] {
-        let began = Instant::now();
-        let command = command.replace("TRACE", trace.to_str().expect("a plain path"));
-        let said = ask(&command, &question(1)).unwrap_err().to_string();
-        assert!(said.contains("no answer within 1.5 s; --timeout allows more"), "{command}: {said}");
-        assert!(began.elapsed() < Duration::from_secs(10), "{command}: {:?}", began.elapsed());
+    let [go, trace] = ["go", "trace"].map(|name| folder.path().join(name));
+    let waits = format!("while [ ! -e '{}' ]; do sleep 0.02; done; touch '{}'", go.display(), trace.display());
+    let late = format!("({waits}) & sleep 90");
+    thread::scope(|scope| {
+        for command in ["sleep 90", "cat | sleep 90 | cat", "exec >&-; sleep 90", &late] {
+            scope.spawn(move || {
+                let began = Instant::now();
+                let said = ask_within(Duration::from_millis(500), command, &question(1)).unwrap_err().to_string();
+                assert!(said.contains("no answer within 0.5 s; --timeout allows more"), "{command}: {said}");
+                assert!(began.elapsed() < Duration::from_secs(60), "{command}: {:?}", began.elapsed());
+            });
+        }
+    });
+    std::fs::write(go, "").expect("a folder to write to");
+    for _ in 0..40 {
+        thread::sleep(Duration::from_millis(20));
+        assert!(!trace.exists(), "a process of the command goes on");
     }
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(!trace.exists(), "nothing of it goes on");
 }

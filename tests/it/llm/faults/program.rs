@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
 
 use tempfile::TempDir;
 
@@ -90,14 +91,21 @@ fn faults_that_stay_end_the_study_with_advice() {
         (Act::Stall(std::time::Duration::from_secs(3)), "openai", &["no answer within 1 s; --timeout allows more"]),
         (status(200, "{\"id\": 1}"), "openai", &["its answer has no choices[0]"]),
     ];
-    for (act, protocol, words) in cases {
+    let check = |act: Act, protocol: &str, words: &[&str]| {
+        let timeout = if matches!(act, Act::Stall(_)) { "1" } else { "60" };
         let server = Server::start(move |_| act.clone());
         let study = Study::new();
-        let ran = study.replay(&at(&server, protocol), &["--timeout", "1"]);
+        let ran = study.replay(&at(&server, protocol), &["--timeout", timeout]);
         assert_fails(&ran, words);
         assert!(ran.stderr.contains(&format!("{protocol}:m: http://127.0.0.1:")), "{}", ran.stderr);
         assert_eq!((study.answers(), study.summaries()), (0, None));
-    }
+    };
+    // Most of their time is waiting for the next attempt.
+    thread::scope(|scope| {
+        for (act, protocol, words) in cases {
+            scope.spawn(move || check(act, protocol, words));
+        }
+    });
     let ran = Study::new().replay(&format!("openai:m@http://{}/v1", nowhere()), &["--retries", "0"]);
     assert_fails(&ran, &["the server is not reachable"]);
 }
