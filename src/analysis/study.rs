@@ -66,7 +66,8 @@ pub struct Study {
     pub writers: Vec<Writer>,
     /// How many of the worst hard misses are listed for each policy.
     pub misses: usize,
-    /// Whether the upper bound of what could be kept is computed too; long sessions take a while.
+    /// Whether the upper bound of what could be kept is computed too, which takes the cargo feature `exact`; long sessions take
+    /// a while.
     pub exact: bool,
     pub prices: Prices,
     /// Prices every call as this model's, whatever the record says.

@@ -43,7 +43,8 @@ pub struct Replay {
     findings: bool,
     #[command(flatten)]
     fail_on: FailOn,
-    /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions
+    /// Also find the upper bound of what could have been kept, by linear programming: slow on long sessions. The solver is not
+    /// built in unless the program is built with `cargo install --path . --features exact`
     #[arg(long)]
     exact: bool,
     /// Write the exact request of every call there, one JSON object a line
@@ -67,6 +68,10 @@ impl Replay {
         self.present.needs_findings(self.findings)?;
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on goes by what is found: add --findings".to_owned()));
+        }
+        if self.exact && !cfg!(feature = "exact") {
+            let build = "cargo install --path . --features exact";
+            return Err(Failure::Usage(format!("this recompact was built without the solver that --exact needs; build it with `{build}`")));
         }
         if let Some(limits) = self.studied.writers().limits() {
             self.transcripts.work_with_models(limits);

@@ -23,7 +23,8 @@ pub struct Bounds {
     pub clairvoyant: Held,
     /// Weight of the uses it hits.
     pub weight: f64,
-    /// No one can keep more: by linear programming, where it was asked for and the solver found it.
+    /// No one can keep more: by linear programming, where it was asked for, the cargo feature `exact` is on and the solver found
+    /// it.
     pub upper: Option<f64>,
 }
 

@@ -9,10 +9,18 @@ use std::sync::Arc;
 use crate::util::csr::Rows;
 
 mod greedy;
+#[cfg(feature = "exact")]
 mod upper;
 
 pub use greedy::greedy;
+#[cfg(feature = "exact")]
 pub use upper::upper;
+
+/// Without the cargo feature `exact` there is no solver, and no bound is found.
+#[cfg(not(feature = "exact"))]
+pub fn upper(_: &Problem) -> Option<f64> {
+    None
+}
 
 /// Parts of a token by which the sum of what is held may exceed a budget: a block's lines add up to their block but for
 /// rounding.

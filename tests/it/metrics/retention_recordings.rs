@@ -159,6 +159,7 @@ fn what_is_recent_is_used_more_than_what_is_drawn() {
 const SOLVED: std::ops::RangeInclusive<usize> = 20..=250;
 
 #[test]
+#[cfg_attr(not(feature = "exact"), ignore = "the feature `exact` has the solver")]
 fn nobody_keeps_more_than_the_upper_bound() {
     let policies = [clear(3), clear(10), window(10), window(20), window(40)];
     let of_folders = FOLDERS.into_iter().flat_map(recorded).flat_map(|recorded| &recorded.reading.conversations);
