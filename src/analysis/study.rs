@@ -66,7 +66,7 @@ pub struct Study {
     pub writers: Vec<NamedSummarizer>,
     /// Number of the worst hard misses listed for each policy.
     pub misses: usize,
-    /// Whether to compute the upper bound of retention too; this is slow on long sessions.
+    /// Whether to compute the upper bound of retention too. Needs the cargo feature `exact`; slow on long sessions.
     pub exact: bool,
     pub prices: Prices,
     /// Prices every call as this model, whatever the record says.

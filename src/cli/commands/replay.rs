@@ -72,6 +72,12 @@ impl Replay {
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
         }
+        if self.exact && !cfg!(feature = "exact") {
+            let build = "cargo install --path . --features exact";
+            return Err(Failure::Usage(format!(
+                "this program was built without the solver that --exact needs; build it with `{build}`"
+            )));
+        }
         if let Some(limits) = self.study_args.summarizers().limits() {
             self.transcripts.work_with_models(limits);
         }

@@ -23,7 +23,8 @@ pub struct Bounds {
     pub clairvoyant: Selection,
     /// Weight of the uses that it hits.
     pub weight: f64,
-    /// Upper bound by linear programming that no selection can exceed; `None` if not asked for or if the solver failed.
+    /// Upper bound by linear programming that no selection can exceed; `None` if not asked for, without the cargo
+    /// feature `exact`, or if the solver failed.
     pub upper: Option<f64>,
 }
 

@@ -10,10 +10,18 @@ use std::sync::Arc;
 use crate::util::csr::Rows;
 
 mod greedy;
+#[cfg(feature = "exact")]
 mod upper;
 
 pub use greedy::greedy;
+#[cfg(feature = "exact")]
 pub use upper::upper;
+
+/// Without the cargo feature `exact` there is no solver, so no bound.
+#[cfg(not(feature = "exact"))]
+pub fn upper(_: &Instance) -> Option<f64> {
+    None
+}
 
 /// Tokens by which the sum of the held items may exceed a budget: the lines of a block add up to their block except for
 /// rounding.

