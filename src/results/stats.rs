@@ -37,7 +37,7 @@ pub const FEW_SESSIONS: usize = 40;
 
 /// Actual coverage of intervals with nominal 95 %, as `(sessions, coverage of totals, coverage of differences)`.
 ///
-/// Measured on 2,000 simulated studies for each row (`RECOMPACT_LONG=1 cargo test certainty`). Their sessions differ in size as
+/// Measured on 2,000 simulated studies for each row (`RECOMPACT_LONG=1 cargo test inference -- --include-ignored --nocapture`). Their sessions differ in size as
 /// recorded sessions do, and larger sessions save more. Intervals are too narrow for two reasons: percentiles of few sessions are too
 /// close together, and most studies lack the rare long sessions that dominate a total. Those dominate a difference less.
 pub const COVERAGE: [(usize, f64, f64); 5] =

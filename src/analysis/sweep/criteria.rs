@@ -24,7 +24,7 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Builds criteria from minimised and maximised columns, in the given order. Without any, uses [`DEFAULT_OBJECTIVES`]:
+    /// Builds criteria from minimised and maximised columns, in the given order. Without any, uses the default objectives:
     /// cost, facts in context, user instructions.
     ///
     /// # Errors

@@ -20,7 +20,7 @@
 //! preserve_tools = ["read_file"]  # keep the results of these tools; default: none
 //! protect_unseen = false          # keep results that the model has not answered yet; default false
 //! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
+//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
 //! clear_at_least = "10k"          # clear only if this many tokens go at once; default 0
 //! clear_inputs = true             # also clear the inputs of the calls; default false
 //! # Replaces a result; {tool} is the name of its tool. Default: "[Old tool result content cleared]".

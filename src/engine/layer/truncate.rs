@@ -19,7 +19,7 @@
 //! tools = []                      # cut only results of these tools; default: of all tools
 //! preserve_tools = []             # keep the results of these tools; default: none
 //! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # how to read content that is a list: "text" (default), "skip", "count", "repr"
+//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
 //!
 //! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.

@@ -19,7 +19,7 @@ pub struct Family {
 ///
 /// The rates are fitted to 1,957 calls of all recorded Claude Code sessions together (Opus 4.5 and 4.6, Sonnet 4.5, a few of
 /// Haiku 4.5). The spread applies the rates of all other sessions to each session.
-/// `RECOMPACT_LONG=1 cargo test calibration -- --nocapture` prints both. Models differ less from each other than sessions do
+/// `cargo test calibration -- --ignored --nocapture` prints both. Models differ less from each other than sessions do
 /// (tool results: 0.348, 0.353, 0.338). Newer models may have different rates.
 pub const FAMILIES: &[Family] = &[Family {
     name: "claude",

@@ -166,7 +166,7 @@ fn what_is_no_file_is_a_note() {
     fs::set_permissions(beside("closed.jsonl"), fs::Permissions::from_mode(0o0)).expect("closed");
     // Permissions do not bind root.
     let note = match fs::read(beside("closed.jsonl")) {
-        Ok(_) => "note closed.jsonl: passed over, not a transcript in a format this program knows",
+        Ok(_) => "note closed.jsonl: skipped, not a transcript in a known format",
         Err(_) => "note closed.jsonl: no permission to read it",
     };
     assert!(told(&audited(&folder)).contains(&note.to_owned()));

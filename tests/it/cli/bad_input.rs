@@ -207,7 +207,7 @@ fn policies_and_settings_that_are_none() {
             "recompact: lcc-s8: neither a readable TOML file (No such file or directory (os error 2)) nor a preset; did you mean `lcc-s08`?",
         ),
         (&["-p", "lcc-s08", "-p", "lcc-s08"], "recompact: the policy `lcc-s08` is named twice\n"),
-        (&["-p", "lcc-s08", "--baseline", "best"], "recompact: best: neither a TOML file"),
+        (&["-p", "lcc-s08", "--baseline", "best"], "recompact: best: neither a readable TOML file"),
         (
             &["-p", "lcc-s08", "--set", "mikro.keep_recent=5"],
             "recompact: --set mikro.keep_recent=5: no policy here has a layer `mikro`; did you mean `micro`?",

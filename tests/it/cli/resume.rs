@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::effort;
 use crate::support::program::{Ran, fixtures, run_in};
 
 const ASKED: [&str; 10] = ["replay", "1.jsonl", "2.jsonl", "3.jsonl", "-p", "lcc-s08", "--tokenizer", "chars/4", "-o", "json"];
@@ -22,7 +23,7 @@ fn ask(folder: &Path, more: &[&str]) -> Ran {
 /// The first lines of a fixture: enough calls for a study, few enough for many runs.
 fn bytes_of(fixture: &str) -> Vec<u8> {
     let text = fs::read_to_string(fixtures().join(fixture)).expect("a fixture");
-    text.split_inclusive('\n').take(60).collect::<String>().into_bytes()
+    text.split_inclusive('\n').take(effort::of(60, usize::MAX)).collect::<String>().into_bytes()
 }
 
 fn make(folder: &Path, at: usize) {

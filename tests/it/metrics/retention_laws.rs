@@ -14,8 +14,8 @@ use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 use recompact::transcript::tool_access;
 
 use crate::metrics::retention_page::looked_up;
-use crate::support::planted;
 use crate::support::trial::{Trial, preset_with, trials};
+use crate::support::{effort, planted};
 
 fn policy(layer: &str) -> Trial {
     let toml = format!("name = \"p\"\n[[layer]]\nid = \"l\"\n{layer}");
@@ -38,7 +38,10 @@ fn keep_all_keeps_all_and_drop_all_nothing() {
         uses.set(uses.get() + references.uses.len());
         with_uses.set(with_uses.get() + usize::from(!references.uses.is_empty()));
     });
-    assert!(uses.get() > 125 && with_uses.get() > 25, "{uses:?} uses in {with_uses:?} conversations are too few");
+    assert!(
+        uses.get() > effort::of(125, 500) && with_uses.get() > effort::of(25, 100),
+        "{uses:?} uses in {with_uses:?} conversations are too few"
+    );
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
 fn what_is_missed_softly_can_be_had_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
     let soft = Cell::new(0);
-    planted::check(10, |conversation| {
+    planted::check(40, |conversation| {
         for trial in &trials {
             let mut slow = Slow(Vec::new());
             if !trial.replay(conversation, &mut slow).files.is_empty() {
@@ -182,5 +185,5 @@ fn what_is_missed_softly_can_be_had_again() {
             }
         }
     });
-    assert!(soft.get() > 25, "{soft:?} soft misses are too few");
+    assert!(soft.get() > effort::of(25, 100), "{soft:?} soft misses are too few");
 }
