@@ -47,8 +47,7 @@ pub struct FindingKind {
 impl FindingKind {
     /// Returns the page as Markdown: the leading `//!` lines of the source, unchanged.
     pub fn page(&self) -> String {
-        let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
-        lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+        text::doc_lines(self.source).flat_map(|line| [line, "\n"]).collect()
     }
 
     /// Returns the paragraphs of the page, each on one line.

@@ -41,9 +41,15 @@ pub fn restore_escapes(json: String) -> String {
     out
 }
 
+/// Returns the lines of the `//!` documentation that a source file begins with, without their marks.
+pub fn doc_lines(source: &str) -> impl Iterator<Item = &str> {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line))
+}
+
 /// Returns the first paragraph of the `//!` documentation that a source file begins with, in one line: "`clear`: old results go."
 pub fn doc_summary(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+    let lines = doc_lines(source).map(str::trim);
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

@@ -109,9 +109,8 @@ fn meter(page: &MeterPage) -> CatalogEntry {
 
 /// Returns the manual page at the start of a source file: its `//!` lines, paragraphs rewrapped, examples unchanged.
 fn page(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let (mut page, mut paragraph, mut example) = (String::new(), String::new(), false);
-    for line in lines.map(|line| line.strip_prefix(' ').unwrap_or(line)) {
+    for line in text::doc_lines(source) {
         let fence = line.starts_with("```");
         if !(example || fence || line.is_empty()) {
             paragraph += &format!("{line} ");
