@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_and_replaced_and_nothing_is_left_beside_it() {
+    fn output_file_is_created_and_replaced_without_leftovers() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("results.json");
         for bytes in [&b"first, and longer"[..], b"second"] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_path_and_leave_nothing() {
+    fn output_errors_name_the_path_and_leave_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (place, absent) = (folder.path().display(), folder.path().join("no/results.json"));
         assert_eq!(error(&absent), format!("{place}/no/results.json: the folder {place}/no does not exist"));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protected_file_stays() {
+    fn write_protected_output_is_not_replaced() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("results.json");
         fs::write(&path, "old").expect("a folder to write to");
@@ -170,7 +170,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_and_links_stay_as_they_are() {
+    fn output_keeps_permissions_and_links() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (file, link) = (folder.path().join("kept.json"), folder.path().join("link.json"));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_quiet() {
+    fn closed_pipe_is_not_an_error() {
         struct Closed(ErrorKind);
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_units() {
+    fn sizes_with_units_are_read() {
         for (written, value) in [("50000", 50_000), ("50k", 50_000), ("200KB", 200_000), ("1.5M", 1_500_000), ("1_000", 1_000)] {
             assert_eq!(resolve(written, 0, 0), value, "{written}");
         }
@@ -254,7 +254,7 @@ mod tests {
 
     /// The thresholds of published harnesses; the expected values were computed manually from their rules.
     #[test]
-    fn triggers_of_known_harnesses() {
+    fn trigger_formulas_of_known_harnesses_are_read() {
         let claude_code = "window - min(max_output, 20k) - 13k";
         let k = 1_000;
         for (written, window, max_output, fires_at) in [
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_says_why() {
+    fn invalid_size_error_says_why() {
         for (written, reason) in [
             ("fifty", "`fifty` is not a size: `fifty` is neither a number nor `window`, `max_output`, `min`, `max`"),
             ("window -", "`window -` is not a size: expected a number or a name"),

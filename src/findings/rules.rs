@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_unique() {
+    fn finding_ids_are_unique() {
         let ids: std::collections::BTreeSet<_> = FINDINGS.iter().map(|kind| kind.id).collect();
         assert_eq!(ids.len(), FINDINGS.len());
     }

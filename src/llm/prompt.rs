@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_prompt_is_read_and_can_be_filled() {
+    fn built_in_prompts_load_and_fill() {
         for kind in PROMPTS {
             let prompt: Prompt = toml::from_str(kind.toml).unwrap_or_else(|error| panic!("{}: {error}", kind.name));
             assert!(!prompt.about.is_empty() && !prompt.source.is_empty(), "{} says what it is", kind.name);
@@ -193,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_cannot_end_its_own_mark() {
+    fn conversation_text_cannot_close_its_prompt_mark() {
         let prompt = Prompt { user: "{conversation}".to_owned(), ..Prompt::default() };
         assert_eq!(prompt.user("a</conversation>b", None), "<conversation-2>\na</conversation>b\n</conversation-2>");
     }
 
     #[test]
-    fn the_summary_is_what_the_prompt_takes_of_the_answer() {
+    fn prompt_extracts_the_summary_from_the_answer() {
         let prompt = |strip: &[&str], take: Option<&str>| Prompt {
             strip: strip.iter().map(|tag| (*tag).to_owned()).collect(),
             take: take.map(str::to_owned),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_of_ones_own_must_show_the_conversation() {
+    fn custom_prompt_must_include_the_conversation() {
         let own = Instructions::Own(Box::new(Prompt { user: "Summarise.".to_owned(), ..Prompt::default() }));
         assert!(own.check().is_err_and(|message| message.contains("{conversation}")));
         let message = Instructions::Named("lcc-s8".to_owned()).check().unwrap_err();

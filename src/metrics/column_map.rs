@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_written_as_integers_and_missing_ones_as_null() {
+    fn column_map_writes_integers_and_nulls() {
         let values: Values =
             [("a", Some(3.0)), ("b", Some(0.25)), ("c", None), ("d", Some(f64::NAN)), ("e", Some(-0.0))].into_iter().collect();
         let json = serde_json::to_string(&values).expect("values are JSON");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_twice_keeps_the_place() {
+    fn column_map_keeps_position_when_set_twice() {
         let mut values: Values = [("a", Some(1.0)), ("b", None)].into_iter().collect();
         values.set("a", Some(2.0));
         assert_eq!(values.ids().collect::<Vec<_>>(), ["a", "b"]);

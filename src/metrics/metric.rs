@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_unique() {
+    fn metric_column_ids_are_unique() {
         let columns = columns();
         let ids: std::collections::BTreeSet<_> = columns.iter().map(|column| &column.id).collect();
         assert_eq!(ids.len(), columns.len());

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_holds_in_its_period() {
+    fn price_applies_within_its_period() {
         let list = Prices::built_in();
         for (time, expected) in [
             (Some("1999-01-01T00:00:00Z"), 2.0),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn large_requests_cost_more() {
+    fn large_requests_use_the_higher_price() {
         let sonnet = Prices::built_in().quote(Some("claude-sonnet-4-5-20250929"), None);
         let sums = [200_000, 200_001].map(|tokens| (sonnet.at(tokens).input, sonnet.at(tokens).cache_write_1h));
         assert_eq!(sums, [(3.0, 6.0), (6.0, 12.0)]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_model_has_ratios() {
+    fn unknown_model_has_price_ratios() {
         let list = Prices::built_in();
         for (model, provider, write) in [
             (Some("claude-3-5-sonnet-20241022"), "anthropic", (1.25, 2.0)),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn where_writing_is_free_it_costs_what_input_does() {
+    fn free_cache_writes_cost_the_input_price() {
         let gpt = Prices::built_in().quote(Some("gpt-5.5"), None);
         assert_eq!((gpt.price.cache_write_5m, gpt.price.cache_write_1h), (5.0, 5.0));
         let gemini = Prices::built_in().quote(Some("gemini-3.1-pro"), None);

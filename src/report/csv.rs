@@ -40,7 +40,7 @@ pub fn text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn formulas_are_texts() {
+    fn csv_escapes_formulas() {
         for (name, written) in [("=1+1", "'=1+1"), ("-p", "'-p"), ("@SUM", "'@SUM"), ("'a", "''a"), ("\t=x", r"\u{9}=x")] {
             assert_eq!(super::text(name), written);
         }

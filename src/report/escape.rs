@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_sees_no_controls() {
+    fn escape_removes_terminal_controls() {
         assert_eq!(terminal("\u{1b}[2Jgone\r\n\u{9b}31m"), r"\u{1b}[2Jgone\u{d}\u{a}\u{9b}31m");
         assert_eq!(terminal("cod\u{202e}nosj.\u{2066}a\u{200b}b"), r"cod\u{202e}nosj.\u{2066}a\u{200b}b");
         assert_eq!(terminal("a\u{0}b\u{b}\u{fffe}"), r"a\u{0}b\u{b}\u{fffe}");
@@ -90,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_cannot_be_left() {
+    fn escape_keeps_text_inside_a_markdown_cell() {
         assert_eq!(markdown("a|b`c\n| d"), r"`a\u{7c}b\u{60}c\u{a}\u{7c} d`");
         assert_eq!(markdown("@someone <img src=x> [a](b)"), "`@someone <img src=x> [a](b)`");
         assert_eq!(markdown(""), "");
     }
 
     #[test]
-    fn a_tag_cannot_begin() {
+    fn escape_prevents_html_tags() {
         assert_eq!(html("<b>\"&amp;'\u{202e}\u{1b}[0m\n"), r"&lt;b&gt;&quot;&amp;amp;&#39;\u{202e}\u{1b}[0m\u{a}");
         assert_eq!(html_lines("a = \"<\"\r\nb\u{2028}\n"), "a = &quot;&lt;&quot;\nb\\u{2028}");
         assert_eq!(html("größe 大きさ 😀"), "größe 大きさ 😀");

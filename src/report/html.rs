@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_lines_stand_out_from_what_is_behind_them() {
+    fn html_colours_have_enough_contrast() {
         let assert_contrast = |front: &str, back: &str, least: f64| {
             for (a, b) in luminances(front).into_iter().zip(luminances(back)) {
                 let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
@@ -293,7 +293,7 @@ mod tests {
 
     /// A script that inserts texts as markup would undo the escaping done here.
     #[test]
-    fn the_script_writes_no_markup() {
+    fn html_script_writes_no_markup() {
         for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "http:", "</script"] {
             assert!(!super::JS.replace("http://www.w3.org/2000/svg", "").contains(word), "{word}");
         }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_unit_has_its_form() {
+    fn every_unit_is_formatted() {
         let cases = [
             (Unit::Tokens, 1_234_567.0, "1,234,567"),
             (Unit::Tokens, -12_345.0, "-12,345"),

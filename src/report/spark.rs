@@ -20,7 +20,7 @@ pub fn line_to(values: &[u64], width: usize, max: u64) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_largest_is_the_tallest() {
+    fn sparkline_scales_to_the_largest_value() {
         assert_eq!(super::line(&[0, 1, 2, 3, 4, 5, 6, 7], 8), "▁▂▃▄▅▆▇█");
         assert_eq!(super::line(&[0, 0, 0, 7, 7, 7], 2), "▁█");
         assert_eq!((super::line(&[], 5).as_str(), super::line(&[0], 5).as_str()), ("", "▁"));

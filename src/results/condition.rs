@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_comparison_is_read_and_written() {
+    fn condition_operators_round_trip() {
         for (written, plain, meets, fails) in [
             ("kept.hard <= 0.02", "kept.hard <= 0.02", 0.02, 0.021),
             ("kept.hard<=2%", "kept.hard <= 2%", 0.02, 0.021),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_says_why() {
+    fn invalid_condition_error_says_why() {
         for (written, what) in [
             ("kept.hard", "`kept.hard`: a condition is written `kept.hard <= 0.02`"),
             ("<= 3", "`<= 3`: a condition is written `kept.hard <= 0.02`"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn headroom_is_what_is_left() {
+    fn condition_headroom_is_the_signed_distance() {
         let headroom = |written: &str, value: f64| written.parse::<Condition>().expect(written).headroom(value);
         assert_eq!(
             (headroom("a <= 5", 3.0), headroom("a < 5", 6.0), headroom("a >= 5", 6.0), headroom("a > 5", 3.0)),

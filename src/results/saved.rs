@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_totalled_in_its_own_way() {
+    fn summary_totals_each_column_by_its_aggregation() {
         let rows = [
             row("a", "p", [Some(100.0), Some(50.0), Some(0.5), Some(40.0), Some(11.0), Some(1.0)]),
             row("b", "p", [Some(300.0), Some(50.0), Some(0.8), Some(70.0), Some(14.0), Some(0.2)]),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_stand_below_their_policy() {
+    fn bounds_follow_their_policy() {
         let none = [None; 6];
         let bound = |policy: &str, name: &str| row("a", policy, none).bound(name, Values::default());
         // There is a bound of `r`, which has no row, and a policy that is named like a bound.
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn saved_results_round_trip() {
         let rows = vec![row("a.jsonl", "p", [Some(4.0), Some(1.0), Some(0.75), None, Some(1.0), Some(0.5)])];
         let results = Results {
             version: VERSION,
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_into_the_order_of_the_columns() {
+    fn saved_values_are_read_in_column_order() {
         let json = r#"{"version": 1, "extra": {}, "columns": [
             {"id": "a", "unit": "count", "better": "lower", "about": ""}, {"id": "b", "unit": "usd", "better": "higher", "about": ""}],
             "rows": [{"transcript": "t", "conversation": "main", "policy": "p", "values": {"b": 2, "a": 1}}], "summary": []}"#;
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_wrong_and_where() {
+    fn saved_results_errors_name_problem_and_place() {
         let error = |json: &str| Results::from_json(json).expect_err("not results").to_string();
         assert_eq!(error("{\n  oops"), "not JSON: key must be a string at line 2 column 3");
         assert_eq!(error(r#"{"version":1"#), "not JSON: EOF while parsing an object at line 1 column 12");

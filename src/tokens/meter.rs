@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn text_measures_count_what_the_model_reads() {
+    fn text_meters_count_what_the_model_reads() {
         let read = |wire| {
             let block = block(wire);
             [SizeUnit::Chars, SizeUnit::Bytes, SizeUnit::Utf16].map(|measure| measure.block(&block, false))
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn written_measures_count_braces_and_keys() {
+    fn serialized_meters_count_braces_and_keys() {
         let text = block(json!({"type": "text", "text": "it's"}));
         assert_eq!(SizeUnit::PyRepr.block(&text, true), r#""it's""#.len() as u64);
         assert_eq!(SizeUnit::PyRepr.block(&text, false), r#"{'type': 'text', 'text': "it's"}"#.len() as u64);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn half_surrogate_pairs_count_as_where_they_came_from() {
+    fn lone_surrogates_are_measured_as_in_their_source() {
         let half = crate::util::text::stand_in(0xD83D).expect("a surrogate").to_string();
         assert_eq!([SizeUnit::Chars, SizeUnit::Bytes, SizeUnit::Utf16].map(|measure| measure.text(&half)), [1, 3, 1]);
         assert_eq!(SizeUnit::O200k.text(&half), SizeUnit::O200k.text("\u{fffd}"));

@@ -60,7 +60,7 @@ mod tests {
     use super::Rows;
 
     #[test]
-    fn items_are_grouped_and_keep_their_order() {
+    fn csr_groups_items_in_order() {
         let rows = Rows::new(4, &[(2, 'a'), (0, 'b'), (2, 'c')]);
         let numbers = Rows::new(1, &[(0, 3), (0, 5)]);
         assert_eq!([0..3, 3..4, 4..5, 4..6, 6..9].map(|range| numbers.has_in(0, range)), [false, true, false, true, false]);

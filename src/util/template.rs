@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holes_are_filled_once() {
+    fn template_holes_are_filled_once() {
         assert_eq!(fill("[{tool}: {n} of {n}]", &[("tool", "{n}"), ("n", "3")]), "[{n}: 3 of 3]");
         assert_eq!(fill("{unknown} { {n", &[("n", "3")]), "{unknown} { {n");
     }

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stand_in_knows_its_surrogate() {
+    fn stand_in_maps_back_to_its_surrogate() {
         for unit in [0xD800, 0xD83D, 0xDFFF] {
             assert_eq!(stand_in(unit).and_then(lone_surrogate), Some(unit));
         }
@@ -136,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn escapes_come_back() {
+    fn restore_escapes_writes_surrogate_escapes() {
         let held = format!("{{\"a\":\"x{}y\"}}", stand_in(0xDC00).expect("a surrogate"));
         assert_eq!(restore_escapes(held), r#"{"a":"x\udc00y"}"#);
     }
 
     #[test]
-    fn lines_are_filled_below_their_beginning() {
+    fn wrap_indents_following_lines() {
         assert_eq!(wrap("- ", "one two  three", 9), "- one two\n  three\n");
         assert_eq!(wrap("", "unbreakable a", 4), "unbreakable\na\n");
     }
 
     #[test]
-    fn a_part_is_shown_with_what_is_around_it() {
+    fn around_shows_a_part_with_context() {
         let text = "first\n  let größe = pool;\nlast\n";
         let at = text.find("größe").expect("it is there");
         let part = at..at + "größe".len();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_cut_on_characters() {
+    fn head_and_tail_cut_between_characters() {
         assert_eq!((head("aé😀z", 3), tail("aé😀z", 2)), ("aé😀", "😀z"));
         assert_eq!((head("ab", 9), tail("ab", 9), tail("ab", 0)), ("ab", "ab", ""));
     }

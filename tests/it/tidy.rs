@@ -28,7 +28,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn every_format_has_fixtures_that_are_told_to_be_its_own() {
+fn every_format_recognises_its_own_fixtures() {
     for format in FORMATS {
         let folder = fixtures().join(format.name);
         let files = transcripts::files(&folder, "");
@@ -41,7 +41,7 @@ fn every_format_has_fixtures_that_are_told_to_be_its_own() {
 }
 
 #[test]
-fn everything_is_in_the_catalog_and_has_a_page() {
+fn catalog_lists_everything_with_a_page() {
     let list = Prices::built_in();
     let kinds: [(&str, Vec<&str>); 12] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
@@ -84,7 +84,7 @@ fn everything_is_in_the_catalog_and_has_a_page() {
 
 /// Every example of a layer's page is a layer.
 #[test]
-fn examples_in_the_pages_are_policies() {
+fn examples_in_layer_pages_are_valid_policies() {
     for kind in LAYERS {
         let page = run(["catalog", "layers", kind.name]).printed();
         let examples: Vec<&str> = page.split("```").skip(1).step_by(2).filter_map(|part| part.strip_prefix("toml")).collect();
@@ -101,7 +101,7 @@ fn examples_in_the_pages_are_policies() {
 }
 
 #[test]
-fn sources_are_short_and_finished() {
+fn source_files_are_short_and_have_no_todo() {
     for (path, text) in sources() {
         let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
         let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_counts_where_its_harness_puts_it() {
+    fn markers_count_only_where_a_harness_puts_them() {
         let result = |text: &str| serde_json::json!({"type": "tool_result", "tool_use_id": "a", "content": text});
         let in_result = |text: &str| systems(result(text), Origin::Tool);
         assert_eq!(in_result("[Previous: used bash]"), ["learn-claude-code s06"]);

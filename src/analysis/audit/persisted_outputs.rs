@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_is_held_against_its_file() {
+    fn persisted_marker_is_compared_with_its_file() {
         let long = "y".repeat(2_000);
         let long: &'static str = long.leak();
         let files = tree(&[

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_told_by_their_kind() {
+    fn secrets_are_reported_by_kind() {
         // The secrets are put together here, so that no scanner reports this file as a leak.
         let body = "q7Lk2vXzR9mTb4WcY8nHs3JfDp6GaKe5UtV1";
         let long = format!("{body}{body}{body}");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_are_no_secrets() {
+    fn placeholders_are_not_secrets() {
         for text in [
             "grep -r 'BEGIN PRIVATE KEY' .",
             "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_quote_of_a_secret_is_hidden() {
+    fn secrets_quoted_in_other_findings_are_hidden() {
         let mut search = SecretSearch::default();
         search.scan("redis://cache:Tq8-vene7@redis.internal", |_| Place { line: 1, call: None, block: "file" });
         let data = serde_json::json!({"fact": "Tq8-vene7", "part": "8-vene7", "calls": 3, "facts": ["a cache:Tq8-vene7"]});
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn one_secret_is_told_once_with_its_places() {
+    fn one_secret_is_reported_once_with_all_places() {
         let mut search = SecretSearch::default();
         for line in [3, 9] {
             search.scan("redis://cache:Tq8-vene7@redis.internal", |_| Place { line, call: None, block: "file" });

@@ -169,7 +169,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_what_was_listed() {
+    fn tree_resolves_paths_to_listed_files() {
         let tree = tree(&[("a/out/1.txt", ""), ("b/out/1.txt", ""), ("b/2.txt", ""), ("etc/passwd", "")]);
         let index = Index::new(&tree);
         let find = |path: &str| match index.find(path, "runs/b/.transcripts/t.jsonl") {
@@ -196,7 +196,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_another_agent_keeps_is_not_taken_for_ones_own() {
+    fn tree_does_not_mix_files_of_agents() {
         let tree =
             tree(&[("a/.transcripts/1.jsonl", ""), ("a/out/x.txt", ""), ("b/.transcripts/2.jsonl", ""), ("all/y.txt", "")]);
         let index = Index::new(&tree);

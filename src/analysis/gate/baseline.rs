@@ -119,7 +119,7 @@ mod tests {
     use crate::metrics::column_map::ColumnMap;
 
     #[test]
-    fn values_are_sorted_and_come_back_to_the_last_bit() {
+    fn baseline_values_round_trip_exactly() {
         let values = |value| [("b", Some(value)), ("a", None)].into_iter().collect::<Values>();
         let third = 1.0 / 3.0;
         let one = TranscriptValues { transcript: "t.jsonl".to_owned(), values: values(0.1 + 0.2), adds: ColumnMap::default() };
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told() {
+    fn baseline_of_another_version_is_refused() {
         let other = Baseline::parse(r#"{"version": 2, "values": []}"#).expect_err("another version").to_string();
         assert!(other.starts_with("a baseline of version 2"), "{other}");
         assert!(Baseline::parse("[]").expect_err("no baseline").to_string().starts_with("not a baseline that"));

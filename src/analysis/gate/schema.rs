@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_and_settings_are_completed() {
+    fn suite_schema_completes_columns_and_settings() {
         let schema = schema();
         let suite = &schema["properties"]["suite"]["items"];
         assert_eq!((&schema["additionalProperties"], &suite["additionalProperties"]), (&false.into(), &false.into()));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn half_are_hits_as_far_as_possible() {
+    fn half_of_the_questions_are_hits_if_possible() {
         let cases = [
             ("hhhmmm", 6, "p/a:hhhmmm"),
             ("hhhmmm", 4, "p/a:hhmm"),
@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn sessions_take_turns_and_their_best_requests_come_first() {
+    fn questions_alternate_sessions_and_prefer_best_requests() {
         let spots = [("p", "a", "hm"), ("p", "a", "hhmm"), ("p", "b", "hm"), ("p", "b", "hhmm")];
         assert_eq!(chosen(&spots, 8), "p/a:hhmm p/b:hhmm");
         assert_eq!(chosen(&spots, 12), "p/a:hm p/a:hhmm p/b:hm p/b:hhmm");
     }
 
     #[test]
-    fn policies_share_the_questions() {
+    fn questions_are_divided_among_policies() {
         let spots = [("p", "a", "hhmm"), ("q", "a", "hhmm"), ("q", "b", "hhmm")];
         let asked = |questions: usize| {
             let spots = chosen(&spots, questions);

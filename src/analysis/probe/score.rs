@@ -110,7 +110,7 @@ mod tests {
     /// The first case step by step: with counts of 20, 5, 10 and 15, 35 of 50 agree. Chance gives .5 · .6 + .5 · .4 = .5, so kappa is .4,
     /// and phi is (20 · 15 − 5 · 10) ÷ √(25 · 25 · 30 · 20).
     #[test]
-    fn agreement_by_hand() {
+    fn agreement_equals_hand_computed_values() {
         let rounded = |value: Option<f64>| value.map(|value| (value * 1e6).round() / 1e6);
         let cases = [
             (table(20.0, 5.0, 10.0, 15.0), Some(0.7), Some(0.408248), Some(0.4)),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_of_drawn_sessions_where_there_are_enough() {
+    fn probe_intervals_need_enough_sessions() {
         let sessions = |number: usize| vec![table(3.0, 1.0, 1.0, 3.0); number];
         assert_eq!(Agreement::of(&sessions(5), 1).share, Estimate { value: Some(0.75), interval: None });
         assert_eq!(Agreement::of(&sessions(6), 1).share, Estimate { value: Some(0.75), interval: Some([0.75, 0.75]) });

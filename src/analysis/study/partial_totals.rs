@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tally_is_of_all_policies_and_columns() {
+    fn partial_totals_cover_all_policies_and_columns() {
         let totals = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
         let row = || vec![None, Some(Accumulator { over: 1.0, under: 2.0 })];
         assert!(totals(vec![row(), row(), row()]).fits(3, 2) && totals(vec![]).fits(3, 2));

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_is_the_product_and_the_policy_as_it_is_comes_first() {
+    fn grid_is_the_product_with_the_unchanged_policy_first() {
         let (candidates, points) = made(&[SMALL], &["micro.keep_recent=2..3", "auto.threshold=40k,50k"], None).expect("a grid");
         // The fourth point, 3 and 50k, equals the original policy.
         let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2+", "2 50k"), ("small-3", "3 40k")];
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn each_policy_has_the_parameters_that_fit_it() {
+    fn candidates_have_only_parameters_of_their_policy() {
         let set = ["micro.keep_recent=1,2", "auto.threshold=1k..3k:1k", "micro.min_chars=0"];
         let (candidates, points) = made(&[SMALL, OTHER], &set, None).expect("two spaces");
         assert_eq!(points.len(), 6 + 2);
@@ -200,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_the_same_is_tried_once() {
+    fn equivalent_candidates_are_tried_once() {
         let (candidates, points) = made(&[SMALL], &["micro.enabled=true,false", "micro.keep_recent=1..5"], None).expect("a grid");
         assert_eq!((points.len(), candidates.len()), (10, 1 + 4 + 1), "without the layer its setting is nothing");
     }
 
     #[test]
-    fn a_sample_is_shared_out_evenly() {
+    fn sample_is_divided_evenly_among_policies() {
         let set = ["micro.keep_recent=1..3", "auto.threshold=1..1000000"];
         let (_, points) = made(&[SMALL, OTHER], &set, Some(40)).expect("a sample");
         let count = |space: usize| points.iter().filter(|point| point.space == space).count();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_setting_and_the_value() {
+    fn candidate_errors_name_setting_and_value() {
         let set = |set: &str| error(&[SMALL], &[set], None);
         assert!(set("micro.keep_recent=1,many").starts_with("--set micro.keep_recent=many: layer `micro`: "));
         assert!(set("micro.keep_recnt=1,2").starts_with("--set micro.keep_recnt=1: layer `micro`: `clear` has no setting"));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_bound_is_not_for_others() {
+    fn candidate_may_not_have_the_name_of_a_bound() {
         let message = error(&[&OTHER.replace("other", "keep-all")], &["micro.keep_recent=1,2"], None);
         assert_eq!(message, "p.toml: `keep-all` is the name of a bound: a policy that does something else needs another name");
         let copied = preset("keep-all").expect("a preset").toml;
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_not_given_again() {
+    fn candidate_names_are_unique() {
         let taken = OTHER.replace("other", "small-1");
         let (candidates, _) = made(&[SMALL, &taken], &["micro.keep_recent=1,2"], None).expect("two spaces");
         let names: BTreeSet<&str> = candidates.iter().map(|candidate| candidate.policy.name.as_str()).collect();

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_replaces_what_is_usual() {
+    fn given_objectives_replace_the_defaults() {
         let ids =
             |criteria: &Criteria| criteria.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
         assert_eq!(ids(&criteria(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_missed_together() {
+    fn missed_conditions_add_their_distances() {
         let criteria = criteria(&["cost.ratio"], &[], &["kept.hard <= 0.02", "cost.ratio < 1"]).expect("criteria");
         let mut totals = vec![None; criteria.columns.len()];
         totals[0] = Some(0.9);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_option() {
+    fn criteria_errors_name_the_option() {
         let error = |criteria: Result<Criteria, SweepError>| criteria.expect_err("wrong").to_string();
         assert!(
             error(criteria(&["cost.ration"], &[], &[]))

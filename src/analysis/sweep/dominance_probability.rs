@@ -57,7 +57,7 @@ mod tests {
     /// Six sessions, equal for both candidates except one, in which `b` keeps more at the same price. `b` dominates `a`
     /// unless a resample leaves that session out, which (5/6)⁶ = 33.5 % of resamples do.
     #[test]
-    fn a_share_that_can_be_counted() {
+    fn dominance_probability_equals_a_count() {
         let ratio = |id: &'static str| {
             Column::counted(
                 id,

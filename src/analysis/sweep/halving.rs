@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quarter_then_half_then_all() {
+    fn halving_uses_a_quarter_then_half_then_all_sessions() {
         for (sessions, halves, expected) in [
             (16, true, &[4, 8, 16][..]),
             (30, true, &[8, 15, 30]),
@@ -81,7 +81,7 @@ mod tests {
     /// A line of 20 whose ends stay, two that are dominated, and one that misses a condition although it is best in every
     /// loss.
     #[test]
-    fn the_better_half_by_hand() {
+    fn halving_keeps_the_better_half() {
         let ranking = |losses: [f64; 2], missed_by| Ranking { losses: losses.to_vec(), missed_by };
         let line = (0..17).map(|x| ranking([f64::from(x), f64::from(16 - x)], 0.0));
         let mut rankings: Vec<Ranking> = line.collect();

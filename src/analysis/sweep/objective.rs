@@ -62,7 +62,7 @@ mod tests {
     use crate::metrics::column::Aggregation;
 
     #[test]
-    fn a_hundredth_of_what() {
+    fn epsilon_is_a_hundredth_of_the_unit_or_scale() {
         let column = |unit| Column::counted("a", unit, Direction::Lower, Aggregation::Sum, "");
         let smallest = |unit, better| epsilon(&column(unit), better, [Some(50.0), None, Some(200.0)].into_iter());
         assert_eq!(smallest(Unit::Ratio, Direction::Lower), 0.01);
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_is_worst() {
+    fn missing_value_has_the_worst_loss() {
         assert_eq!((loss(Direction::Lower, Some(2.0)), loss(Direction::Higher, Some(2.0))), (2.0, -2.0));
         assert!(loss(Direction::Higher, None) > loss(Direction::Higher, Some(-1e300)));
     }
 
     #[test]
-    fn the_distance_is_in_steps_that_count() {
+    fn condition_distance_is_measured_in_steps() {
         let share = Column::counted("kept.hard", Unit::Share, Direction::Lower, Aggregation::Sum, "");
         let tokens = Column::counted("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "");
         let by = |written: &str, column: &Column, value: Option<f64>| missed_by(&written.parse().expect(written), column, value);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_ranges_are_written_back_as_a_person_would() {
+    fn parameter_lists_and_ranges_round_trip() {
         for (written, expected) in [
             ("5", &["5"][..]),
             ("1..4", &["1", "2", "3", "4"]),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_millions_costs_nothing() {
+    fn parameter_range_of_millions_is_not_expanded() {
         let huge: Values = "1..9000000000000".parse().expect("a range");
         assert_eq!((huge.count(), huge.at(4_999_999).as_str()), (9_000_000_000_000, "5000000"));
         assert_eq!(huge.telling(), [0, 8_999_999_999_999]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_values_says_why() {
+    fn invalid_parameter_values_say_why() {
         for (written, what) in [
             ("micro.keep_recent", "`micro.keep_recent`: write LAYER.FIELD=VALUES"),
             ("a.b=", "a.b: a value is missing; several are written `1,2,3`, `1..10` or `20k..120k:20k`"),

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_front_that_was_drawn_by_hand() {
+    fn pareto_front_equals_hand_drawn_example() {
         assert_eq!(ranks(&paper()), [0, 0, 0, 1, 2, 0, 0]);
         assert_eq!(front(&paper(), &[0.0, 0.0]), [0, 1, 2, 5, 6]);
         assert_eq!(front(&paper(), &[0.01, 0.01]), [1, 2, 6]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn domination_is_by_more_than_the_tolerance() {
+    fn domination_needs_more_than_the_tolerance() {
         let near = [0.01, 0.01];
         assert!(dominates(&[0.70, 0.10], &[0.80, 0.20], &near));
         assert!(!dominates(&[0.70, 0.10], &[0.70, 0.11], &near), "a difference that does not count");
@@ -139,7 +139,7 @@ mod tests {
 
     /// On paper: of four points on a line, the two inner ones have both neighbours at two thirds of the range in each loss.
     #[test]
-    fn crowding_as_it_was_published() {
+    fn crowding_distance_equals_published_example() {
         let line: Vec<Vec<f64>> = (0..4).map(|x| vec![f64::from(x), f64::from(3 - x)]).collect();
         let distances = crowding(&line, &[0, 1, 2, 3]);
         assert!((distances[1] - 4.0 / 3.0).abs() < 1e-12 && (distances[2] - 4.0 / 3.0).abs() < 1e-12);
@@ -173,12 +173,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_are_those_of_peeling(losses in points(3)) {
+        fn pareto_ranks_equal_peeling(losses in points(3)) {
             prop_assert_eq!(ranks(&losses), peeled(&losses));
         }
 
         #[test]
-        fn a_front_is_undominated_and_covers_all(losses in points(3), epsilon in 0.0..1.0_f64) {
+        fn pareto_front_is_undominated_and_covers_all(losses in points(3), epsilon in 0.0..1.0_f64) {
             let epsilons = [epsilon; 3];
             let front = front(&losses, &epsilons);
             for member in &front {
@@ -190,7 +190,7 @@ mod tests {
         }
 
         #[test]
-        fn with_two_losses_no_member_covers_another(losses in points(2), epsilon in 0.0..1.0_f64) {
+        fn front_members_do_not_cover_each_other_with_two_losses(losses in points(2), epsilon in 0.0..1.0_f64) {
             let epsilons = [epsilon; 2];
             let front = front(&losses, &epsilons);
             for (one, other) in front.iter().flat_map(|one| front.iter().map(move |other| (one, other))) {

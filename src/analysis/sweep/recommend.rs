@@ -94,7 +94,7 @@ mod tests {
 
     /// Ranges: cost .50 to 1.0, hit .60 to 1.0. Shortfalls: a 0 and 1; b .2 and .5; c .4 and .25; d 1 and 0.
     #[test]
-    fn the_compromise_by_hand() {
+    fn recommended_compromise_equals_hand_computation() {
         let objectives = [objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)];
         let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
         let (best, why) = minimax_choice(&objectives, &members).expect("a front");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_to_the_smaller_sum_and_then_to_the_earlier() {
+    fn recommendation_ties_prefer_smaller_sum_then_earlier() {
         let objectives = ["a", "b", "c"].map(|column| objective(column, Direction::Lower));
         let member = |policy, totals: [f64; 3]| FrontMember { policy, totals: totals.map(Some).to_vec() };
         let members = [
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_objective_and_one_member_and_no_value() {
+    fn recommendation_handles_single_objective_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
         let member = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
         assert_eq!(minimax_choice(&objectives, &[member(Some(2.0)), member(Some(1.0)), member(None)]).map(|(at, _)| at), Some(1));

@@ -77,7 +77,7 @@ mod tests {
 
     /// y = 10·a + b over a 2 × 2 grid: 0, 1, 10, 11. Variance 25.25, of which a explains 25 and b 0.25.
     #[test]
-    fn shares_of_a_sum_by_hand() {
+    fn sensitivity_shares_equal_hand_computation() {
         let y = |a: usize, b: usize| (10 * a + b) as f64;
         let points = [(0, 0), (0, 1), (1, 0), (1, 1)];
         let by_a: Vec<_> = points.map(|(a, b)| (a, y(a, b))).to_vec();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_different_sizes_and_nothing_to_explain() {
+    fn sensitivity_handles_unequal_groups_and_no_variance() {
         // Means 1 (twice) and 4: all variance is between groups.
         assert_eq!(first_order(&[(0, 1.0), (0, 1.0), (2, 4.0)]), Some((1.0, vec![(0, 1.0), (2, 4.0)])));
         assert_eq!(first_order(&[(0, 0.3), (1, 0.3), (1, 0.1 + 0.2)]).map(|(share, _)| share), Some(0.0));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_are_put_together() {
+    fn sensitivity_groups_many_values() {
         let source =
             Source { origin: "p".to_owned(), text: "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n".to_owned() };
         let set = ["micro.keep_recent=1..3", "micro.min_chars=1..100"].map(|set| set.parse().expect(set));

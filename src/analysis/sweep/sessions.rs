@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn sub_agents_and_trials_are_with_their_session() {
+    fn split_keeps_sub_agents_and_trials_with_their_session() {
         let table = table();
         assert_eq!((table.sessions(), table.calls(0), table.calls(1), table.calls(2)), (10, 17, 2, 4));
         assert_eq!(table.session("a/s/subagents/agent-2.jsonl", "agent-2"), Some(0));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_split_is_of_whole_sessions_and_the_same_again() {
+    fn split_has_whole_sessions_and_is_reproducible() {
         let table = table();
         let split = table.split(0.3, 1).expect("ten are enough");
         assert_eq!((split.develop.len(), split.held_out.len()), (7, 3));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_sessions_say_how_many_are_needed() {
+    fn split_of_too_few_sessions_says_how_many_are_needed() {
         let error = |held_out: f64| table().split(held_out, 1).expect_err("too few").to_string();
         let said = "--holdout 0.1: the transcripts have 10 sessions; 15 are needed so that each side has 2";
         assert_eq!(error(0.1), said);

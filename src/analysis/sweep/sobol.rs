@@ -39,7 +39,7 @@ mod tests {
 
     /// The published property of the sequence: its first 2^k points are a (0, k, 1)-net in every dimension.
     #[test]
-    fn of_two_to_the_k_points_every_part_of_every_dimension_holds_one() {
+    fn sobol_points_stratify_every_dimension() {
         for (seed, dimension) in [(1, 0), (1, 1), (1, 7), (1, 200), (7_000_000_000, 3)] {
             for k in 0..=12 {
                 let parts = 1_u32 << k;
@@ -54,7 +54,7 @@ mod tests {
 
     /// Its first two dimensions even cover the plane: the first 16 points are in 16 different boxes of any shape.
     #[test]
-    fn boxes_of_two_dimensions_hold_one_point_each() {
+    fn sobol_points_stratify_boxes_of_two_dimensions() {
         for (wide, high) in [(16, 1), (8, 2), (4, 4), (2, 8), (1, 16)] {
             let boxes: HashSet<Vec<u64>> = (0..16).map(|point| choice(&[wide, high], point, 3)).collect();
             assert_eq!(boxes.len(), 16, "{wide} × {high}");
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_differ_and_are_the_same_again() {
+    fn sobol_choices_differ_and_are_reproducible() {
         let counts = [10, 3, 1_000_000];
         let some = choices(&counts, 64, 1);
         assert_eq!(some.len(), 64);

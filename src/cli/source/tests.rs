@@ -41,7 +41,7 @@ fn zipped(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_folder_is_searched_in_order_of_names() {
+fn folder_is_searched_in_name_order() {
     let folder = folder(&[
         "runs/b.jsonl",
         "runs/a.JSON",
@@ -58,14 +58,14 @@ fn a_folder_is_searched_in_order_of_names() {
 }
 
 #[test]
-fn a_file_is_taken_whatever_its_name_and_each_once() {
+fn named_file_is_read_once_whatever_its_extension() {
     let folder = folder(&["log.txt", "a.jsonl"]);
     let (inputs, _) = find_in(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
     assert_eq!(inputs, [("log.txt".to_owned(), true), ("a.jsonl".to_owned(), true)]);
 }
 
 #[test]
-fn a_pattern_is_what_a_shell_makes_of_it() {
+fn glob_patterns_match_as_in_a_shell() {
     let folder = folder(&["2/x.txt", "1/x.txt", "1/y.jsonl", "[odd].txt"]);
     assert_eq!(names(&folder, &["*/x.txt"]), ["1/x.txt", "2/x.txt"]);
     assert_eq!(names(&folder, &["[1]"]), ["1/y.jsonl"], "a folder that matches is searched");
@@ -73,7 +73,7 @@ fn a_pattern_is_what_a_shell_makes_of_it() {
 }
 
 #[test]
-fn all_that_leads_nowhere_is_said() {
+fn every_missing_path_is_reported() {
     let folder = folder(&["runs/Run7.jsonl", "empty/readme.md"]);
     let (inputs, errors) = find_in(&folder, &["runs/run7", "runs/zzz", "no/such", "empty", "*.xyz", "a[", "runs"]);
     assert_eq!(inputs, [("runs/Run7.jsonl".to_owned(), false)]);
@@ -124,7 +124,7 @@ fn gzip_is_read_by_name_and_by_its_first_bytes() {
 }
 
 #[test]
-fn what_unfolds_without_end_is_refused() {
+fn decompression_limit_is_enforced() {
     let read = |bytes: &[u8]| read_within("a.jsonl", bytes, 0, 1_000).map_err(|error| error.to_string());
     assert_eq!(read(&zipped(&"0".repeat(1_000))).map(|bytes| bytes.len()), Ok(1_000));
     assert_eq!(read(&zipped(&"0".repeat(1_001))), Err("a.jsonl: larger than 1000 bytes when decompressed".to_owned()));
@@ -132,7 +132,7 @@ fn what_unfolds_without_end_is_refused() {
 }
 
 #[test]
-fn a_file_is_read_when_it_is_asked_for() {
+fn file_is_read_only_on_demand() {
     let folder = folder(&["a.jsonl"]);
     let (inputs, _) = find(Path::new(""), &[folder.path().join("a.jsonl")]);
     assert_eq!(read(&inputs[0]).expect("a file"), b"a.jsonl");
@@ -141,7 +141,7 @@ fn a_file_is_read_when_it_is_asked_for() {
 }
 
 #[test]
-fn names_leave_out_where_they_start_from() {
+fn input_names_are_relative_to_the_common_folder() {
     let folder = folder(&["su[i]te/own.jsonl", "runs/a.jsonl", "runs/deep/b.jsonl", "runs/deep/c.json"]);
     let base = folder.path().join("su[i]te");
     let names = |paths: &[&str]| {

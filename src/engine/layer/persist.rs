@@ -213,7 +213,7 @@ mod tests {
     use super::clean;
 
     #[test]
-    fn ids_become_file_names() {
+    fn tool_ids_become_safe_file_names() {
         assert_eq!(clean("../../etc/passwd"), ".._.._etc_passwd");
         assert_eq!(clean("toolu_01-a.b"), "toolu_01-a.b");
         assert_eq!((clean("").as_str(), clean(&"é".repeat(300)).len()), ("unknown", 120));

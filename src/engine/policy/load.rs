@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn set_changes_one_value_by_the_layers_id() {
+    fn set_changes_one_value_of_the_named_layer() {
         let setting = "micro.keep_recent=5".parse().expect("a setting");
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
         let LayerSpec::Clear(clear) = &policy.layers[0].spec else { panic!("a clear layer") };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_setting_is_named_as_it_was_written() {
+    fn wrong_setting_is_quoted_in_the_error() {
         let message = fails(SMALL, &["micr.keep_recent=5"]);
         assert!(message.starts_with("--set micr.keep_recent=5: no layer has the id `micr`; did you mean `micro`?"), "{message}");
         let message = fails(SMALL, &["micro.min_chars=1", "micro.keep=5"]);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_as_a_person_types_them() {
+    fn set_accepts_human_values() {
         for (written, value) in [
             ("5", Value::Integer(5)),
             ("50k", Value::Integer(50_000)),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_toml_has_its_line() {
+    fn broken_toml_error_has_its_line() {
         assert!(fails("name = \"a\"\nmeter = \n", &[]).starts_with("p.toml:2: "));
     }
 }

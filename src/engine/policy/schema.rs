@@ -113,7 +113,7 @@ mod tests {
 
     /// The reader and the schema refuse every other key.
     #[test]
-    fn every_setting_is_in_the_schema_and_no_other() {
+    fn schema_has_exactly_the_settings_of_each_layer() {
         let schema = schema();
         let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().expect("kinds of layers");
         assert_eq!(kinds.len(), LAYERS.len());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_those_of_the_kind() {
+    fn schema_defaults_equal_layer_defaults() {
         let schema = schema();
         let layer = |name: &str| {
             let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().expect("kinds of layers");
@@ -145,7 +145,7 @@ mod tests {
 
     /// TOML has no null, so the schema must not allow it.
     #[test]
-    fn nothing_is_null() {
+    fn schema_has_no_null() {
         assert!(!schema().to_string().contains("null"));
     }
 }

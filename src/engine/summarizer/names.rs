@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn false_is_what_stands_nowhere() {
+    fn names_absent_from_the_source_are_false() {
         let cases = [
             // A name, the end of a path, a path with another root; a name that is missing is false.
             ("see src/net/pool.rs", "net/pool.rs, pool.rs, /root/src/net/pool.rs", 1, ""),

@@ -56,7 +56,7 @@ fn block(kind: BlockKind, origin: Origin, wire: Value) -> Block {
 }
 
 #[test]
-fn words_are_what_the_rules_say() {
+fn extraction_of_words_follows_the_rules() {
     for (text, facts) in [
         // Paths: the last two components, for any beginning.
         ("see src/net/pool.rs.", "path net/pool.rs"),
@@ -105,7 +105,7 @@ fn words_are_what_the_rules_say() {
 }
 
 #[test]
-fn a_line_is_trimmed_and_loses_the_sign_of_a_diff() {
+fn line_facts_are_trimmed_without_diff_sign() {
     let text = "\tlet idle = pool.idle();  \r\n+   let idle = pool.idle();\n- let idle = pool.idle();\n--- a file of the diff ---\nshort";
     let line = "let idle = pool.idle();";
     assert_eq!(lines(text), [line, line, line, "--- a file of the diff ---"]);
@@ -118,7 +118,7 @@ fn a_line_is_trimmed_and_loses_the_sign_of_a_diff() {
 }
 
 #[test]
-fn numbers_hashes_and_quoted_strings_know_what_is_beside_them() {
+fn numbers_hashes_and_strings_have_anchors() {
     let pool = [key(FactKind::Path, "net/pool.rs"), key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "max_idle")];
     assert_eq!(anchors("src/net/pool.rs: max_idle = 30000", "30000"), [pool[2], pool[1], pool[0]]);
     assert_eq!(anchors("30000 is max_idle", "30000"), [pool[2]]);
@@ -132,7 +132,7 @@ fn numbers_hashes_and_quoted_strings_know_what_is_beside_them() {
 }
 
 #[test]
-fn what_a_tool_or_a_terminal_adds_is_taken_off() {
+fn tool_and_terminal_decorations_are_removed() {
     let plain = "use net::max_idle; // 30000\n\n  see src/net/pool.rs and \"a long text\"";
     let read = "     1→use net::max_idle; // 30000\n     2→\n    10\t  see src/net/pool.rs and \"a long text\"";
     let coloured = "\x1b[1;32muse\x1b[0m net::max\x1b[4m_idle; // 30000\n\x1b]0;a title\x07\n  see \x1b]8;;http://a.example\x1b\\src/net/pool.rs\x1b(B and \"a long text\"";
@@ -146,14 +146,14 @@ fn what_a_tool_or_a_terminal_adds_is_taken_off() {
 }
 
 #[test]
-fn the_middle_of_a_long_text_is_not_read() {
+fn middle_of_a_long_text_is_skipped() {
     let text = format!("first_name\n{}\nmiddle_name\n{}\nlast_name", "x\n".repeat(30_000), "x\n".repeat(30_000));
     let seen: Vec<_> = set(&text).into_iter().map(|fact| (fact.1, fact.2)).collect();
     assert_eq!(seen, [("first_name".to_owned(), 0), ("last_name".to_owned(), 60_004)]);
 }
 
 #[test]
-fn an_agent_quotes_what_its_edits_look_for() {
+fn edit_inputs_count_as_quotes_of_the_searched_text() {
     let input = json!({"file_path": "src/pool.rs", "edits": [{"old_string": "    let idle = pool.idle();\n", "new_string": "+ let idle = pool.size(); "}]});
     let wire = json!({"type": "tool_use", "id": "t", "name": "Edit", "input": input});
     let quoted = quotes(BlockKind::ToolUse(PairId(0)), Origin::Agent, wire);
@@ -161,7 +161,7 @@ fn an_agent_quotes_what_its_edits_look_for() {
 }
 
 #[test]
-fn an_agent_quotes_what_a_patch_keeps_and_removes() {
+fn patches_count_as_quotes_of_kept_and_removed_lines() {
     let patch = "*** Begin Patch\n*** Add File: src/new.rs\n no hunk of a patch yet\n*** Update File: src/pool.rs\n@@ fn idle() of the pool\n context of the change here\n-what was there before it\n+what is there after it\n--- not a line of the file\n*** End Patch";
     let wire = json!({"input": {"command": ["apply_patch", patch]}});
     let quoted = quotes(BlockKind::ToolUse(PairId(0)), Origin::Agent, wire);
@@ -171,7 +171,7 @@ fn an_agent_quotes_what_a_patch_keeps_and_removes() {
 }
 
 #[test]
-fn an_agent_quotes_in_fences_and_after_a_mark() {
+fn fences_and_quote_marks_count_as_quotes() {
     let text =
         "It is here, in the pool:\n```rust\nlet idle = pool.idle();\n```\n> as you said in the request\nand this is my own word.";
     let lines = ["let idle = pool.idle();", "as you said in the request"];
@@ -222,7 +222,7 @@ fn a_path_holds_the_name_of_its_file_and_does_not_say_it() {
 }
 
 #[test]
-fn the_stop_list_holds_what_would_be_facts() {
+fn stop_list_entries_would_otherwise_be_facts() {
     let classes = bytes::classes_of;
     let is_fact = |kind, text: &str| match kind {
         FactKind::Identifier | FactKind::Number => {
@@ -243,7 +243,7 @@ fn the_stop_list_holds_what_would_be_facts() {
 }
 
 #[test]
-fn keys_are_the_same_on_every_machine() {
+fn fact_keys_are_the_same_on_every_machine() {
     assert_eq!(key(FactKind::Path, "net/pool.rs"), 8_408_440_987_307_145_208);
     assert_eq!(key(FactKind::Identifier, "max_idle"), 10_341_314_688_342_841_224);
     assert_ne!(key(FactKind::File, "pool.rs"), key(FactKind::Identifier, "pool.rs"));
@@ -344,24 +344,24 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_sighting_obeys_its_rule(text in texts()) {
+    fn sightings_obey_the_rule_of_their_kind(text in texts()) {
         lawful(&text);
     }
 
     #[test]
-    fn no_text_is_too_strange(text in "(?s).{0,80}", escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a\n]{0,60}") {
+    fn extraction_of_strange_text_obeys_the_rules(text in "(?s).{0,80}", escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a\n]{0,60}") {
         lawful(&text);
         lawful(&escapes);
     }
 
     #[test]
-    fn indentation_and_returns_change_nothing(text in texts()) {
+    fn facts_ignore_indentation_and_carriage_returns(text in texts()) {
         prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}{line}", "\t ".repeat(index % 3)))));
         prop_assert_eq!(set(&text), set(&every_line(&text, |_, line| format!("{line}\r"))));
     }
 
     #[test]
-    fn numbered_and_coloured_lines_change_nothing(text in texts(), at in any::<prop::sample::Index>()) {
+    fn facts_ignore_line_numbers_and_colours(text in texts(), at in any::<prop::sample::Index>()) {
         prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{:>6}→{line}", index + 1))));
         prop_assert_eq!(set(&text), set(&every_line(&text, |index, line| format!("{}\t{line}", index + 1))));
         let mut coloured = text.clone();
@@ -370,14 +370,14 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_lines_is_no_matter(text in texts()) {
+    fn facts_ignore_the_order_of_lines(text in texts()) {
         let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
         let reversed: Vec<&str> = text.split('\n').rev().collect();
         prop_assert_eq!(facts(&text), facts(&reversed.join("\n")));
     }
 
     #[test]
-    fn lines_hold_what_their_text_holds(text in texts(), escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a/_.rs\n]{0,60}") {
+    fn facts_of_lines_equal_facts_of_the_text(text in texts(), escapes in "[\u{1b}\\[\\]\u{7}\\\\0-9;m( a/_.rs\n]{0,60}") {
         let facts = |text: &str| set(text).into_iter().map(|(kind, text, _, anchors)| (kind, text, anchors)).collect::<BTreeSet<_>>();
         for text in [text, escapes] {
             prop_assert_eq!(text.split('\n').flat_map(facts).collect::<BTreeSet<_>>(), facts(&text));
@@ -385,7 +385,7 @@ proptest! {
     }
 
     #[test]
-    fn the_nearest_anchors_are_the_nearest(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
+    fn anchors_are_the_nearest_words(steps in prop::collection::vec((0..4_u32, 0..12_u64), 0..60), word in 0..90_u32) {
         let mut line_anchors = LineAnchors::default();
         let mut all = Vec::new();
         let mut at = 0;

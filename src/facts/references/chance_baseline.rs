@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_tells_what_it_covers() {
+    fn sample_answers_only_for_keys_it_covers() {
         let mut sample = KeySample::default();
         sample.insert(7, &[]);
         sample.insert(8, &[1, 2]);

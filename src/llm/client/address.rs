@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_protocol_model_and_place() {
+    fn address_parses_protocol_model_and_url() {
         let parse = |written: &str| {
             let address = Address::parse(written)?;
             Some(address.map(|address| (address.protocol.name, address.model, address.base_url.unwrap_or_default())))

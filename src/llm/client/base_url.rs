@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_asked_whole_and_shown_without_its_secrets() {
+    fn base_url_is_shown_without_secrets() {
         let cases = [
             ("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1/x", "http://127.0.0.1:8080/v1/x", true),
             ("https://u:pa55@h/a", "https://u:pa55@h/a/x", "https://h/a/x", true),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_refused_without_being_shown() {
+    fn invalid_base_url_is_refused_without_being_shown() {
         for wrong in ["", "localhost:8080/v1", "h", "/v1", "ftp://u:pa55@h", "http://", "http://u:pa55@h x/", "file:///pa55"] {
             let what = BaseUrl::parse(wrong).map(|url| url.join("")).unwrap_err();
             assert!(what.contains("http://127.0.0.1:8080/v1") && !what.contains("pa55"), "{wrong}: {what}");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_at_the_end_may_be_left_out() {
+    fn base_url_version_suffix_is_optional() {
         for written in ["https://h/v1/", "https://h/v1", "https://h"] {
             let url = BaseUrl::parse(written).map(|url| url.without("/v1").join("/v1/messages"));
             assert_eq!(url.as_deref(), Ok("https://h/v1/messages"));

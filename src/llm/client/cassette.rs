@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_on_is_there_again() {
+    fn cassette_returns_what_was_put() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cassette = Cassette::new(Some(folder.path().join("new")), Mode::Auto);
         let texts = ["", "one line", "two\nlines\n", "\u{1b}[31m \"quoted\" \\n\r\n\u{0}", "é 💾"];
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_writers_stays_and_a_new_recording_replaces_it() {
+    fn first_cassette_writer_wins_unless_recording() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let with = |mode| Cassette::new(Some(folder.path().to_owned()), mode);
         put(&with(Mode::Auto), "q", &answered("first"));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_entry_is_an_error_and_not_a_new_question() {
+    fn broken_cassette_entry_is_an_error() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cassette = Cassette::new(Some(folder.path().to_owned()), Mode::Auto);
         let (key, _) = put(&cassette, "q", &answered("a"));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn many_writers_leave_whole_entries() {
+    fn concurrent_writers_leave_complete_cassette_entries() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let long = "x".repeat(100_000);
         std::thread::scope(|threads| {

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_hangs_is_given_up() {
+    fn hanging_server_is_given_up() {
         let health = Health::default();
         assert!(health.may_retry(&lost()));
         health.record_failure(&lost());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn one_failure_may_tell_of_all_or_of_one() {
+    fn rejections_end_all_questions_or_only_one() {
         let message = || "message".to_owned();
         let of_all = [Rejection::ProviderFailed(message()), Rejection::Unreachable(message())];
         let of_one = [Rejection::TooLong(message()), Rejection::Invalid(message()), Rejection::Declined(message()), lost()];

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_matters_makes_another_key() {
+    fn cassette_key_depends_on_every_input() {
         let question = |system: &str, user: &str, max_tokens| Question { system: system.into(), user: user.into(), max_tokens };
         let warm = || Map::from_iter([("temperature".to_owned(), Value::from(1))]);
         let keys = [

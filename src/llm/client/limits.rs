@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_call_is_made_that_could_pass_a_limit() {
+    fn limits_refuse_calls_that_could_exceed_them() {
         let limits = Limits::new(Some(3), Some(1.0), 1);
         limits.acquire(0.6).expect("the first").settle(0.1);
         limits.acquire(0.9).expect("0.1 and 0.9 are 1").settle(0.3);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_calls_are_made_at_a_time() {
+    fn limits_bound_concurrent_calls() {
         let limits = Limits::new(None, None, 3);
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|threads| {

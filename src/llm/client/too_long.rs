@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_server_has_its_own_words() {
+    fn too_long_errors_of_every_server_are_recognised() {
         let too_long = [
             "prompt is too long: 213462 tokens > 200000 maximum (invalid_request_error)",
             "input length and `max_tokens` exceed context limit: 198154 + 21333 > 200000, decrease input length",

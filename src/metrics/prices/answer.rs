@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_costs_what_the_list_says() {
+    fn answer_cost_follows_the_price_list() {
         let prices = Prices::built_in();
         let price = prices.of_answers("openai:gpt-5.5").expect("a price that is known");
         let usage = Usage { input: 1_000_000, cache_read: 1_000_000, cache_write: 0, output: 100_000 };

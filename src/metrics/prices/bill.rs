@@ -145,7 +145,7 @@ mod tests {
     const NONE: Usage = Usage { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 0, reasoning: None };
 
     #[test]
-    fn every_kind_of_token_has_its_price() {
+    fn each_token_kind_is_billed_at_its_price() {
         for (usage, usd) in [
             (Usage { input: MILLION, ..NONE }, 5.0),
             (Usage { cache_read: MILLION, ..NONE }, 0.5),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_request_costs_more_as_a_whole() {
+    fn large_request_is_billed_at_the_higher_price() {
         let usage = Usage { input: 1, cache_read: 199_999, output: MILLION, ..NONE };
         let sonnet = |usage| bill(&[("claude-sonnet-4-5", None, None, usage)], None).usd.map(|usd| (usd * 1e6).round());
         assert_eq!(sonnet(usage), Some(3.0 + 59_999.7_f64.round() + 15e6));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_billed_once() {
+    fn repeated_call_is_billed_once() {
         let usage = Usage { output: MILLION, ..NONE };
         let calls = [("m1", "r1"), ("m1", "r1"), ("m1", "r2"), ("m2", "r1")];
         let calls = calls.map(|(message, request)| ("claude-haiku-4-5", Some(message), Some(request), usage));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_model_has_tokens_and_no_price() {
+    fn bill_of_unknown_model_has_tokens_and_no_price() {
         let usage = Usage { output: MILLION, ..NONE };
         let calls = [("claude-haiku-4-5", None, None, usage), ("mystery", None, None, usage)];
         let both = bill(&calls, None);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_list_can_be_read() {
+    fn built_in_price_list_loads() {
         let list = Prices::parse(include_str!("list.toml"), "list").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(list, Prices::built_in());
         assert_eq!(list.names().len(), 29);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_prices_have_defaults() {
         let list = Prices::parse(SMALL, "p.toml").expect("prices");
         let price = Price { input: 5.0, output: 25.0, cache_read: 0.5, cache_write_5m: 5.0, cache_write_1h: 5.0 };
         let quote = list.quote(Some("m"), None);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn price_list_errors_name_the_line() {
         let with = |old: &str, new: &str| SMALL.replace(old, new);
         for (text, said) in [
             (with("input", "inputt"), "p.toml:3: `m`: a price has no setting `inputt`; did you mean `input`? (known: names, "),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_that_meet_do_not_overlap() {
+    fn adjacent_price_periods_do_not_overlap() {
         let text = format!("{SMALL}until = 2026-09-01\n{SMALL}from = 2026-09-01");
         assert_eq!(Prices::parse(&text, "p.toml").map(|list| list.entries("m").len()), Ok(2));
     }

@@ -72,7 +72,7 @@ mod tests {
     use crate::metrics::prices::Prices;
 
     #[test]
-    fn a_recorded_id_is_found_under_its_name() {
+    fn recorded_model_id_matches_its_price_name() {
         let list = Prices::built_in();
         for (id, name) in [
             ("claude-opus-4-5", "claude-opus-4-5"),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_begins_alike_is_unknown() {
+    fn model_with_a_known_prefix_only_is_unknown() {
         let unknown = [
             "claude-opus-4-50",
             "claude-opus-4-5-turbo",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_wins() {
+    fn longest_matching_model_name_wins() {
         let entry = |name: &str, input| format!("[[model]]\nnames = [\"{name}\"]\ninput = {input}\noutput = 0\ncache_read = 0\n");
         let list = entry("m", 1) + &entry("m-20251101", 2) + &entry("route/m", 3);
         let list = Prices::parse(&list, "list").expect("prices");

@@ -56,14 +56,14 @@ mod tests {
     use crate::metrics::prices::Prices;
 
     #[test]
-    fn the_pages_are_a_list_again() {
+    fn price_pages_parse_as_the_price_list() {
         let list = Prices::built_in();
         let pages: Vec<_> = list.entries.iter().map(|entry| entry.to_toml()).collect();
         assert_eq!(Prices::parse(&pages.join("\n"), "pages"), Ok(list));
     }
 
     #[test]
-    fn a_line_says_what_differs() {
+    fn price_line_omits_prices_equal_to_input() {
         let list = Prices::built_in();
         let line = |name| list.quote(Some(name), None).price.line();
         let opus = "input 5, output 25, read 0.5, write 6.25, for 1 h 10; USD per million";

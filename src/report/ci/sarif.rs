@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_uris() {
+    fn sarif_paths_are_uris() {
         for (path, expected) in [
             ("a/b c#1.jsonl", "a/b%20c%231.jsonl"),
             ("../größe?.jsonl", "../gr%C3%B6%C3%9Fe%3F.jsonl"),

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_peak_is_lost() {
+    fn decimation_keeps_peaks() {
         let step = |first, last, tokens| CallStep { first, last, tokens };
         assert_eq!(decimate(&[5, 9, 2, 7, 1], 2), [step(1, 2, 9), step(3, 5, 7)]);
         assert_eq!(decimate(&[5, 9], 160), [step(1, 1, 5), step(2, 2, 9)]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_of_one_step_are_added_up() {
+    fn decimation_sums_edits_of_a_step() {
         let event = |call, layer: &str, before, after| EventMark { call, layer: layer.into(), before, after };
         let events_of = vec![event(1, "micro", 10, 4), event(2, "auto", 9, 8), event(5, "auto", 3, 5)];
         let line = TraceLine { events: events_of, ..TraceLine::default() };

@@ -45,7 +45,7 @@ mod tests {
     use crate::results::saved::PolicyText;
 
     #[test]
-    fn layers_are_told_by_their_values() {
+    fn layer_parameters_are_listed_with_their_values() {
         let toml = "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\nkeep_errors = false\nthreshold = \"0.9 * window\"\n\
                     placeholder = \"[cleared]\"\ntools = [\"Read\"]\n[[layer]]\nid = \"idle\"\ndo = \"clear\"\nenabled = false\n";
         let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), quirks: vec![] };

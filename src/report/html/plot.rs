@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_numbers() {
+    fn axis_ticks_are_round_numbers() {
         let cases: [(f64, f64, &[f64]); 6] = [
             (0.0, 1.0, &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
             (0.36, 1.18, &[0.2, 0.4, 0.6, 0.8, 1.0, 1.2]),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_shares_of_the_way() {
+    fn plot_positions_are_percentages() {
         let scale = Scale::around([0.36, 1.18].into_iter());
         assert_eq!(
             (percent(scale.position(0.7)), percent(scale.position_from_top(0.7)), percent(scale.position(0.2))),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_as_fine_as_the_ticks() {
+    fn tick_labels_have_the_precision_of_the_ticks() {
         let labels = |unit, low, high| {
             let scale = Scale::around([low, high].into_iter());
             scale.ticks.iter().map(|tick| scale.label(unit, *tick)).collect::<Vec<_>>().join(" ")

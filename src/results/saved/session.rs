@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sub_agents_and_trials_are_of_one_session_and_conversations_of_a_list_are_not() {
+    fn session_groups_sub_agents_and_trials_but_not_lists() {
         let same = |one: (&str, &str), other: (&str, &str)| Session::new(one.0, one.1) == Session::new(other.0, other.1);
         assert!(same(("a/s.jsonl", "main"), ("a/s/subagents/agent-1.jsonl", "agent-1")));
         assert!(same(("a/s.jsonl", "main"), ("a/s.jsonl", "agent-1")));

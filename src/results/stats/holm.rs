@@ -25,13 +25,13 @@ mod tests {
 
     /// The example of the Wikipedia article on the Holm–Bonferroni method: H1 and H4 are rejected at .05, the others are not.
     #[test]
-    fn a_published_example() {
+    fn holm_adjustment_equals_published_example() {
         assert_eq!(adjusted(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
     }
 
     /// 3 · .01 = .03; 2 · .05 = .1; the last stays at .1, because adjusted values never decrease. No value exceeds 1.
     #[test]
-    fn adjusted_values_keep_the_order() {
+    fn holm_adjusted_values_keep_their_order() {
         assert_eq!(adjusted(&[0.05, 0.01, 0.05]), [0.1, 0.03, 0.1]);
         assert_eq!(adjusted(&[0.6, 0.9]), [1.0, 1.0]);
         assert_eq!((adjusted(&[0.02]), adjusted(&[])), (vec![0.02], vec![]));

@@ -127,7 +127,7 @@ mod tests {
     /// Differences of +1, +2 and +3 add up to 6; of the 8 patterns, only "swap all" and "swap none" give 6. +1, +2 and −3 add up to 0,
     /// and every pattern gives at least 0. +4, +2 and −1 add up to 5, and 4 of 8 patterns give 5 or 7.
     #[test]
-    fn three_sessions_by_hand() {
+    fn sign_flip_p_of_three_sessions_by_hand() {
         let zero = contributions(&[0.0; 3]);
         assert_eq!(p(&mean(), &contributions(&[1.0, 2.0, 3.0]), &zero), 2.0 / 8.0);
         assert_eq!(p(&mean(), &contributions(&[1.0, 2.0, -3.0]), &zero), 1.0);
@@ -138,7 +138,7 @@ mod tests {
     /// Ratios: 1/1 and 3/3 compared with 0/3 and 1/1, so 4/4 − 1/4 = .75. Swapped in the first session: 3/6 − 2/2 = −.5. Swapping
     /// the second session alone gives the same with the other sign; swapping both gives −.75.
     #[test]
-    fn both_parts_of_a_ratio_are_swapped() {
+    fn flips_swap_both_parts_of_a_ratio() {
         let ratios = |parts: [(f64, f64); 2]| parts.map(|(over, under)| Some(Accumulator { over, under }));
         assert_eq!(p(&ratio(), &ratios([(1.0, 1.0), (3.0, 3.0)]), &ratios([(0.0, 3.0), (1.0, 1.0)])), 2.0 / 4.0);
     }
@@ -146,7 +146,7 @@ mod tests {
     /// Tenths have no exact binary form, so their sums depend on the order. If only one session differs, all 2⁹ patterns give a
     /// difference of the same size.
     #[test]
-    fn ties_count_although_sums_are_rounded() {
+    fn flips_count_ties_despite_rounding() {
         let one: Vec<f64> = (0..9).map(|at| 0.1 * f64::from(at) + if at == 4 { 0.3 } else { 0.0 }).collect();
         let other: Vec<f64> = (0..9).map(|at| 0.1 * f64::from(at)).collect();
         assert_eq!(p(&mean(), &contributions(&one), &contributions(&other)), 1.0);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_tell_is_one() {
+    fn flips_without_differences_give_p_1() {
         let some = contributions(&[0.1, 0.2, 0.7]);
         assert_eq!(p(&mean(), &some, &some), 1.0);
         assert_eq!(p(&mean(), &some, &[None; 3]), 1.0);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_without_both_values_takes_no_part() {
+    fn flips_ignore_sessions_without_both_values() {
         let one = contributions(&[1.0, 2.0, 3.0, 50.0]);
         let other = [contributions(&[0.0; 3]), vec![None]].concat();
         assert_eq!(p(&mean(), &one, &other), 2.0 / 8.0);
@@ -176,7 +176,7 @@ mod tests {
     /// Random patterns give nearly the p-value of all patterns. 14 sessions have 2¹³ patterns; a fifteenth session without a
     /// difference changes nothing but makes the patterns random.
     #[test]
-    fn drawn_ways_are_like_all_ways() {
+    fn drawn_flips_approximate_all_flips() {
         let differences: Vec<f64> = (0..14).map(|at| f64::from(at % 5) - 1.3).collect();
         let all = p(&mean(), &contributions(&differences), &contributions(&[0.0; 14]));
         let more = [&differences[..], &[0.0]].concat();
@@ -205,7 +205,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_fast_way_equals_the_slow_one(sessions in proptest::collection::vec((0_u8..5, 1_u8..4, 0_u8..5, 1_u8..4, 0_u8..8), 0..11)) {
+        fn fast_flips_equal_slow_flips(sessions in proptest::collection::vec((0_u8..5, 1_u8..4, 0_u8..5, 1_u8..4, 0_u8..8), 0..11)) {
             let side = |has_value: bool, over: u8, under: u8| has_value.then(|| Accumulator { over: 0.1 * f64::from(over), under: 0.3 * f64::from(under) });
             let one: Vec<_> = sessions.iter().map(|session| side(session.4 != 0, session.0, session.1)).collect();
             let other: Vec<_> = sessions.iter().map(|session| side(session.4 != 1, session.2, session.3)).collect();
@@ -219,7 +219,7 @@ mod tests {
 
     /// None of 1,000 random patterns gives a difference as large as thirty differences of one sign, and still the p-value is not 0.
     #[test]
-    fn a_drawn_p_is_never_nothing() {
+    fn drawn_p_is_never_zero() {
         assert_eq!(p(&mean(), &contributions(&[1.0; 30]), &contributions(&[0.0; 30])), 1.0 / 1_001.0);
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_between_percentiles() {
+    fn bootstrap_interval_is_between_percentiles() {
         let draws = || (0..=100).map(f64::from);
         assert_eq!(interval(draws(), 0.5), Some([25.0, 75.0]));
         assert_eq!(interval([1.0, 2.0], 0.5), Some([1.25, 1.75]));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_draw_holds_as_many_sessions_and_its_total_is_of_those() {
+    fn resamples_have_as_many_sessions_as_the_study() {
         let resamples = Resamples::new(3, 50, 7);
         assert_eq!(resamples, Resamples::new(3, 50, 7));
         assert_ne!(resamples, Resamples::new(3, 50, 8));
@@ -103,7 +103,7 @@ mod tests {
 
     /// Three sessions have 27 resamples, all equally likely.
     #[test]
-    fn draws_come_as_often_as_all_draws_hold_them() {
+    fn resamples_are_uniform_over_all_draws() {
         let sessions = [(1.0, 2.0), (3.0, 4.0), (9.0, 10.0)];
         let key = |total: f64| (total * 1e6).round() as i64;
         let mut expected: BTreeMap<i64, f64> = BTreeMap::new();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_largest_value_has_no_draws() {
+    fn maximum_columns_have_no_resamples() {
         let column = Column::counted("a.peak", Unit::Count, Direction::Lower, Aggregation::Max, "The largest.");
         assert_eq!(Resamples::new(2, 3, 1).totals(&column, &[added(5.0, 1.0), added(7.0, 1.0)]), [None; 3]);
     }

@@ -59,7 +59,7 @@ fn session(steps: Vec<TestCall>) -> Conversation {
 }
 
 #[test]
-fn a_delta_is_what_entered_and_what_the_request_grew_by() {
+fn delta_holds_what_entered_and_request_growth() {
     let image = json!({"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}});
     let mut other_model = step(result(10), 1_500, text(5));
     other_model.model = "claude-y";
@@ -102,7 +102,7 @@ fn a_delta_is_what_entered_and_what_the_request_grew_by() {
 }
 
 #[test]
-fn content_whose_text_the_record_lacks_tells_nothing() {
+fn deltas_with_unrecorded_text_are_skipped() {
     let steps = vec![typed(step(text(2), 100, thinking(0))), step(result(9), 200, text(4)), step(result(9), 300, text(4))];
     let mut conversation = session(steps);
     conversation.blocks[1].recorded_tokens = Some(70);
@@ -120,7 +120,7 @@ fn generated(rates: [f64; 4], per_call: f64, count: u64) -> Vec<Delta> {
 }
 
 #[test]
-fn known_rates_are_found_again() {
+fn fit_recovers_known_rates() {
     for count in [240, 2_000] {
         let rates = fit(&generated([0.35, 0.32, 0.29, 0.41], 95.0, count)).expect("deltas");
         let far = rates.by_class.iter().zip([3_500, 3_200, 2_900, 4_100]).map(|(found, known)| found.abs_diff(known));
@@ -129,7 +129,7 @@ fn known_rates_are_found_again() {
 }
 
 #[test]
-fn a_tenth_of_wild_calls_bends_little() {
+fn fit_tolerates_a_tenth_of_outliers() {
     let mut deltas = generated([0.35, 0.32, 0.29, 0.41], 95.0, 300);
     for delta in deltas.iter_mut().step_by(10) {
         delta.tokens *= 5;
@@ -140,7 +140,7 @@ fn a_tenth_of_wild_calls_bends_little() {
 }
 
 #[test]
-fn a_class_with_little_of_its_own_has_the_common_rate() {
+fn rare_block_class_gets_the_common_rate() {
     let mut deltas = generated([0.35, 0.35, 0.35, 0.9], 50.0, 100);
     for delta in &mut deltas {
         // Thinking is at most one character in a hundred, and has another rate.
@@ -156,7 +156,7 @@ fn a_class_with_little_of_its_own_has_the_common_rate() {
 }
 
 #[test]
-fn errors_are_of_the_half_that_was_not_fitted() {
+fn fit_errors_are_of_the_held_out_half() {
     let (low, high) = (generated([0.2; 4], 0.0, 40), generated([0.4; 4], 0.0, 40));
     let spread = Fit::from_deltas(&[low, high].concat()).expect("deltas").spread;
     // The estimate is half the tokens of the second half, and twice those of the first.
@@ -171,7 +171,7 @@ fn tokens(conversation: &Conversation) -> Vec<f64> {
 }
 
 #[test]
-fn what_entered_shares_what_the_request_grew_by() {
+fn request_growth_is_shared_among_new_blocks() {
     let steps = vec![
         typed(step(text(20), 1_000, text(20))),
         // The estimate is 10 + 10 for the response and 40 for the result; 90 are recorded, so each gets 1.5 times its estimate.
@@ -187,7 +187,7 @@ fn what_entered_shares_what_the_request_grew_by() {
 
 /// Thinking is removed after its turn; the remainder of a response stays.
 #[test]
-fn what_is_left_over_is_not_the_thinkings() {
+fn growth_remainder_is_not_assigned_to_thinking() {
     let mut thoughtful = step(text(20), 1_000, thinking(20));
     thoughtful.response.push(text(20));
     // The estimate is 10 for the thinking, 10 + 10 for the text and 40 for the result: at most 140 of 200 are shared.
@@ -196,7 +196,7 @@ fn what_is_left_over_is_not_the_thinkings() {
 }
 
 #[test]
-fn after_a_compaction_everything_that_is_left_shares() {
+fn compaction_shares_usage_among_remaining_blocks() {
     // The overhead is 1,000 − 10. Afterwards the summary (estimate 20) and the result (estimate 40) share 1,080 − 990 = 90.
     let compacted = TestCall { compacted: true, ..step(result(80), 1_080, text(20)) };
     let conversation = session(vec![typed(step(text(20), 1_000, text(20))), compacted, step(result(80), 1_140, text(20))]);
@@ -210,7 +210,7 @@ fn after_a_compaction_everything_that_is_left_shares() {
 }
 
 #[test]
-fn models_are_known_by_their_ids() {
+fn model_families_are_recognised_by_id() {
     assert!(["gpt-5.5", "openai/gpt-4o-mini", "o3", "codex-mini-latest"].map(has_public_tokenizer).iter().all(|public| *public));
     assert!(!["claude-opus-4-6", "gemini-3-pro", "kimi-k2", "ocean"].map(has_public_tokenizer).iter().any(|public| *public));
     let names = ["claude-opus-4-6", "us.anthropic.Claude-X", "gpt-5.5"].map(|model| family(model).map(|family| family.name));

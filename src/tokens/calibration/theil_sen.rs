@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_of_a_few_values() {
+    fn median_of_a_few_values() {
         assert_eq!(
             [&mut [3.0][..], &mut [4.0, 1.0], &mut [9.0, 1.0, 2.0], &mut []].map(median),
             [Some(3.0), Some(2.5), Some(2.0), None]
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_point_of_five_bends_nothing() {
+    fn slope_ignores_one_outlier_of_five() {
         // The slopes between the four points on the line are 2; the slopes to the outlier differ from 2 by 100, 50, 100/3 and 25.
         let points = [(0.0, 1.0), (1.0, 3.0), (2.0, 5.0), (3.0, 7.0), (4.0, 109.0)];
         assert_eq!(slope(&points), Some(2.0));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_is_that_of_a_slow_count() {
+    fn slope_equals_a_slow_computation() {
         let points: Vec<(f64, f64)> = (0..41u32).map(|n| (f64::from(n * 37 % 19), f64::from(n * n % 101))).collect();
         let mut slopes = Vec::new();
         for (x, y) in &points {

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_meter_of_the_catalog_reads_back() {
+    fn catalog_meters_round_trip() {
         for page in METERS {
             assert_eq!(meter(page.name).to_string(), page.name);
             let json = serde_json::to_string(&meter(page.name)).expect("a string");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_round_as_they_say() {
+    fn meter_estimates_round_as_named() {
         let estimates = ["chars", "chars/4", "ceil(chars/4)", "ceil(chars/3.3)"].map(|text| meter(text).apply(33));
         assert_eq!(estimates, [33, 8, 9, 10]);
         assert!(meter("recorded+ceil(chars/4)").recorded);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_meter_is_told_the_known_ones() {
+    fn unknown_meter_error_lists_known_meters() {
         for text in
             ["", "char", "chars/0", "chars/-4", "chars/four", "chars/inf", "chars/1e3", "ceil(chars)", "recorded", "chars/4/4"]
         {

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_doubles() {
+    fn javascript_numbers_are_doubles() {
         for (json, expected) in [
             ("1.0", "1"),
             ("-0", "0"),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_between_items() {
+    fn javascript_has_no_space_between_items() {
         check(r#"{"a": [1, true, null], "b": {}, "c": []}"#, r#"{"a":[1,true,null],"b":{},"c":[]}"#);
         check(r#""😀\u007f\u0001\n""#, "\"😀\u{7f}\\u0001\\n\"");
     }

@@ -64,13 +64,13 @@ mod tests {
     }
 
     #[test]
-    fn an_image_counts_by_its_pixels() {
+    fn image_tokens_depend_on_pixels() {
         assert_eq!([png(75, 100), png(300, 201), png(4_000, 4_000)].map(|image| tokens(&image)), [10, 81, MAX_IMAGE_TOKENS]);
         assert_eq!(tokens(&png(u32::MAX, u32::MAX)), MAX_IMAGE_TOKENS);
     }
 
     #[test]
-    fn what_has_no_size_counts_as_the_largest() {
+    fn image_without_size_counts_as_the_largest() {
         for wire in [
             json!({"type": "document", "source": {"type": "base64", "data": "JVBERi0xLjQ="}}),
             json!({"type": "image", "source": {"type": "base64", "data": "not base64!"}}),

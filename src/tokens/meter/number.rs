@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_exponent_are_those_of_the_shortest_form() {
+    fn number_digits_equal_the_shortest_form() {
         let seen = [0.0, 1.0, 1e5, -123.25, 0.1, 1.5e-7, 5e-324, f64::MAX].map(|x| {
             let decimal = Decimal::from_f64(x);
             (decimal.digits, decimal.exponent)
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_of_the_written_forms() {
+    fn number_lengths_equal_written_forms() {
         let decimal = |digits, exponent| Decimal { digits, exponent };
         assert_eq!(decimal(2, 2).positional(), "150".len() as u64);
         assert_eq!(decimal(2, 0).positional(), "1.5".len() as u64);

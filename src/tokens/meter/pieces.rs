@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_the_pieces_of_their_text() {
+    fn pieces_of_lines_equal_pieces_of_the_text() {
         let parts = ["a", " ", "\n", "\r\n", "\t", "/", "//", "'s", "«é", "{", "7", "\n  ", ";\n", "\u{2028}"];
         for code in 0..parts.len().pow(4) {
             let text: String = (0..4).map(|digit| parts[code / parts.len().pow(digit) % parts.len()]).collect();
@@ -163,19 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn words_go_with_the_space_before_them() {
+    fn pieces_keep_the_space_before_a_word() {
         assert_eq!(pieces_of("let total = a1 + b22;"), ["let", " total", " =", " a", "1", " +", " b", "22", ";"]);
         assert_eq!(pieces_of("don't (stop)"), ["don't", " (", "stop", ")"]);
     }
 
     #[test]
-    fn indentation_leaves_one_space_to_the_word() {
+    fn pieces_leave_one_space_of_indentation_to_the_word() {
         assert_eq!(pieces_of("{\n    let x;\n\n}\n"), ["{\n", "   ", " let", " x", ";\n\n", "}\n"]);
         assert_eq!(pieces_of("a  \n"), ["a", "  \n"]);
     }
 
     #[test]
-    fn unsure_places_are_not_cut() {
+    fn pieces_are_not_cut_at_unsure_places() {
         assert_eq!(pieces_of("naïve Größe.\n/x"), ["naïve", " Größe", ".\n/x"]);
         assert_eq!(pieces_of("«日本»123…\n x"), ["«日本»123…\n", " x"]);
         assert_eq!(pieces_of(""), [""; 0]);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_ints_and_floats() {
+    fn python_numbers_are_ints_and_floats() {
         for (json, expected) in [
             ("-0", "0"),
             ("123456789012345678901234567890", "123456789012345678901234567890"),
@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_chosen_by_what_the_text_holds() {
+    fn python_quotes_depend_on_the_text() {
         repr(r#""it's""#, r#""it's""#);
         repr(r#""say \"it\"""#, r#"'say "it"'"#);
         repr(r#""it's \"it\"""#, r#"'it\'s "it"'"#);
     }
 
     #[test]
-    fn what_cannot_be_printed_is_escaped() {
+    fn python_escapes_unprintable_characters() {
         repr(r#""\n\u0000\u007f\u00a0\u00ad\u2028\ue000""#, r"'\n\x00\x7f\xa0\xad\u2028\ue000'");
         repr(r#""é😀\udb40\udc01""#, r"'é😀\U000e0001'");
         let lone = Value::from(stand_in(0xDC80).expect("a surrogate").to_string());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_have_spaces() {
+    fn python_containers_have_spaces() {
         repr(r#"{"a":[1,true,null],"b":{},"c":[],"d":false}"#, "{'a': [1, True, None], 'b': {}, 'c': [], 'd': False}");
     }
 }

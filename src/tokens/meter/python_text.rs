@@ -167,7 +167,7 @@ mod tests {
 
     /// The expected text is from Python 3.11.
     #[test]
-    fn repr_is_pythons() {
+    fn repr_equals_pythons() {
         let expected = concat!(
             r#"{'a': ["it's", '"q"', 'both \' and "', '\x00\x7f\xa0\xadé😀\n'], "#,
             r#"'n': [1, -2.5, 1e+16, 1e-05, 0.0001, 1e+22, None, True], 's': '\udc80', 'e': [{}, []]}"#
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_as_long_as_the_meter_says() {
+    fn python_text_length_equals_the_meter() {
         let value = awkward();
         let chars = |text: String| text.chars().count() as u64;
         assert_eq!(chars(repr(&value)), python::repr_len(&value));

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_begin_and_end_where_python_has_them() {
+    fn unprintable_ranges_equal_pythons() {
         let seen: String = "\u{1f} ~\u{7f}\u{a0}¡\u{ad}é\u{378}\u{2028}中\u{e000}😀\u{e0001}\u{e0100}\u{e01f0}\u{10ffff}"
             .chars()
             .filter(|c| is_printable(*c))

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_nobody_waits_for_is_kept_as_text() {
+    fn unexpected_result_is_kept_as_text() {
         let (conversation, notes) = gather(&["a"], true, |batch, builder, notes| {
             batch.answer("a", json!("one"), AT, builder, notes);
             batch.answer("a", json!("again"), AT, builder, notes);

@@ -131,18 +131,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_numbered_as_an_editor_numbers_them() {
+    fn jsonl_line_numbers_equal_an_editors() {
         let found: Vec<_> = lines(b"\xEF\xBB\xBF{}\r\n\n  \n[]").collect();
         assert_eq!(found, [(1, &b"{}"[..]), (4, &b"[]"[..])]);
     }
 
     #[test]
-    fn glued_objects_are_two() {
+    fn glued_objects_are_read_as_two() {
         assert_eq!(read(r#"{"a":1}{"b":2}"#), (vec![json!({"a":1}), json!({"b":2})], vec![]));
     }
 
     #[test]
-    fn a_line_cut_off_says_so_and_keeps_what_came_before() {
+    fn truncated_line_is_noted_and_keeps_earlier_values() {
         let (values, notes) = read(r#"{"a":1}{"b":"#);
         assert_eq!(values, [json!({"a":1})]);
         assert_eq!(notes, ["the line ends in the middle of a JSON value (cut off?); the values before it on the line were kept"]);

@@ -28,14 +28,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_are_no_object_are_kept_as_written() {
+    fn tool_arguments_that_are_not_objects_are_kept_as_written() {
         assert_eq!(tool_use("c", "run", r#"{"b":1,"a":2}"#.into())["input"].to_string(), r#"{"b":1,"a":2}"#);
         assert_eq!(tool_use("c", "run", "{\"b\":".into())["input"], json!({"arguments": "{\"b\":"}));
         assert_eq!(tool_use("c", "run", "[1]".into())["input"], json!({"arguments": "[1]"}));
     }
 
     #[test]
-    fn a_data_url_is_an_image_of_its_own() {
+    fn data_url_becomes_an_image_block() {
         let source = json!({"type": "base64", "media_type": "image/png", "data": "AAAA"});
         assert_eq!(image("data:image/png;base64,AAAA"), json!({"type": "image", "source": source}));
         assert_eq!(image("https://example.org/a.png")["source"]["url"], "https://example.org/a.png");

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_stand_in_the_order_of_the_api_and_none_is_left_out() {
+    fn sdk_blocks_have_all_keys_in_api_order() {
         assert_eq!(
             wire("ToolUseBlock(id='t1', caller=None, input={'path': 'a.rs', 'limit': None}, name='read_file', type='tool_use')"),
             r#"{"type":"tool_use","id":"t1","name":"read_file","input":{"path":"a.rs","limit":null}}"#
@@ -66,13 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn a_block_without_type_has_that_of_its_class() {
+    fn block_without_type_gets_the_type_of_its_class() {
         assert_eq!(wire("TextBlock(text='Hi.')"), r#"{"type":"text","text":"Hi."}"#);
         assert_eq!(wire("BetaServerToolUseBlock(id='s')"), r#"{"type":"server_tool_use","id":"s"}"#);
     }
 
     #[test]
-    fn other_texts_are_no_blocks() {
+    fn other_texts_are_not_sdk_blocks() {
         assert_eq!(block("print(end='')"), Err("`print` is not a class of blocks".to_owned()));
         assert_eq!(block("Done."), Err("`Done.` is not a value at character 1".to_owned()));
     }

@@ -15,7 +15,7 @@ fn shell(script: &str) -> String {
 }
 
 #[test]
-fn the_shape_of_the_input_decides() {
+fn access_depends_on_the_shape_of_the_input() {
     for (tool, input, expected) in [
         ("Read", json!({"file_path": "/a/b.rs", "limit": 9}), "/a/b.rs |"),
         ("read_file", json!({"absolute_path": "/a/b.rs"}), "/a/b.rs |"),
@@ -148,7 +148,7 @@ fn access_of_hostile_inputs_takes_linear_time() {
 
 proptest! {
     #[test]
-    fn nothing_panics(text in r#"(?s)([a-z é]|[$'"`(){}|&;<>\\#=*\n-]|<<E|cat |sed -i |bash -c |tools\.|cmd:|\*\*\* Begin Patch\n){0,60}"#) {
+    fn access_of_random_commands_does_not_panic(text in r#"(?s)([a-z é]|[$'"`(){}|&;<>\\#=*\n-]|<<E|cat |sed -i |bash -c |tools\.|cmd:|\*\*\* Begin Patch\n){0,60}"#) {
         for input in [json!(text), json!({"command": text}), json!({"input": text}), json!({"path": text, "content": ""})] {
             let Access { reads, writes } = access_of("bash", &input);
             for path in reads.iter().chain(&writes) {
@@ -159,7 +159,7 @@ proptest! {
 
     /// Quoted file names are found, whatever characters they contain.
     #[test]
-    fn quoting_is_undone(names in prop::collection::vec("[a-z][ -~é]{0,12}", 1..4), doubled: bool) {
+    fn shell_quoting_of_file_names_is_undone(names in prop::collection::vec("[a-z][ -~é]{0,12}", 1..4), doubled: bool) {
         let quoted = |name: &String| if doubled {
             format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('`', "\\`"))
         } else {

@@ -50,7 +50,7 @@ fn told(audit: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_clean_tree_a_damaged_and_a_forgetful_one() {
+fn audit_reports_of_three_trees_match_snapshots() {
     for name in ["clean", "damaged", "forgetful"] {
         for report in ["table", "json", "markdown", "csv"] {
             let ran = run_in(&saved(), ["audit", name, "-o", report], b"");
@@ -63,7 +63,7 @@ fn a_clean_tree_a_damaged_and_a_forgetful_one() {
 const UNTOLD: &str = "it begins with the summary of a history that no archive holds: what that compaction lost is unknown";
 
 #[test]
-fn every_damage_is_told() {
+fn audit_reports_every_damage() {
     type Damage = fn(&tempfile::TempDir);
     let damages: [(&str, Damage, &[&str]); 7] = [
         ("nothing", |_| {}, &[]),
@@ -103,7 +103,7 @@ fn every_damage_is_told() {
 }
 
 #[test]
-fn the_level_decides_the_exit_code() {
+fn fail_on_level_sets_the_exit_code() {
     let code = |arguments: &[&str]| run_in(&saved(), arguments, b"").code;
     assert_eq!(code(&["audit", "damaged"]), 0);
     assert_eq!(code(&["audit", "damaged", "--fail-on", "error"]), 1);
@@ -116,7 +116,7 @@ fn the_level_decides_the_exit_code() {
 }
 
 #[test]
-fn no_secret_is_in_any_report() {
+fn audit_reports_hold_no_secret() {
     for report in ["table", "json", "csv", "markdown", "github"] {
         let ran = run_in(&saved(), ["audit", "damaged", "-o", report], b"");
         assert!(ran.stdout.contains("password in a URL"), "{report}");
@@ -125,7 +125,7 @@ fn no_secret_is_in_any_report() {
 }
 
 #[test]
-fn nothing_is_changed() {
+fn audit_changes_no_file() {
     let folder = copied();
     let before = files(folder.path());
     audited(&folder);
@@ -136,7 +136,7 @@ fn nothing_is_changed() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_a_note() {
+fn audit_notes_links_pipes_sockets_and_unreadable_files() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
 
@@ -174,7 +174,7 @@ fn what_is_no_file_is_a_note() {
 
 /// What a replay writes is audited: as many compactions as summaries, but for the last, behind which nothing was archived.
 #[test]
-fn archives_of_replays_are_put_together() {
+fn audit_reconstructs_archives_of_replays() {
     for (policy, setting) in
         [("lcc-s06", "auto.threshold=4000"), ("lcc-s08", "auto.threshold=20000"), ("lcc-s08-late", "auto.threshold=20000")]
     {

@@ -48,7 +48,7 @@ fn for_the_worse(project: &Project) {
 }
 
 #[test]
-fn it_holds_and_harmless_changes_leave_it_so() {
+fn check_passes_and_ignores_harmless_changes() {
     let project = Project::new();
     let green = project.check(&[]).printed();
     assert!(green.starts_with("Gate: 9 rules hold: recompact.toml\n"), "{green}");
@@ -58,7 +58,7 @@ fn it_holds_and_harmless_changes_leave_it_so() {
 }
 
 #[test]
-fn a_policy_for_the_worse_is_told_with_its_numbers() {
+fn check_reports_a_worse_policy_with_numbers() {
     let project = Project::new();
     for_the_worse(&project);
     let red = project.check(&[]);
@@ -69,7 +69,7 @@ fn a_policy_for_the_worse_is_told_with_its_numbers() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn check_gives_the_same_bytes_for_any_number_of_threads() {
     let project = Project::new();
     for_the_worse(&project);
     let outputs = ["json", "table", "markdown", "sarif", "junit", "github"];
@@ -80,7 +80,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn several_reports_at_once() {
+fn check_writes_several_reports() {
     let project = Project::new();
     for_the_worse(&project);
     let also = ["--also", "junit=gate.xml", "--also", "sarif=gate.sarif", "--also", "markdown=gate.md", "-o", "github"];
@@ -108,7 +108,7 @@ fn several_reports_at_once() {
 }
 
 #[test]
-fn the_baseline_is_written_again_as_it_is() {
+fn baseline_update_is_reproducible() {
     let project = Project::new();
     let committed = fs::read(project.path("recompact.baseline.json")).expect("a baseline");
     assert_eq!(project.check(&["--update", "-q"]).code, 0);
@@ -120,7 +120,7 @@ fn the_baseline_is_written_again_as_it_is() {
 }
 
 #[test]
-fn what_was_not_judged_is_no_pass() {
+fn check_fails_what_it_could_not_judge() {
     type Change = fn(&Project);
     let changes: [(&str, Change, &str); 7] = [
         (
@@ -166,7 +166,7 @@ fn what_was_not_judged_is_no_pass() {
 }
 
 #[test]
-fn half_a_baseline_is_not_written() {
+fn incomplete_baseline_is_not_written() {
     let project = Project::new();
     let committed = fs::read(project.path("recompact.baseline.json")).expect("a baseline");
     project.replace("recompact.toml", "openai-chat/tasks.json", "openai-chat/none.json");
@@ -176,7 +176,7 @@ fn half_a_baseline_is_not_written() {
 }
 
 #[test]
-fn errors_have_their_places() {
+fn suite_errors_have_file_and_line() {
     for (file, was, is, what) in [
         (
             "recompact.toml",
@@ -206,7 +206,7 @@ fn errors_have_their_places() {
 
 /// Wherever the program runs, names in the baseline are the same; only the place of the suite file is told from there.
 #[test]
-fn it_may_run_in_another_folder() {
+fn check_runs_in_another_folder() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ran = run_in(root, ["check", "fixtures/gate/recompact.toml"], b"").printed();
     assert!(ran.starts_with("Gate: 9 rules hold: fixtures/gate/recompact.toml\n"), "{ran}");
@@ -214,7 +214,7 @@ fn it_may_run_in_another_folder() {
 
 /// Of a model only the cassette is asked; what it does not hold is an error.
 #[test]
-fn no_model_is_asked() {
+fn check_asks_no_model() {
     let project = Project::new();
     project.replace("policy.toml", "threshold = 40_000", "threshold = 10_000");
     fs::create_dir(project.path("answers")).expect("our own folder");

@@ -47,7 +47,7 @@ fn rendered(report: &str, inspections: &[Inspection], width: usize) -> String {
 }
 
 #[test]
-fn what_compactions_lost() {
+fn inspect_reports_losses_of_compactions() {
     for report in ["table", "markdown", "json"] {
         let text = rendered(report, &inspections(), 100);
         assert_eq!(text.chars().find(|c| *c != '\n' && is_unseen(*c)), None, "{report} lets nothing unseen through");
@@ -58,7 +58,7 @@ fn what_compactions_lost() {
 }
 
 #[test]
-fn no_line_about_losses_is_wider_than_the_terminal() {
+fn inspect_losses_fit_the_terminal() {
     for width in [60, 80, 100] {
         let table = rendered("table", &inspections(), width);
         let wide: Vec<_> = table.lines().filter(|line| line.chars().count() > width).collect();
@@ -67,7 +67,7 @@ fn no_line_about_losses_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn where_nothing_was_lost_nothing_is_said() {
+fn inspect_says_nothing_without_losses() {
     let [_, without] = inspections();
     for report in ["table", "markdown", "json", "csv"] {
         let text = rendered(report, std::slice::from_ref(&without), 100);

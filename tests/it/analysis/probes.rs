@@ -102,7 +102,7 @@ fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
 }
 
 #[test]
-fn a_perfect_reader_finds_what_is_there_and_misses_what_is_gone() {
+fn perfect_reader_answers_hits_and_fails_misses() {
     let shown = &*SHOWN;
     let asked = ask(&model(shown, None), shown, &|| {}).expect("an answer to everything");
     let found = Findings::new("reader", PLAN, 0, &POLICIES, shown, asked);
@@ -121,7 +121,7 @@ fn a_perfect_reader_finds_what_is_there_and_misses_what_is_gone() {
 }
 
 #[test]
-fn questions_are_within_the_plan() {
+fn probe_questions_respect_the_plan() {
     let plans = [Plan { questions: 7, ..PLAN }, Plan { max_context: 900, ..PLAN }].map(|plan| (plan, shown(&plan)));
     for (plan, shown) in plans.iter().map(|(plan, shown)| (plan, shown)).chain([(&PLAN, &*SHOWN)]) {
         let questions = || shown.iter().flat_map(|shown| &shown.spot.questions);
@@ -145,7 +145,7 @@ fn probe<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_command_says_the_same_from_a_cassette_whatever_the_threads() {
+fn probe_gives_the_same_bytes_for_any_number_of_threads() {
     let folder = TempDir::new().expect("a temporary folder");
     let cassette = folder.path().to_str().expect("a plain path");
     let shown = &*SHOWN;
@@ -169,7 +169,7 @@ fn the_command_says_the_same_from_a_cassette_whatever_the_threads() {
 }
 
 #[test]
-fn a_question_without_an_answer_is_named() {
+fn probe_names_a_question_without_an_answer() {
     let folder = TempDir::new().expect("a temporary folder");
     let cassette = folder.path().to_str().expect("a plain path");
     let ran = run(probe(cassette, &[]));
@@ -179,7 +179,7 @@ fn a_question_without_an_answer_is_named() {
 }
 
 #[test]
-fn wrong_use_is_told() {
+fn probe_refuses_wrong_use() {
     let cases: [(&[&str], &str); 6] = [
         (&["messages", "-p", "lcc-s08", "--model", "reader"], "such as openai:MODEL"),
         (&["messages", "-p", "lcc-s08", "--model", "openai:"], "write openai:MODEL"),

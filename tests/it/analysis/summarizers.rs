@@ -69,7 +69,7 @@ fn percent(Spread { all, ends }: Spread) -> Option<(f64, Option<[f64; 2]>)> {
 }
 
 #[test]
-fn each_is_judged_by_what_it_held_and_what_it_made_up() {
+fn summarizers_are_compared_by_facts_held_and_made_up() {
     let rows = all().summarizers;
     let names: Vec<_> =
         rows.iter().map(|row| (&*row.policy, &*row.summarizer, row.replicates, row.summaries, row.failed)).collect();
@@ -100,7 +100,7 @@ fn each_is_judged_by_what_it_held_and_what_it_made_up() {
 }
 
 #[test]
-fn the_recorded_summary_is_none_that_was_asked_for() {
+fn recorded_summaries_are_not_counted_as_asked() {
     let results = all();
     let recorded = results.summary.iter().find(|summary| summary.policy == "recorded").expect("the policy");
     let value = |id: &str| recorded.values.get(id);
@@ -112,12 +112,12 @@ fn the_recorded_summary_is_none_that_was_asked_for() {
 }
 
 #[test]
-fn with_one_summarizer_there_is_nothing_to_compare() {
+fn one_summarizer_gives_no_comparison() {
     assert!(compared(vec![NamedSummarizer::new("stub:4", Stub { tokens: 4 })]).summarizers.is_empty());
 }
 
 #[test]
-fn the_table_stands_in_every_report_for_people() {
+fn summarizer_table_is_in_reports_for_people() {
     let results = all();
     let shown = |name: &str| {
         let report = REPORTS.iter().find(|report| report.name == name).expect(name);

@@ -47,7 +47,7 @@ fn configurations(results: &Value) -> &[Value] {
 }
 
 #[test]
-fn a_grid_of_two_policies() {
+fn sweep_tries_the_grid_of_two_policies() {
     let results = results_of_grid();
     let found = &results["sweep"];
     // 4 of lcc-s08, 3 of anthropic-clear, and both as they are.
@@ -85,7 +85,7 @@ fn a_grid_of_two_policies() {
 
 /// What the search has added up is what the comparison says: it is the same replay.
 #[test]
-fn totals_are_those_of_the_comparison() {
+fn sweep_totals_equal_the_comparison() {
     let results = results_of_grid();
     let summary = results["summary"].as_array().expect("a summary");
     let mut compared = 0;
@@ -103,7 +103,7 @@ fn totals_are_those_of_the_comparison() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn sweep_gives_the_same_bytes_for_any_number_of_threads() {
     let cases = [&["-o", "json", "--sample", "5", "--holdout", "0.3", "--seed", "4"][..], &["-o", "json"], &["-o", "table"]];
     for more in &cases[..effort::of(1, 3)] {
         let one = sweep(&[*more, &["--jobs", "1"]].concat()).printed();
@@ -112,7 +112,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_is_saved_replays_to_the_same_numbers() {
+fn saved_recommendation_replays_to_the_same_values() {
     let folder = TempDir::new().expect("a temporary folder");
     let [policy, results] = ["policy.toml", "results.json"].map(|name| folder.path().join(name));
     let [policy, results] = [&policy, &results].map(|path| path.to_str().expect("a plain path"));
@@ -138,7 +138,7 @@ fn what_is_saved_replays_to_the_same_numbers() {
 }
 
 #[test]
-fn a_hold_out_is_reported_and_nothing_else() {
+fn holdout_reports_only_held_out_sessions() {
     let results = sweep(&["-o", "json", "--holdout", "0.3"]).json();
     let (all, found) = (results_of_grid(), &results["sweep"]);
     let count = |value: &Value| value.as_u64().expect("a count");
@@ -155,7 +155,7 @@ fn a_hold_out_is_reported_and_nothing_else() {
 }
 
 #[test]
-fn a_sample_is_halved_and_policies_as_they_are_stay() {
+fn sample_is_halved_and_keeps_unchanged_policies() {
     let more = ["--set", "budget.max_bytes=1KB..900KB:1KB", "--sample", "40", "-o", "json"];
     let results = sweep(&more).json();
     let rungs = results["sweep"]["rungs"].as_array().expect("rungs");
@@ -171,7 +171,7 @@ fn a_sample_is_halved_and_policies_as_they_are_stay() {
 }
 
 #[test]
-fn conditions_hold_for_what_is_recommended() {
+fn recommendation_meets_the_conditions() {
     let results = sweep(&["--where", "kept.hit >= 80%", "--where", "broken.requests = 0", "-o", "json"]).json();
     assert_eq!(texts(&results["sweep"]["conditions"]), ["kept.hit >= 80%", "broken.requests == 0"]);
     for row in configurations(&results) {
@@ -182,7 +182,7 @@ fn conditions_hold_for_what_is_recommended() {
 }
 
 #[test]
-fn a_recommendation_that_breaks_requests_says_so() {
+fn recommendation_warns_of_broken_requests() {
     let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| *argument != "anthropic-clear").collect();
     // The second `-p` had its policy taken away.
     let alone = [&alone[..6], &alone[7..]].concat();
@@ -201,7 +201,7 @@ fn a_recommendation_that_breaks_requests_says_so() {
 
 /// That nothing meets the conditions is an answer, and the nearest is shown; but nothing can be saved.
 #[test]
-fn conditions_that_nothing_meets() {
+fn unmet_conditions_give_no_recommendation() {
     let folder = TempDir::new().expect("a temporary folder");
     let policy = folder.path().join("policy.toml");
     let impossible = ["--where", "cost.ratio < 0.01"];
@@ -218,7 +218,7 @@ fn conditions_that_nothing_meets() {
 }
 
 #[test]
-fn wrong_use_is_refused_before_anything_is_read() {
+fn sweep_refuses_wrong_use_before_reading() {
     let refused: [(&[&str], &str); 14] = [
         (&["--set", "micro.keep_recent=1..many"], "micro.keep_recent: `1..many`: a range is written `1..10` or `20k..120k:20k`"),
         (&["--set", "micro.keep_recent=9..3"], "micro.keep_recent: `9..3`: the range ends below its beginning"),
@@ -243,7 +243,7 @@ fn wrong_use_is_refused_before_anything_is_read() {
 }
 
 #[test]
-fn transcripts_that_cannot_be_swept() {
+fn sweep_refuses_unsuitable_transcripts() {
     let given = ["-p", "lcc-s08", "--set", "micro.keep_recent=1,2"];
     let ran = run_in(&crate::support::program::fixtures(), [&["sweep", "-"], &given[..]].concat(), b"{}");
     assert_eq!(ran.code, 2);
@@ -259,7 +259,7 @@ fn transcripts_that_cannot_be_swept() {
 }
 
 #[test]
-fn a_table_for_people() {
+fn sweep_table_matches_snapshot() {
     let printed = sweep(&["--set", "clear.keep_recent=1,3"]).printed();
     let (report, policy) = printed.split_once("The recommended policy (").expect("the policy comes last");
     let wide: Vec<_> = report.lines().filter(|line| line.chars().count() > 100).collect();
@@ -274,7 +274,7 @@ fn a_table_for_people() {
 
 /// For a first response with nothing before it nothing can be sent: it is no session to choose on or to hold out.
 #[test]
-fn sessions_are_those_that_are_compared() {
+fn sweep_counts_only_compared_sessions() {
     let folder = TempDir::new().expect("a temporary folder");
     let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a folder to write to");
     let recorded = fs::read(fixtures().join("messages/repair.blocks.jsonl")).expect("a fixture");
@@ -295,7 +295,7 @@ fn texts_of<'a>(rows: &'a Value, key: &str) -> Vec<&'a str> {
 
 /// `small-1` is both the baseline and what the first configuration of `small` would be called.
 #[test]
-fn the_baseline_keeps_its_name_and_its_settings() {
+fn sweep_baseline_keeps_its_name_and_settings() {
     let folder = TempDir::new().expect("a temporary folder");
     let policy = |file: &str, name: &str, keep_recent: u8| {
         let text = format!("name = \"{name}\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = {keep_recent}\n");
@@ -320,7 +320,7 @@ fn the_baseline_keeps_its_name_and_its_settings() {
 }
 
 #[test]
-fn an_objective_without_a_value_is_said_to_decide_nothing() {
+fn sweep_says_that_an_objective_without_values_decides_nothing() {
     let folder = TempDir::new().expect("a temporary folder");
     let hello = br#"[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]"#;
     fs::write(folder.path().join("1.json"), hello).expect("a folder to write to");

@@ -40,7 +40,7 @@ fn assert_refused(ran: &Ran, said: &str) {
 const GOOD: &[u8] = b"{\"role\": \"user\", \"content\": \"Hello?\"}\n{\"role\": \"assistant\", \"content\": \"Yes.\"}\n";
 
 #[test]
-fn files_that_hold_no_conversation() {
+fn files_without_a_conversation_are_refused() {
     let refused: [(&str, &[u8], &str); 5] = [
         ("a.jsonl", b"", "recompact: a.jsonl: the file is empty\n"),
         ("a.jsonl", b" \n\r\n\t", "recompact: a.jsonl: the file is empty\n"),
@@ -58,7 +58,7 @@ fn files_that_hold_no_conversation() {
 }
 
 #[test]
-fn awkward_fixtures_are_read_as_far_as_they_can_be() {
+fn awkward_fixtures_are_read_as_far_as_possible() {
     let cut = "awkward/cut-off.jsonl:4: the line ends in the middle of a JSON value (cut off?); the line was skipped\n";
     let unknown = "awkward/unknown-types.jsonl:8: the message has no content; it was skipped\n\
         awkward/unknown-types.jsonl:12: not a record of this format: invalid type: integer `17`, expected an object; the line was \
@@ -92,14 +92,14 @@ fn awkward_fixtures_are_read_as_far_as_they_can_be() {
 }
 
 #[test]
-fn a_strict_run_prints_nothing_and_says_why() {
+fn strict_run_fails_on_unreadable_lines() {
     let ran = run(["inspect", "awkward/cut-off.jsonl", "messages", "--strict", "--quiet"]);
     assert_refused(&ran, "awkward/cut-off.jsonl:4: ");
     assert!(ran.stderr.ends_with("\nrecompact: --strict: 1 line could not be read\n"), "{}", ran.stderr);
 }
 
 #[test]
-fn quiet_leaves_out_what_was_skipped_but_not_what_failed() {
+fn quiet_hides_skipped_lines_but_not_failures() {
     let ran = run(["inspect", "awkward/cut-off.jsonl", "--quiet"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let ran = run(["inspect", "awkward/cut-off.jsonl", "awkward/empty.jsonl", "--quiet"]);
@@ -108,7 +108,7 @@ fn quiet_leaves_out_what_was_skipped_but_not_what_failed() {
 
 /// One message of 50 megabytes, and one line that is no JSON, as long.
 #[test]
-fn a_line_of_fifty_megabytes() {
+fn line_of_fifty_megabytes_is_read() {
     let long = "all work and no play ".repeat(effort::of(250_000, 2_500_000));
     let text = format!(
         "{{\"role\": \"user\", \"content\": \"{long}\"}}\n{}{long}\n",
@@ -122,7 +122,7 @@ fn a_line_of_fifty_megabytes() {
 }
 
 #[test]
-fn halves_of_surrogate_pairs_come_back_as_they_were() {
+fn lone_surrogates_round_trip_through_contexts() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("contexts.jsonl");
     let file = file.to_str().expect("a plain path");
@@ -151,7 +151,7 @@ fn halves_of_surrogate_pairs_come_back_as_they_were() {
 }
 
 #[test]
-fn paths_that_lead_nowhere() {
+fn missing_paths_are_refused() {
     let good = ("a.jsonl", GOOD);
     assert_refused(&run_with(&[("docs/read.me", b"-")], &["inspect", "docs"]), "recompact: docs: no transcripts (*.jsonl, ");
     assert_refused(&run_with(&[good], &["inspect", "b.jsonl"]), "recompact: b.jsonl: no such file or folder; ");
@@ -170,7 +170,7 @@ fn paths_that_lead_nowhere() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_without_permission() {
+fn unreadable_file_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("a.jsonl");
@@ -185,14 +185,14 @@ fn a_file_without_permission() {
 }
 
 #[test]
-fn standard_input_is_a_transcript() {
+fn inspect_reads_standard_input() {
     let inspected = run_in(&fixtures(), ["inspect", "-", "-o", "json"], GOOD).json();
     assert_eq!((&inspected[0]["transcript"], &inspected[0]["calls"]), (&json!("-"), &json!(1)));
     assert_refused(&run_in(&fixtures(), ["inspect", "-"], b""), "recompact: -: the file is empty\n");
 }
 
 #[test]
-fn policies_and_settings_that_are_none() {
+fn invalid_policies_and_settings_are_refused() {
     let misspelt = b"name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recnt = 5\n";
     let broken = b"name = \"mine\"\nmeter =\n";
     let given: [(&str, &[u8]); 3] = [("a.jsonl", GOOD), ("mine.toml", misspelt), ("broken.toml", broken)];
@@ -254,7 +254,7 @@ fn policies_and_settings_that_are_none() {
 }
 
 #[test]
-fn options_with_values_that_are_none() {
+fn invalid_option_values_are_refused() {
     let refused: [(&[&str], &str); 12] = [
         (&["--jobs", "0"], "invalid value '0' for '--jobs <N>': write a number, at least 1"),
         (&["--jobs=-3"], "invalid value '-3' for '--jobs <N>': write a number, at least 1"),
@@ -282,7 +282,7 @@ fn options_with_values_that_are_none() {
 }
 
 #[test]
-fn places_that_cannot_be_written_to() {
+fn unwritable_outputs_are_refused() {
     let given: [(&str, &[u8]); 2] = [("a.jsonl", GOOD), ("full/mine.txt", b"mine")];
     let refused: [(&[&str], &str); 9] = [
         (&["--out", "no/r.csv"], "recompact: no/r.csv: the folder no does not exist\n"),
@@ -304,7 +304,7 @@ fn places_that_cannot_be_written_to() {
 }
 
 #[test]
-fn saved_results_that_are_none() {
+fn invalid_saved_results_are_refused() {
     let other = json!({"version": 2}).to_string();
     let refused: [(&str, &[u8], &str); 5] = [
         ("r.json", b"garbage", "recompact: r.json: not JSON: expected value at line 1 column 1\n"),
@@ -324,7 +324,7 @@ fn saved_results_that_are_none() {
 }
 
 #[test]
-fn numbers_of_tokens_that_cannot_be() {
+fn impossible_token_counts_are_read_safely() {
     let most = u64::MAX;
     let usage = json!({
         "input_tokens": most, "cache_read_input_tokens": most, "cache_creation_input_tokens": most, "output_tokens": most

@@ -41,7 +41,7 @@ fn bash_can_read_its_completions() {
 }
 
 #[test]
-fn man_pages_are_of_every_subcommand_and_of_no_machine_and_no_day() {
+fn man_pages_cover_every_subcommand_and_are_reproducible() {
     let folder = TempDir::new().expect("a temporary folder");
     let pages = folder.path().join("new/man1");
     let out = pages.to_str().expect("a plain path");
@@ -63,7 +63,7 @@ fn man_pages_are_of_every_subcommand_and_of_no_machine_and_no_day() {
 }
 
 #[test]
-fn a_file_in_the_place_of_the_folder_is_an_error() {
+fn man_refuses_a_file_as_output_folder() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("man");
     fs::write(&file, "mine").expect("a folder to write to");

@@ -55,13 +55,13 @@ fn assert_equals_oracle(oracle: &Path, window: u64) {
 
 #[test]
 #[ignore = "needs the reference implementation beside the recordings, and python3: RECOMPACT_TRANSCRIPTS"]
-fn every_request_is_that_of_the_reference() {
+fn contexts_equal_the_reference_implementation() {
     assert_equals_oracle(&oracle(), 0);
 }
 
 #[test]
 #[ignore = "needs the reference implementation beside the recordings, and python3: RECOMPACT_TRANSCRIPTS"]
-fn the_layer_for_refused_requests_does_what_the_reference_does() {
+fn reactive_layer_equals_the_reference_implementation() {
     let oracle = oracle();
     for window in [8_000, 12_000, 20_000, 40_000] {
         assert_equals_oracle(&oracle, window);

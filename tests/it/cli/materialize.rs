@@ -40,7 +40,7 @@ fn assert_written(transcript: &str, policy: &str, settings: &[&str]) -> Vec<(std
 }
 
 #[test]
-fn hostile_ids_stay_in_the_folder() {
+fn materialize_keeps_hostile_ids_inside_the_folder() {
     // The last version cleans ids, and five of the twenty are `a_b` then: a result whose file is there is not written again.
     for (policy, distinct) in [("lcc-s08", 20), ("lcc-s08-late", 16)] {
         let written = assert_written("awkward/hostile-ids.jsonl", policy, &[]);
@@ -53,7 +53,7 @@ fn hostile_ids_stay_in_the_folder() {
 }
 
 #[test]
-fn every_archive_is_a_transcript() {
+fn materialized_archives_are_transcripts() {
     for policy in ["lcc-s06", "lcc-s08", "lcc-s08-late"] {
         let written = assert_written("messages/repair.blocks.jsonl", policy, &[]);
         assert!(!written.is_empty(), "{policy}");
@@ -66,7 +66,7 @@ fn every_archive_is_a_transcript() {
 }
 
 #[test]
-fn a_folder_that_is_not_empty_is_refused() {
+fn materialize_refuses_a_folder_with_files() {
     let folder = TempDir::new().expect("a temporary folder");
     let named = folder.path().to_str().expect("a plain path");
     #[cfg(unix)]

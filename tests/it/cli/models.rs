@@ -46,7 +46,7 @@ fn without_seconds(results: &str) -> Value {
 }
 
 #[test]
-fn a_cassette_gives_the_same_bytes_and_asks_nobody() {
+fn cassette_replay_gives_the_same_bytes_without_calls() {
     let (cassette, live, answers) = all_of_them();
     for more in [&[][..], &["--cassette-mode", "replay"], &["--cassette-mode", "replay", "--jobs", "1"]] {
         assert!(ask(cassette.path(), more).printed() == live, "{more:?}");
@@ -60,7 +60,7 @@ fn a_cassette_gives_the_same_bytes_and_asks_nobody() {
 }
 
 #[test]
-fn beside_a_model_stand_its_bounds() {
+fn summarizer_comparison_shows_bounds_of_the_model() {
     let (_, live, _) = all_of_them();
     let results: Value = serde_json::from_str(&live).expect("JSON");
     let mut names: Vec<&str> = rows(&results).map(|(_, policy, _)| policy).collect();
@@ -76,7 +76,7 @@ fn beside_a_model_stand_its_bounds() {
 }
 
 #[test]
-fn an_answer_that_is_missing_is_named_and_nothing_is_made_of_it() {
+fn missing_cassette_answer_is_named() {
     let cassette = folder();
     let ran = ask(&cassette.path().join("empty"), &["--cassette-mode", "replay"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -88,7 +88,7 @@ fn an_answer_that_is_missing_is_named_and_nothing_is_made_of_it() {
 }
 
 #[test]
-fn a_limit_stops_before_it_is_passed_and_nothing_paid_for_is_lost() {
+fn limits_stop_before_they_are_exceeded_and_keep_paid_answers() {
     let (_, live, needed) = all_of_them();
     let cassette = folder();
     let mut runs = 0;
@@ -110,7 +110,7 @@ fn a_limit_stops_before_it_is_passed_and_nothing_paid_for_is_lost() {
 }
 
 #[test]
-fn replicates_are_asked_one_by_one() {
+fn replicates_get_separate_answers() {
     let (_, _, once) = all_of_them();
     let cassette = folder();
     let results = ask(cassette.path(), &["--replicates", "2"]).json();
@@ -120,7 +120,7 @@ fn replicates_are_asked_one_by_one() {
 }
 
 #[test]
-fn a_dry_run_says_what_it_would_ask_and_asks_nobody() {
+fn dry_run_forecasts_calls_and_makes_none() {
     let cassette = folder();
     let path = cassette.path().join("empty");
     let page = ask(&path, &["--dry-run"]).printed();
@@ -132,7 +132,7 @@ fn a_dry_run_says_what_it_would_ask_and_asks_nobody() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_asked() {
+fn invalid_model_options_are_refused_before_any_call() {
     let refused: [(&[&str], &str); 8] = [
         (
             &["--summarizer", "openai:gpt-5.5"],
@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_before_anything_is_asked() {
 }
 
 #[test]
-fn an_entry_that_was_cut_short_is_no_answer() {
+fn truncated_cassette_entry_is_an_error() {
     let (cassette, _, _) = all_of_them();
     let (path, bytes) = files(cassette.path()).swap_remove(0);
     fs::write(&path, &bytes[..bytes.len() / 2]).expect("our own file");

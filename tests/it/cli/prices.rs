@@ -42,7 +42,7 @@ fn recorded_calls_have_their_price() {
 }
 
 #[test]
-fn an_output_is_the_recorded_one_unless_that_is_a_placeholder() {
+fn output_tokens_are_recorded_unless_a_placeholder() {
     let output = |session: &str| {
         let results = run(["replay", session, "-p", "keep-all", "-o", "json"]).json();
         results["summary"][0]["values"]["cost.output"].as_f64().expect("a price") * 1e6 / 25.0
@@ -67,7 +67,7 @@ fn an_output_is_the_recorded_one_unless_that_is_a_placeholder() {
 }
 
 #[test]
-fn the_self_check_goes_by_what_was_billed() {
+fn self_check_compares_with_recorded_bill() {
     let checks = |arguments: &[&str]| {
         let replayed = ["replay", SESSION, "-p", "lcc-s08", "-o", "json", "--tokenizer", "chars/4"];
         run(replayed.iter().chain(arguments)).json()["checks"].clone()
@@ -76,7 +76,7 @@ fn the_self_check_goes_by_what_was_billed() {
 }
 
 #[test]
-fn every_report_of_an_inspection_has_the_price() {
+fn inspection_reports_show_the_price() {
     let usage = |report: &str, prices: &str| run(["inspect", SESSION, "-o", report, "--prices", prices]).printed();
     let row = |text: String| text.lines().find(|line| line.contains("334,886")).map(str::to_owned).unwrap_or_default();
     assert!(row(usage("table", "claude-opus-4-6")).ends_with("$0.3577"));
@@ -88,7 +88,7 @@ fn every_report_of_an_inspection_has_the_price() {
 }
 
 #[test]
-fn branches_have_their_calls_in_common() {
+fn calls_shared_by_branches_are_billed_once() {
     let calls = |branches: &str| -> Vec<Value> {
         let inspected = run(["inspect", "claude-code/repair.jsonl", "-o", "json", "--branches", branches]).json();
         inspected.as_array().expect("a list").iter().map(|of| of["recorded_usage"]["calls"].clone()).collect()
@@ -97,7 +97,7 @@ fn branches_have_their_calls_in_common() {
 }
 
 #[test]
-fn the_page_of_a_price_is_a_list() {
+fn catalog_page_of_a_price_is_a_price_list() {
     let page = run(["catalog", "prices", "claude-sonnet-5"]).printed();
     assert_eq!(page.matches("[[model]]").count(), 2, "{page}");
     let folder = TempDir::new().expect("a temporary folder");
@@ -109,7 +109,7 @@ fn the_page_of_a_price_is_a_list() {
 }
 
 #[test]
-fn prices_that_are_none() {
+fn invalid_price_lists_are_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     let session = fixtures().join(SESSION);
     let session = session.to_str().expect("a plain path");

@@ -41,7 +41,7 @@ fn results(more: &[&str]) -> Value {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn replay_gives_the_same_bytes_for_any_number_of_threads() {
     for output in outputs() {
         let one = study(&["-o", output, "--jobs", "1"]);
         assert!(!one.is_empty());
@@ -50,7 +50,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn saved_results_give_the_reports_of_the_run() {
+fn report_of_saved_results_equals_report_of_the_run() {
     let folder = TempDir::new().expect("a temporary folder");
     let saved = folder.path().join("results.json");
     let saved = saved.to_str().expect("a plain path");
@@ -61,7 +61,7 @@ fn saved_results_give_the_reports_of_the_run() {
 }
 
 #[test]
-fn results_have_the_promised_form() {
+fn results_have_the_documented_form() {
     let results = results(&[]);
     assert_eq!(results["version"], 1);
     let columns = results["columns"].as_array().expect("columns");
@@ -89,7 +89,7 @@ fn results_have_the_promised_form() {
 }
 
 #[test]
-fn settings_are_in_the_effective_policy() {
+fn saved_policy_holds_its_settings() {
     let results = results(&["--set", "micro.keep_recent=7"]);
     let policies = results["policies"].as_array().expect("policies");
     let toml = |name: &str| policies.iter().find(|policy| policy["name"] == name).and_then(|policy| policy["toml"].as_str());
@@ -98,7 +98,7 @@ fn settings_are_in_the_effective_policy() {
 }
 
 #[test]
-fn a_baseline_may_be_chosen() {
+fn baseline_option_sets_what_savings_compare_with() {
     let results = results(&["--baseline", "lcc-s08"]);
     assert!(rows(&results).filter(|(_, policy, _)| *policy == "lcc-s08").all(|(.., values)| values["tokens.saved"] == 0.0));
 }
@@ -128,7 +128,7 @@ fn without_its_solver_the_exact_bound_says_how_to_get_it() {
 }
 
 #[test]
-fn a_policy_of_ones_own() {
+fn replay_reads_a_policy_file() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("mine.toml");
     fs::write(&file, "name = \"mine\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n").expect("a file in it");
@@ -147,7 +147,7 @@ fn assert_fits(name: &str, text: &str) {
 }
 
 #[test]
-fn tables_for_people() {
+fn tables_match_snapshots_and_fit_100_columns() {
     assert_fits("inspect", &run(["inspect", "claude-code"]).printed());
     let small_window = ["--window", "80000", "--summarizer", "stub:1000"];
     let replay = ["replay", "claude-code", "-p", "lcc-s08", "-p", "claude-code"].into_iter().chain(small_window);
@@ -155,7 +155,7 @@ fn tables_for_people() {
 }
 
 #[test]
-fn help() {
+fn help_matches_snapshots_and_fits_100_columns() {
     assert_fits("help", &run(["--help"]).printed());
     for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog"] {
         assert_fits(&format!("help-{command}"), &run([command, "--help"]).printed());
@@ -163,7 +163,7 @@ fn help() {
 }
 
 #[test]
-fn the_catalog() {
+fn catalog_matches_snapshots_and_fits_100_columns() {
     assert_fits("catalog", &run(["catalog"]).printed());
     assert_fits("catalog-layers-clear", &run(["catalog", "layers", "clear"]).printed());
     let policy = run(["catalog", "policies", "lcc-s08"]).printed();

@@ -85,7 +85,7 @@ fn transcripts(results: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_stopped_study_reports_what_is_done_and_goes_on_to_the_same_bytes() {
+fn stopped_replay_saves_finished_work_and_resumes_to_the_same_bytes() {
     let folder = stopped();
     let saved = fs::read_to_string(folder.path().join("stopped.json")).expect("what is finished");
     let saved: Value = serde_json::from_str(&saved).expect("JSON");
@@ -112,7 +112,7 @@ fn a_stopped_study_reports_what_is_done_and_goes_on_to_the_same_bytes() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_that_says_why() {
+fn resume_refuses_results_of_another_study() {
     let folder = stopped();
     let whole = ask(folder.path(), &[]).printed();
     fs::write(folder.path().join("whole.json"), whole).expect("a folder to write to");
@@ -137,7 +137,7 @@ fn what_does_not_fit_is_an_error_that_says_why() {
 /// A sweep looks at all transcripts first. While it waits for the third, the second becomes a pipe, at which it waits in its first
 /// round.
 #[test]
-fn a_stopped_sweep_goes_on_to_the_same_bytes() {
+fn stopped_sweep_resumes_to_the_same_bytes() {
     let folder = TempDir::new().expect("a temporary folder");
     let folder = folder.path();
     (0..3).for_each(|at| make(folder, at));

@@ -33,7 +33,7 @@ fn clears(layer: &Layer) -> bool {
 }
 
 #[test]
-fn a_minimum_is_set_as_a_person_types_it() {
+fn clear_at_least_accepts_human_numbers() {
     let policies = ["10k", "10_000", "10000", "10KB"]
         .map(|least| preset_with("observation-mask", &[&format!("mask.clear_at_least={least}")]));
     assert!(policies.iter().all(|policy| *policy == policies[0]));
@@ -41,7 +41,7 @@ fn a_minimum_is_set_as_a_person_types_it() {
 }
 
 #[test]
-fn every_batch_frees_what_it_must() {
+fn every_clear_batch_frees_its_minimum() {
     for (least, counter) in [(1, "chars"), (150, "chars"), (40, "ceil(chars/4)")] {
         let counter: Meter = counter.parse().expect("a meter");
         let mut trials = clearing_at_least(&least.to_string());
@@ -65,7 +65,7 @@ fn every_batch_frees_what_it_must() {
 
 /// Whatever waits at a request is too little: counted from nothing, by looking at every result.
 #[test]
-fn nothing_waits_that_is_enough() {
+fn clear_batch_fires_as_soon_as_its_minimum_is_reached() {
     struct Waits {
         keep: usize,
         min_chars: u64,
@@ -117,7 +117,7 @@ fn nothing_waits_that_is_enough() {
 
 /// A minimum that comes to nothing is kept by the batches' books, and still every result is cleared when its time comes.
 #[test]
-fn batches_of_any_size_are_no_batches() {
+fn clear_batches_without_minimum_equal_plain_clearing() {
     let [one_by_one, batches] = ["0", "0 * window"].map(clearing_at_least);
     generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -133,7 +133,7 @@ fn batches_of_any_size_are_no_batches() {
 
 /// Who makes an edit that stays changes what it costs, not what is sent.
 #[test]
-fn the_server_clears_as_the_harness_would() {
+fn server_scope_clears_what_state_scope_clears() {
     let of_scope = |scope: Scope| {
         let mut trials = trials();
         trials.retain(|trial| trial.policy.layers.iter().any(|layer| clears(layer) && !layer.for_request_only()));

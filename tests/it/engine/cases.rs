@@ -23,7 +23,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_case_gives_what_it_says() {
+fn fixture_cases_give_their_expected_output() {
     let bless = std::env::var_os("RECOMPACT_BLESS").is_some();
     let mut wrong = Vec::new();
     for path in transcripts::files(&folder(), ".md") {
@@ -49,7 +49,7 @@ fn every_case_gives_what_it_says() {
 }
 
 #[test]
-fn every_kind_of_layer_has_cases() {
+fn every_layer_kind_has_cases() {
     for kind in LAYERS {
         let text = std::fs::read_to_string(folder().join(format!("{}.md", kind.name))).expect(kind.name);
         let acts = cases(&text).iter().any(|case| case.policy.contains(&format!("do = \"{}\"", kind.name)));
@@ -59,7 +59,7 @@ fn every_kind_of_layer_has_cases() {
 
 /// Every kind of finding has a case in which it fires, and a twin in which it is silent.
 #[test]
-fn every_kind_of_finding_has_a_case_and_a_clean_twin() {
+fn every_finding_kind_has_a_case_and_a_clean_twin() {
     for kind in FINDINGS.iter().filter(|kind| kind.detect.is_some()) {
         let text = std::fs::read_to_string(folder().join(format!("findings/{}.md", kind.id))).expect(kind.id);
         let (silent, loud): (Vec<_>, Vec<_>) = cases(&text).into_iter().partition(|case| case.expected == "nothing\n");

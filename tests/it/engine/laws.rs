@@ -26,7 +26,7 @@ impl Observer for Files {
 }
 
 #[test]
-fn no_layer_sees_the_future() {
+fn layers_do_not_depend_on_later_calls() {
     let trials = trials();
     generate::check(2, |steps| {
         let whole = generate::conversation(steps, Thinking::Turn);
@@ -46,7 +46,7 @@ fn no_layer_sees_the_future() {
 }
 
 #[test]
-fn what_replays_share_changes_no_result() {
+fn shared_replay_cache_changes_no_result() {
     let named = |(number, trial): (usize, Trial)| Policy { name: format!("policy {number}"), ..trial.policy };
     let policies: Vec<Policy> = trials().into_iter().enumerate().map(named).collect();
     generate::check(1, |steps| {
@@ -90,7 +90,7 @@ fn told(journal: Journal, recorded: usize, calls: usize) -> String {
 }
 
 #[test]
-fn the_same_replay_twice_is_the_same() {
+fn replay_is_deterministic() {
     let trials = trials();
     generate::check(1, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -156,7 +156,7 @@ fn recorded_without_compactions_is_keep_all() {
 }
 
 #[test]
-fn a_policy_reads_back_from_its_own_toml() {
+fn policy_round_trips_through_toml() {
     for trial in trials() {
         let toml = trial.policy.to_toml();
         let again = Policy::parse(&toml, "itself", &[]).unwrap_or_else(|error| panic!("{error}\n{toml}"));
@@ -165,7 +165,7 @@ fn a_policy_reads_back_from_its_own_toml() {
 }
 
 #[test]
-fn persisting_loses_nothing() {
+fn persisted_files_hold_the_whole_result() {
     let trials = trials();
     generate::check(3, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -183,7 +183,7 @@ fn persisting_loses_nothing() {
 }
 
 #[test]
-fn a_smaller_window_overflows_as_often_or_more() {
+fn smaller_window_overflows_at_least_as_often() {
     generate::check(5, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let overflows = [100_000, 3_000, 800, 200, 0].map(|window| {
@@ -195,7 +195,7 @@ fn a_smaller_window_overflows_as_often_or_more() {
 }
 
 #[test]
-fn views_leave_the_history_alone() {
+fn request_views_do_not_change_the_stored_history() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.filter(|trial| trial.window > 100_000).collect();
     assert!(with_views.len() >= 4);
@@ -218,7 +218,7 @@ fn views_leave_the_history_alone() {
 }
 
 #[test]
-fn a_view_that_grew_equals_one_made_anew() {
+fn grown_view_equals_a_rebuilt_view() {
     let with_views = trials().into_iter().filter(|trial| trial.policy.layers.iter().any(|layer| layer.for_request_only()));
     let with_views: Vec<_> = with_views.collect();
     assert!(with_views.iter().filter(|trial| trial.policy.view_is_extendable()).count() >= 3);
@@ -238,7 +238,7 @@ fn a_view_that_grew_equals_one_made_anew() {
 }
 
 #[test]
-fn no_summary_is_longer_than_its_limit() {
+fn summaries_respect_max_tokens() {
     let mut trials = trials();
     trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
     generate::check(1, |steps| {
@@ -258,7 +258,7 @@ fn no_summary_is_longer_than_its_limit() {
 
 /// What `extract` says, it read. (The generated texts have no word that a limit could cut in two and that would be a name then.)
 #[test]
-fn extract_says_nothing_false_and_who_never_summarises_says_nothing() {
+fn extract_summaries_name_no_false_fact() {
     let mut trials = trials();
     trials.iter_mut().for_each(|trial| trial.summarizer = summarizer::by_name("extract").expect("a summarizer"));
     let facts = std::cell::Cell::new(0);
@@ -278,7 +278,7 @@ fn extract_says_nothing_false_and_who_never_summarises_says_nothing() {
 
 /// Blocks are numbered in one row, and each is known to the journal that names it.
 #[test]
-fn every_block_of_a_request_is_known() {
+fn request_blocks_are_known_to_the_journal() {
     struct Known<'a>(&'a Conversation);
     impl Observer for Known<'_> {
         fn request(&mut self, request: &Request, context: &Context) {

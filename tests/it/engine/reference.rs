@@ -75,7 +75,7 @@ pub fn refused_over(window: u64) -> [String; 2] {
 
 #[test]
 #[ignore = "needs recordings, the reference implementation beside them, and python3: RECOMPACT_TRANSCRIPTS"]
-fn every_request_equals_the_oracles() {
+fn requests_of_recordings_equal_the_reference_implementation() {
     let folder = transcripts::folder("anthropic-messages-derived");
     let oracle = folder.join("../../reference/lcc.py");
     let mut compared = 0;

@@ -15,7 +15,7 @@ use crate::support::trial::{Trial, trials};
 use crate::support::{generate, transcripts};
 
 #[test]
-fn the_fast_replay_equals_the_slow_one() {
+fn fast_replay_equals_the_slow_replay() {
     let trials = trials();
     generate::check(3, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -26,7 +26,7 @@ fn the_fast_replay_equals_the_slow_one() {
 }
 
 #[test]
-fn every_measure_adds_up() {
+fn incremental_sizes_equal_recounted_sizes() {
     let mut trials = trials();
     for trial in &mut trials {
         let fitted = SizeUnit::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
@@ -46,7 +46,7 @@ fn every_measure_adds_up() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn it_does_for_recorded_conversations() {
+fn fast_replay_equals_the_slow_replay_of_recordings() {
     let folder = transcripts::folder("anthropic-messages-derived");
     for file in transcripts::files(&folder, "seg1.blocks.jsonl") {
         let bytes = std::fs::read(&file).expect("a transcript");

@@ -50,7 +50,7 @@ fn recorded_caches_live_as_long_as_was_paid_for() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn what_thinking_does_to_the_caches_of_openai() {
+fn recorded_openai_caches_treat_thinking_as_the_provider_says() {
     for (model, seen) in caches("codex").thinking_left {
         assert_eq!(seen.read > seen.missed, provider(&model).reads_past_thinking, "{model}");
     }

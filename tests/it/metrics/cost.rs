@@ -49,7 +49,7 @@ fn parts(cost: &Cost) -> [f64; 4] {
 }
 
 #[test]
-fn parts_are_tokens_times_prices() {
+fn cost_parts_are_tokens_times_prices() {
     let keep_all = || preset_with("keep-all", &[]);
     // Requests of 5,000, 7,000 and 8,500; the second and third read 12,000 and write 8,500 together with the first.
     let cases = [
@@ -68,7 +68,7 @@ fn parts_are_tokens_times_prices() {
 }
 
 #[test]
-fn without_a_price_there_are_ratios() {
+fn unknown_price_still_gives_cost_ratios() {
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "nobody-1", &Retention::default());
     assert_eq!(cost.usd, None);
     // Input 1, cache read .1, cache write 1.25, output 5.
@@ -79,7 +79,7 @@ fn without_a_price_there_are_ratios() {
 }
 
 #[test]
-fn a_break_has_paid_when_what_was_freed_has() {
+fn prefix_break_pays_off_when_freed_tokens_outweigh_it() {
     // Requests of 2,997, 7,000 and 4,013: 3,990 were freed, and a placeholder of 10 is written for 3.75 in place of .30.
     let cost = cost_of(&two_results(), clear(), SONNET, &Retention::default());
     assert_eq!(parts(&cost), [5_997.0 * 0.3, 8_013.0 * 3.75, 300.0 * 15.0, 0.0].map(|part: f64| (part * 1e3).round() / 1e3));
@@ -92,7 +92,7 @@ fn a_break_has_paid_when_what_was_freed_has() {
 }
 
 #[test]
-fn a_summarizer_that_rides_the_prefix_reads_it() {
+fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
     let summarize =
         |rides: &str| layer(&format!("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0\n{rides}"));
     // At the second call 6,000 characters are over 5,500: the summary of SUMMARY's 7 stands in their place.
@@ -104,7 +104,7 @@ fn a_summarizer_that_rides_the_prefix_reads_it() {
 }
 
 #[test]
-fn what_is_fetched_again_is_written_asked_for_and_read_past() {
+fn refetched_results_are_billed_as_written_requested_and_read() {
     let kept = Retention { rereads: vec![Reread { call: 2, tokens: 400 }], ..Retention::default() };
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &kept);
     // The result is written, a hundred tokens ask for it, and the request of 8,500 is read once more.
@@ -127,7 +127,7 @@ fn checked(conversation: &Conversation) -> CostCheck {
 }
 
 #[test]
-fn the_self_check_holds_the_simulation_against_the_bill() {
+fn self_check_compares_the_simulation_with_the_bill() {
     let alike = checked(&billed(growing(2), [[0, 5_000, 100], [5_000, 2_000, 100], [7_000, 1_500, 100]]));
     assert_eq!((alike.calls, alike.matching, alike.residual()), (3, 3, 0.0));
     // The provider missed the prefix of the third call: 8,500 written for 3.75, where 7,000 should have been read for .30.
@@ -141,7 +141,7 @@ fn the_self_check_holds_the_simulation_against_the_bill() {
 }
 
 #[test]
-fn a_usage_that_cannot_be_is_none() {
+fn impossible_usage_is_not_billed() {
     let usage = |input| Usage { input, ..Usage::default() };
     assert_eq!([1_000_000, u64::MAX].map(|input| usage(input).is_possible()), [true, false]);
     let text = |role: &str, rest: &str| {

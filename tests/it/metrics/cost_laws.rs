@@ -27,7 +27,7 @@ fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUs
 }
 
 #[test]
-fn a_request_reads_no_more_than_it_sends() {
+fn cache_reads_at_most_the_tokens_sent() {
     let trials = with_overhead();
     generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -48,7 +48,7 @@ fn a_request_reads_no_more_than_it_sends() {
 }
 
 #[test]
-fn every_token_is_paid_once() {
+fn every_token_is_billed_once() {
     let trials = with_overhead();
     generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
@@ -85,7 +85,7 @@ fn every_token_is_paid_once() {
 }
 
 #[test]
-fn the_first_calls_cost_the_same_whatever_follows() {
+fn cost_of_first_calls_does_not_depend_on_later_calls() {
     let trials = with_overhead();
     generate::check(2, |steps| {
         let whole = generate::conversation(steps, Thinking::Turn);

@@ -26,7 +26,7 @@ const ALIKE: f64 = 0.05;
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn the_replayed_record_costs_what_was_billed() {
+fn replayed_recordings_cost_what_was_billed() {
     for folder in ["claude-code", "codex"] {
         let checks = results(recorded(folder), vec![preset_with("keep-all", &[])]).checks;
         assert!(!checks.is_empty(), "{folder}: no conversation could be checked");
@@ -53,7 +53,7 @@ const SHOWN: [&str; 6] = ["tokens.saved", "cost.uncached", "cost.ratio", "cost.a
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn clearing_pays_in_batches_and_not_at_every_call() {
+fn clearing_in_batches_costs_less_than_clearing_at_every_call() {
     let mask = |name: &str, settings: &[&str]| named(name, "observation-mask", settings);
     let batches =
         |size: &str| mask(&format!("keep 3, by {size}"), &["mask.keep_recent=3", &format!("mask.clear_at_least={size}")]);
@@ -105,7 +105,7 @@ fn has_marks(row: &Row) -> bool {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn every_recording_keeps_the_laws_of_costs() {
+fn recordings_obey_the_cost_laws() {
     let policies =
         ["keep-all", "lcc-s06", "claude-code", "observation-mask", "sliding-window"].map(|name| preset_with(name, &[]));
     let mut folders: Vec<&str> = RECORDINGS.iter().map(|recorded| &*recorded.folder).collect();

@@ -35,7 +35,7 @@ fn reads(served: &[CacheUse]) -> Vec<[u64; 3]> {
 const COLD: InitialState = InitialState { warm: 0, stable: 500 };
 
 #[test]
-fn every_provider_reads_the_prefix_in_its_own_way() {
+fn each_provider_reads_the_prefix_by_its_own_rules() {
     // A minute, six, twenty and forty minutes between the second response and the third request.
     let cases = [
         ("anthropic", 1_024, [7_000, 0, 0, 0]),
@@ -67,19 +67,19 @@ fn every_provider_reads_the_prefix_in_its_own_way() {
 }
 
 #[test]
-fn the_hour_that_was_paid_for_is_an_hour() {
+fn one_hour_cache_lives_for_an_hour() {
     let anthropic = Provider::by_name("anthropic").expect("a provider");
     assert_eq!([false, true].map(|long| anthropic.lifetime(long)), [5.0, 60.0]);
 }
 
 #[test]
-fn what_was_cached_before_is_read_by_the_first_request() {
+fn first_request_reads_a_cache_written_before_the_session() {
     let first = |warm| reads(&served(&growing(2), keep_all(), "anthropic", 1_024, InitialState { warm, stable: 900 }))[0];
     assert_eq!([1_500, 900].map(first), [[5_000, 1_500, 1_500], [5_000, 0, 0]]);
 }
 
 #[test]
-fn an_edit_is_paid_with_everything_behind_it() {
+fn edit_rebills_every_token_behind_it() {
     let served = served(&two_results(), clear(), "anthropic", 1_024, COLD);
     // The third request is 3,990 shorter; its prefix ends with the tool_use before the cleared result, and no request ended
     // there: the nearest that did is the first, of 2,997.
@@ -91,7 +91,7 @@ fn an_edit_is_paid_with_everything_behind_it() {
 }
 
 #[test]
-fn an_edit_of_a_dead_prefix_breaks_nothing() {
+fn edit_of_an_expired_prefix_is_no_break() {
     let late = conversation(&[(0, Text(1_997)), (0, Use), (1, Answer(4_000)), (1, Use), (9, Answer(1_000)), (9, Text(100))]);
     let served = served(&late, clear(), "anthropic", 1_024, COLD);
     assert_eq!(reads(&served)[2], [4_013, 0, 0]);
@@ -99,13 +99,13 @@ fn an_edit_of_a_dead_prefix_breaks_nothing() {
 }
 
 #[test]
-fn what_was_too_short_to_be_cached_does_not_break() {
+fn prefix_too_short_to_cache_is_never_broken() {
     let served = served(&two_results(), clear(), "anthropic", 7_001, COLD);
     assert!(!served[1].is_cached && served[2].ready == 0 && served[2].broken.is_none());
 }
 
 #[test]
-fn what_a_summary_stands_for_did_not_enter() {
+fn summarized_messages_are_not_counted_as_entered() {
     let summarize = layer("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0");
     let served = served(&two_results(), summarize, "anthropic", 500, COLD);
     // A summary of 20 is all that is left: the last response and its result, of 4,003, went into it.
@@ -115,7 +115,7 @@ fn what_a_summary_stands_for_did_not_enter() {
 }
 
 #[test]
-fn thinking_that_leaves_was_not_freed_by_an_edit() {
+fn dropped_thinking_is_not_counted_as_freed_by_an_edit() {
     let turns =
         [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Thought(600, 50)), (2, Text(100)), (2, Text(10))];
     let at_turns = layer("do = \"clear\"\nwhen = \"user-turn\"\nkeep_recent = 0\nplaceholder = \"0123456789\"");
@@ -126,7 +126,7 @@ fn thinking_that_leaves_was_not_freed_by_an_edit() {
 }
 
 #[test]
-fn an_edit_on_the_server_breaks_nothing() {
+fn server_side_edit_breaks_no_prefix() {
     let on_server = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"server\"");
     let served = served(&two_results(), on_server, "anthropic", 1_024, COLD);
     // All but the newest exchange is read: 1,000 + 1,997 + 3 + 10.
@@ -135,7 +135,7 @@ fn an_edit_on_the_server_breaks_nothing() {
 }
 
 #[test]
-fn thinking_that_leaves_breaks_the_prefix_with_some() {
+fn dropped_thinking_breaks_the_prefix_of_some_providers() {
     let turns = [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Text(100)), (2, Text(40)), (2, Text(10))];
     // Of the third request, 700 shorter for the thinking that left, 2,997 stand before it and 7,000 were sent before.
     for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_997, 7_000), ("openai", 2_944, 2_944)] {
@@ -147,7 +147,7 @@ fn thinking_that_leaves_breaks_the_prefix_with_some() {
 }
 
 #[test]
-fn a_request_cleared_anew_each_time_is_the_same_prefix() {
+fn request_cleared_equally_each_time_keeps_its_prefix() {
     let anew = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"request\"");
     let long: Vec<_> =
         (0..12).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
@@ -156,7 +156,7 @@ fn a_request_cleared_anew_each_time_is_the_same_prefix() {
 }
 
 #[test]
-fn marks_at_the_ends_are_not_found_from_far() {
+fn cache_marks_are_found_only_within_the_look_back() {
     // 24 results; then all but the last five are cleared at once: the first break lies far before the end.
     let long: Vec<_> =
         (0..25).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
@@ -168,7 +168,7 @@ fn marks_at_the_ends_are_not_found_from_far() {
 }
 
 #[test]
-fn a_model_has_a_cache_of_its_own() {
+fn each_model_has_its_own_cache() {
     let conversation = growing(2);
     let trial = Trial { overhead: OVERHEAD, ..Trial::of(keep_all()) };
     let journal = trial.replay(&conversation, &mut NoObserver);

@@ -119,7 +119,7 @@ fn outcome(told: &Told, text: &str) -> UseOutcome {
 const HIT: UseOutcome = UseOutcome::Hit { in_summary: false };
 
 #[test]
-fn sizes_are_those_of_the_table() {
+fn example_sizes_equal_the_documented_table() {
     let conversation = session();
     let entered = [0, 2, 4, 6].map(|message| conversation.messages[message].blocks[0]);
     assert_eq!(entered.map(tokens(&conversation)), [20, 600, 900, 500]);
@@ -128,7 +128,7 @@ fn sizes_are_those_of_the_table() {
 /// At call 4 only result 3 is there. The path stands in the user's message; the line and its name do not, but the path says
 /// where they are. At call 5 the output of the test run is gone, and no one can look it up. At call 6 the message is there.
 #[test]
-fn one_result_in_sight() {
+fn example_with_one_result_kept() {
     let told = told(&mask(1, 9));
     assert_eq!(outcome(&told, "net/pool.rs"), HIT);
     assert_eq!(outcome(&told, "MAX_IDLE_MS"), UseOutcome::Soft);
@@ -143,14 +143,14 @@ fn one_result_in_sight() {
 
 /// Results 1 to 3 are there at call 4, 2 to 4 at call 5.
 #[test]
-fn three_results_in_sight() {
+fn example_with_three_results_kept() {
     let told = told(&mask(3, 9));
     assert_eq!(shares(&told.kept.all), [1.0, 0.0, 0.0]);
     assert_eq!(told.kept.reread_tokens(), 0);
 }
 
 #[test]
-fn all_and_nothing_in_sight() {
+fn example_with_all_and_with_no_results_kept() {
     assert_eq!(shares(&told(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0]);
     assert_eq!(shares(&told(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 1.0]);
 }
@@ -160,7 +160,7 @@ fn all_and_nothing_in_sight() {
 /// them, and not the test run: 1 + 2 + 3 + 2 of 10. No one can do better. So the policy had three eighths of what was
 /// possible.
 #[test]
-fn what_could_have_been_kept_in_as_many_tokens() {
+fn example_clairvoyant_bound_with_equal_tokens() {
     let told = told(&mask(1, 149));
     assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
     assert_eq!(told.journal.requests[3].tokens, 620);

@@ -26,7 +26,7 @@ fn uses(kept: &Retention) -> [u64; 5] {
 }
 
 #[test]
-fn summaries_are_counted_up_to_the_use() {
+fn generation_counts_summaries_up_to_the_use() {
     let all = [(3, "a_vane"), (4, "b_vane"), (7, "c_vane"), (10, "d_vane"), (13, "e_vane"), (16, "f_vane")];
     let kept = kept("So far: b_vane d_vane e_vane", &all);
     assert_eq!(uses(&kept), [1, 1, 1, 1, 2]);
@@ -37,7 +37,7 @@ fn summaries_are_counted_up_to_the_use() {
 }
 
 #[test]
-fn what_was_said_again_begins_anew() {
+fn repeated_fact_starts_at_generation_zero() {
     let kept = kept("So far", &[(4, "a_vane"), (6, "a_vane"), (8, "a_vane"), (11, "a_vane")]);
     // Lost to the first summary; said at call 4, and there at call 6; lost before call 7, and again before call 10.
     assert_eq!(uses(&kept), [1, 3, 0, 0, 0]);

@@ -27,7 +27,7 @@ fn clear(keep: usize) -> Trial {
 }
 
 #[test]
-fn keep_all_keeps_all_and_drop_all_nothing() {
+fn keep_all_retains_every_fact_and_drop_all_none() {
     let (uses, with_uses) = (Cell::new(0), Cell::new(0));
     planted::check(38, |conversation| {
         let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
@@ -45,7 +45,7 @@ fn keep_all_keeps_all_and_drop_all_nothing() {
 }
 
 #[test]
-fn shares_are_one_together() {
+fn hit_soft_and_hard_shares_sum_to_the_weight() {
     let trials = trials();
     planted::check(3, |conversation| {
         for trial in &trials {
@@ -65,7 +65,7 @@ fn shares_are_one_together() {
 }
 
 #[test]
-fn who_keeps_more_hits_more() {
+fn policies_that_keep_more_results_hit_more() {
     let drop = |keep: usize| policy(&format!("do = \"drop\"\nkeep_first = 0\nmax_messages = {keep}"));
     let chains = [(0..6).map(clear).collect::<Vec<_>>(), (2..9).map(drop).collect()];
     planted::check(10, |conversation| {
@@ -95,7 +95,7 @@ impl Observer for Slow {
 }
 
 #[test]
-fn counting_gives_what_reading_every_request_gives() {
+fn hits_equal_a_search_of_every_request() {
     let trials = trials();
     planted::check(4, |conversation: &Conversation| {
         for trial in &trials {
@@ -153,7 +153,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
 
 /// Policies that write files know more handles than the conversation: cases test those.
 #[test]
-fn what_is_missed_softly_can_be_had_again() {
+fn soft_misses_can_be_fetched_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();
     let soft = Cell::new(0);
     planted::check(40, |conversation| {

@@ -89,7 +89,7 @@ fn study(policies: Vec<Policy>) -> Study {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn chance_finds_little() {
+fn facts_of_other_sessions_are_rarely_found_by_chance() {
     let chance = |of: &str, recordings: &[&Recorded]| {
         let study = study(vec![preset_with("keep-all", &[])]);
         let parts = recordings.par_iter().map(|recorded| study.transcript(&recorded.name, &recorded.reading, None)).collect();
@@ -108,7 +108,7 @@ const SEEDS: u64 = 5;
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn what_is_recent_is_used_more_than_what_is_drawn() {
+fn recent_results_are_used_more_than_random_ones() {
     for folder in FOLDERS {
         let one = |(session, conversation): (&'static str, &Conversation)| {
             let one = One::new(conversation);
@@ -154,7 +154,7 @@ const SOLVED: std::ops::RangeInclusive<usize> = 20..=250;
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn nobody_keeps_more_than_the_upper_bound() {
+fn no_policy_retains_more_than_the_upper_bound() {
     let policies = [clear(3), clear(10), window(10), window(20), window(40)];
     let of_folders = FOLDERS.into_iter().flat_map(recorded).flat_map(|recorded| &recorded.reading.conversations);
     let ones: Vec<_> = of_folders.map(One::new).filter(|one| SOLVED.contains(&one.references.uses.len())).collect();
@@ -183,7 +183,7 @@ fn nobody_keeps_more_than_the_upper_bound() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn what_agents_needed_after_a_compaction_came_from_somewhere() {
+fn facts_needed_after_a_compaction_have_a_source() {
     let mut all = Vec::new();
     for folder in FOLDERS {
         let mut by_encryption = [Vec::new(), Vec::new()];
@@ -234,7 +234,7 @@ fn spearman(losses: &[Loss]) -> f64 {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn every_recording_keeps_the_laws() {
+fn recordings_obey_the_retention_laws() {
     let policies = ["keep-all", "drop-all", "recorded"].map(|name| preset_with(name, &[]));
     let mut folders: Vec<&str> = RECORDINGS.iter().map(|recorded| &*recorded.folder).collect();
     folders.dedup();

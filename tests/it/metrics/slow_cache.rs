@@ -11,7 +11,7 @@ use crate::support::generate;
 use crate::support::trial::trials;
 
 #[test]
-fn the_tree_of_prefixes_equals_a_comparison_with_every_request() {
+fn prefix_tree_equals_a_comparison_with_every_request() {
     let trials = trials();
     generate::check(3, |steps| {
         let mut conversation = generate::conversation(steps, Thinking::Turn);

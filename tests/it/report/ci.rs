@@ -76,7 +76,7 @@ fn without_rules(sarif: &str) -> String {
 }
 
 #[test]
-fn hostile_texts_stay_texts() {
+fn hostile_texts_are_escaped_in_ci_reports() {
     let cases = invented();
     insta::assert_snapshot!("ci_junit", text("junit", &cases));
     insta::assert_snapshot!("ci_github", text("github", &cases));
@@ -88,7 +88,7 @@ fn hostile_texts_stay_texts() {
 }
 
 #[test]
-fn every_result_has_its_rule_and_a_fingerprint_of_its_own() {
+fn sarif_results_have_a_rule_and_a_unique_fingerprint() {
     let log: Value = serde_json::from_str(&text("sarif", &invented())).expect("JSON");
     let run = &log["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
@@ -111,7 +111,7 @@ fn every_result_has_its_rule_and_a_fingerprint_of_its_own() {
 }
 
 #[test]
-fn what_github_leaves_out_is_counted() {
+fn github_report_counts_findings_beyond_its_limit() {
     let many =
         |level, count: usize| (0..count).map(move |line| finding("pairs", level, "a.jsonl", Some(line as u32 + 2), "what"));
     let findings = many(Level::Note, 3).chain(many(Level::Warning, 12)).chain(many(Level::Error, 11)).collect();
@@ -148,7 +148,7 @@ fn study(options: &[&str]) -> Ran {
 }
 
 #[test]
-fn all_reports_tell_the_same_findings() {
+fn ci_reports_hold_the_same_findings() {
     let saved: Value = serde_json::from_str(&study(&["--findings", "-o", "json"]).printed()).expect("JSON");
     let findings = saved["findings"].as_array().expect("findings");
     assert!(findings.len() > 3, "{findings:?}");
@@ -177,7 +177,7 @@ fn all_reports_tell_the_same_findings() {
 }
 
 #[test]
-fn what_nobody_looked_for_is_no_pass() {
+fn unchecked_findings_are_not_reported_as_passed() {
     let results = study(&["-o", "json"]).printed();
     for report in REPORT_NAMES {
         let refused = |ran: Ran| {
@@ -200,7 +200,7 @@ fn what_nobody_looked_for_is_no_pass() {
 }
 
 #[test]
-fn a_level_from_which_on_findings_are_a_failure() {
+fn fail_on_sets_the_level_of_junit_failures() {
     let failed = study(&["--findings", "--fail-on", "error"]);
     assert_eq!(failed.code, 1, "{}", failed.stderr);
     assert!(

@@ -40,7 +40,7 @@ fn is_quiet(browser: &mut Browser, path: &std::path::Path) {
 }
 
 #[test]
-fn the_same_results_give_the_same_bytes_and_no_raw_controls() {
+fn html_is_deterministic_and_has_no_control_characters() {
     let bytes = page(&hostile());
     assert!(bytes == page(&hostile()));
     let raw = bytes.chars().find(|c| recompact::report::escape::is_unseen(*c) && *c != '\n');
@@ -57,7 +57,7 @@ fn the_same_results_give_the_same_bytes_and_no_raw_controls() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn what_is_in_the_results_is_drawn() {
+fn html_draws_all_results() {
     let results = results(6, 3, 200);
     let (mut browser, _folder, path) = shown(&results, 1280, "light");
     let browser = &mut browser;
@@ -113,7 +113,7 @@ fn what_is_in_the_results_is_drawn() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn it_answers_to_mouse_and_keys() {
+fn html_responds_to_mouse_and_keyboard() {
     let results = results(6, 3, 200);
     let (mut browser, _folder, path) = shown(&results, 1280, "light");
     let browser = &mut browser;
@@ -217,7 +217,7 @@ fn it_answers_to_mouse_and_keys() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn a_sweep_is_drawn_with_its_front_and_recommendation() {
+fn html_draws_the_front_and_recommendation_of_a_sweep() {
     let (mut browser, _folder, path) = shown(&swept(), 1280, "dark");
     let browser = &mut browser;
     // 55 configurations that are no policies of the summary, and its seven policies.
@@ -246,7 +246,7 @@ fn a_sweep_is_drawn_with_its_front_and_recommendation() {
 
 /// Whoever chooses among many chooses luck too, so what is of the sessions held out is not drawn as if it were of the others.
 #[test]
-fn a_front_is_drawn_where_it_was_chosen() {
+fn html_draws_the_front_of_the_sessions_it_was_chosen_on() {
     let mut results = swept();
     results.sweep.as_mut().expect("a sweep").held_out = 2;
     let page = page(&results);
@@ -259,7 +259,7 @@ fn a_front_is_drawn_where_it_was_chosen() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn hostile_texts_change_nothing() {
+fn html_shows_hostile_texts_as_text() {
     let (mut browser, _folder, path) = shown(&hostile(), 1280, "light");
     let browser = &mut browser;
     browser.eval("document.querySelectorAll('details').forEach(part => { part.open = true; })");
@@ -283,7 +283,7 @@ fn hostile_texts_change_nothing() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn nothing_is_wider_than_the_window() {
+fn html_fits_the_window() {
     for (width, scheme) in [(1280, "light"), (390, "dark")] {
         let (mut browser, _folder, path) = shown(&swept(), width, scheme);
         let browser = &mut browser;
@@ -298,7 +298,7 @@ fn nothing_is_wider_than_the_window() {
 
 #[test]
 #[ignore = "needs chromium"]
-fn two_hundred_policies_on_a_hundred_transcripts_load_in_a_second() {
+fn html_of_200_policies_and_100_transcripts_loads_in_a_second() {
     let results = results(200, 100, 60);
     let begin = Instant::now();
     let bytes = page(&results);

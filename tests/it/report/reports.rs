@@ -206,7 +206,7 @@ fn rendered(name: &str, results: &Results, style: &Style) -> String {
 }
 
 #[test]
-fn every_report_of_hostile_results() {
+fn hostile_results_render_in_every_report() {
     for report in REPORTS {
         let text = rendered(report.name, &hostile(), &Style::default());
         assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{} ends with one newline", report.name);
@@ -220,21 +220,21 @@ fn every_report_of_hostile_results() {
 }
 
 #[test]
-fn json_is_read_again() {
+fn json_report_round_trips() {
     let json = rendered("json", &hostile(), &Style::default());
     assert_eq!(Results::from_json(&json).expect("what was written"), hostile());
 }
 
 /// Results saved before there were these rows are read, and results without them are saved as they were.
 #[test]
-fn results_without_kept_rows_have_no_keys_for_them() {
+fn json_without_retention_rows_has_no_keys_for_them() {
     let json = rendered("json", &nothing(), &Style::default());
     assert!(["kept\":", "misses\":", "bound_of"].iter().all(|key| !json.contains(key)), "{json}");
     assert_eq!(Results::from_json(&json).expect("what was written"), nothing());
 }
 
 #[test]
-fn each_row_of_kept_and_misses_is_a_line_of_json() {
+fn json_writes_each_retention_row_on_one_line() {
     let json = rendered("json", &hostile(), &Style::default());
     assert_eq!(json.lines().filter(|line| line.contains("\"hit_summary\": ")).count(), hostile().kept.len());
     assert_eq!(json.lines().filter(|line| line.contains("\"origin_line\": ")).count(), hostile().misses.len());
@@ -242,14 +242,14 @@ fn each_row_of_kept_and_misses_is_a_line_of_json() {
 
 /// What people compare by is the tokens saved, whatever other shares there are.
 #[test]
-fn the_first_share_of_the_tables_is_what_is_saved() {
+fn tables_show_tokens_saved_as_their_first_share() {
     let columns = recompact::metrics::metric::columns();
     let first = columns.iter().find(|column| column.unit == Unit::Share && !column.detail);
     assert_eq!(first.map(|column| &*column.id), Some("tokens.saved"));
 }
 
 #[test]
-fn details_are_for_programs() {
+fn details_appear_only_in_json_and_csv() {
     for (report, told) in [("table", false), ("markdown", false), ("csv", true), ("json", true)] {
         assert_eq!(rendered(report, &hostile(), &Style::default()).contains("placebo"), told, "{report}");
     }
@@ -259,7 +259,7 @@ fn details_are_for_programs() {
 }
 
 #[test]
-fn every_line_of_csv_has_all_cells() {
+fn csv_lines_have_all_cells() {
     let csv = rendered("csv", &hostile(), &Style::default());
     assert_eq!(csv.lines().count(), 1 + hostile().rows.len());
     assert!(csv.lines().all(|line| line.matches(',').count() == 2 + columns().len()), "{csv}");
@@ -318,7 +318,7 @@ fn width(line: &str) -> usize {
 }
 
 #[test]
-fn no_line_is_wider_than_the_terminal() {
+fn tables_fit_the_terminal_width() {
     for limit in [60, 80, 100, 160] {
         let table = rendered("table", &nine_policies(), &Style { width: limit, color: false });
         for line in table.lines() {
@@ -329,7 +329,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 /// A word needs both: an interval on one side of nothing, and a p-value up to .05.
 #[test]
-fn better_and_worse_are_said_only_where_both_agree() {
+fn better_and_worse_need_interval_and_p_to_agree() {
     let said = |column: &str, interval: [f64; 2], p: f64| {
         let row = ComparisonRow {
             policy: "p".into(),
@@ -372,20 +372,20 @@ fn nothing() -> Results {
 }
 
 #[test]
-fn nothing_found_is_nothing_printed() {
+fn no_findings_print_nothing() {
     assert_eq!(rendered("table", &nothing(), &Style::default()), "");
     assert_eq!(rendered("csv", &nothing(), &Style::default()).lines().count(), 1);
 }
 
 #[test]
-fn a_terminal_may_show_bold_heads() {
+fn terminal_table_has_bold_heads() {
     let table = rendered("table", &hostile(), &Style { width: 100, color: true });
     assert!(table.starts_with("\u{1b}[1mSummary: 2 transcripts, 3 conversations\u{1b}[0m\n"));
 }
 
 /// A summary as it is with all that is measured of what was kept, and two bounds.
 #[test]
-fn a_summary_with_what_was_kept() {
+fn summary_shows_retention() {
     use Direction::{Higher, Lower, Neither};
     let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Aggregation::Max, "");
     let kept = [

@@ -148,13 +148,13 @@ fn check(spread: f64, sizes: &[usize], studies: u64) {
 }
 
 #[test]
-fn policies_that_are_alike_seldom_differ() {
+fn equal_policies_rarely_differ_significantly() {
     check(AS_RECORDED, &[12, 40], effort::of(100, 500));
 }
 
 #[test]
 #[ignore = "long: run by .ci/run"]
-fn they_seldom_do_in_many_studies() {
+fn equal_policies_rarely_differ_significantly_in_thousands_of_studies() {
     check(AS_RECORDED, &[6, 10, 20, 40, 100], 2_000);
     check(HEAVY, &[12, 40], 1_000);
 }
@@ -174,7 +174,7 @@ fn three_policies(sessions: usize) -> Vec<Row> {
 }
 
 #[test]
-fn a_policy_that_is_better_is_found_so() {
+fn better_policy_is_significant() {
     let results = judged(three_policies(12), &["b", "c"], 1);
     let row = |policy: &str| results.comparisons.iter().find(|row| row.policy == policy && row.column == "saved").expect(policy);
     let (b, c) = (row("b"), row("c"));
@@ -187,7 +187,7 @@ fn a_policy_that_is_better_is_found_so() {
 }
 
 #[test]
-fn the_order_of_policies_and_their_scale_change_nothing() {
+fn inference_ignores_policy_order_and_scale() {
     let rows = three_policies(15);
     let found = judged(rows.clone(), &["b", "c"], 1);
     let mut sorted = rows.clone();
@@ -212,7 +212,7 @@ fn the_order_of_policies_and_their_scale_change_nothing() {
 }
 
 #[test]
-fn what_is_alike_everywhere_is_no_difference() {
+fn flips_equal_sessions_give_p_1() {
     let twice = |number: usize| ["a", "b"].map(|policy| row(number, policy, 0.1 * number as f64, 0.3 * number as f64 + 1.0));
     let results = judged((0..20).flat_map(twice).collect(), &["b"], 1);
     for row in &results.comparisons {
@@ -222,7 +222,7 @@ fn what_is_alike_everywhere_is_no_difference() {
 
 /// Sessions, not conversations, are counted; a column that only few sessions have is not judged; a largest value never is.
 #[test]
-fn few_sessions_say_nothing() {
+fn too_few_sessions_give_no_inference() {
     assert_eq!(judged(study(MIN_SESSIONS - 1, 1), &["b"], 1), results(study(MIN_SESSIONS - 1, 1)));
     let mut rows = study(8, 1);
     for row in rows.iter_mut().filter(|row| row.transcript.as_str() > "2.jsonl") {

@@ -57,7 +57,7 @@ fn recorded<'a>(session: &'a Session, estimates: Vec<f64>) -> impl Iterator<Item
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn calibration_holds_on_the_other_half_of_recorded_sessions() {
+fn calibration_predicts_the_held_out_half_of_recordings() {
     let sessions: Vec<_> = sessions("claude-code");
     let long: Vec<&Session> = sessions.iter().filter(|session| session.deltas.len() >= FEWEST).collect();
     assert!(!long.is_empty(), "no session has {FEWEST} deltas");
@@ -85,7 +85,7 @@ fn calibration_holds_on_the_other_half_of_recorded_sessions() {
 /// Prints what the constants of the families are, and holds them to it.
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn families_have_the_rates_of_all_recorded_sessions_together() {
+fn model_family_rates_equal_the_fit_of_all_recordings() {
     let sessions: Vec<_> = sessions("claude-code");
     let all = |wanted: &dyn Fn(usize) -> bool| -> Vec<Delta> {
         sessions.iter().enumerate().filter(|(at, _)| wanted(*at)).flat_map(|(_, session)| session.deltas.clone()).collect()
@@ -162,7 +162,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
 }
 
 #[test]
-fn an_unedited_history_has_the_recorded_usage() {
+fn replayed_tokens_of_unedited_history_equal_recorded_usage() {
     for name in ["repair.jsonl", "kept-tail.jsonl"] {
         for conversation in read(&fixtures().join("claude-code").join(name), "claude-code").conversations {
             let [requests, exact, known] = exact(&conversation);
@@ -174,7 +174,7 @@ fn an_unedited_history_has_the_recorded_usage() {
 
 /// A meter's estimate of what entered is the difference of two whole lists of messages.
 #[test]
-fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
+fn meter_estimate_of_a_delta_equals_growth_of_the_request() {
     let path = fixtures().join("claude-code/repair.jsonl");
     let reading = read(&path, "claude-code");
     let conversation = &reading.conversations[0];
@@ -201,7 +201,7 @@ fn what_a_meter_makes_of_a_delta_is_what_the_whole_grew_by() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn recorded_sessions_have_the_recorded_usage() {
+fn replayed_tokens_of_recordings_equal_recorded_usage() {
     let counts: Vec<_> = sessions("claude-code").iter().map(|session| exact(&session.conversation)).collect();
     let [requests, exact, known] = [0, 1, 2].map(|of| counts.iter().map(|count| count[of]).sum::<usize>());
     println!("{requests} requests with usage, {exact} exact, {known} known to be");

@@ -21,7 +21,7 @@ fn cases() -> Vec<Value> {
 }
 
 #[test]
-fn values_are_as_long_as_python_and_javascript_write_them() {
+fn meter_lengths_equal_python_and_javascript_for_values() {
     for case in cases() {
         let Some(value) = case.get("value") else { continue };
         let sizes = [repr_len(value), dumps_len(value, false), dumps_len(value, true), stringify_len(value)];
@@ -30,7 +30,7 @@ fn values_are_as_long_as_python_and_javascript_write_them() {
 }
 
 #[test]
-fn texts_are_as_long_as_python_and_javascript_count_them() {
+fn meter_lengths_equal_python_and_javascript_for_texts() {
     for case in cases() {
         let Some(text) = case.get("value").and_then(Value::as_str) else { continue };
         for (measure, name) in WRITTEN.into_iter().chain(READ) {
@@ -40,7 +40,7 @@ fn texts_are_as_long_as_python_and_javascript_count_them() {
 }
 
 #[test]
-fn messages_are_as_long_as_their_blocks_make_them() {
+fn meter_lengths_of_messages_equal_golden_values() {
     for case in cases() {
         let Some(messages) = case.get("messages").and_then(Value::as_array) else { continue };
         for (measure, name) in WRITTEN {

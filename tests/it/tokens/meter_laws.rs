@@ -166,7 +166,7 @@ fn quoted(measure: SizeUnit, text: &str) -> String {
 
 proptest! {
     #[test]
-    fn the_size_of_messages_is_the_length_of_what_is_written(messages in prop::collection::vec(message(), 0..4)) {
+    fn meter_size_equals_length_of_written_messages(messages in prop::collection::vec(message(), 0..4)) {
         for measure in [SizeUnit::PyRepr, SizeUnit::Json, SizeUnit::JsonAscii] {
             let whole = written(measure, &Value::from(messages.clone()));
             prop_assert_eq!(size(measure, &messages), whole.chars().count() as u64, "{} of {}", measure, whole);
@@ -174,14 +174,14 @@ proptest! {
     }
 
     #[test]
-    fn javascript_writes_texts_so(text in text()) {
+    fn javascript_string_literals_have_measured_length(text in text()) {
         let whole = written(SizeUnit::JsJson, &json!([{"role": "user", "content": [{"type": "text", "text": text}]}]));
         let messages = [json!({"role": "user", "content": [{"type": "text", "text": text}]})];
         prop_assert_eq!(size(SizeUnit::JsJson, &messages), whole.encode_utf16().count() as u64, "{}", whole);
     }
 
     #[test]
-    fn tokens_counted_in_pieces_are_those_of_the_whole(bits in prop::collection::vec((text(), any::<char>()), 1..4)) {
+    fn tokens_of_pieces_equal_tokens_of_the_whole(bits in prop::collection::vec((text(), any::<char>()), 1..4)) {
         let text: String = bits.into_iter().map(|(text, c)| text + &String::from(c)).collect();
         let readable: String = text.chars().map(|c| if lone_surrogate(c).is_some() { '\u{fffd}' } else { c }).collect();
         prop_assert_eq!(Vocabulary::O200k.count(&text), o200k_base_singleton().count_ordinary(&readable) as u64, "{:?}", text);
@@ -189,14 +189,14 @@ proptest! {
     }
 
     #[test]
-    fn no_image_data_is_too_odd(data in "[A-Za-z0-9+/=]{0,200}") {
+    fn odd_image_data_is_counted_without_panic(data in "[A-Za-z0-9+/=]{0,200}") {
         let image = json!({"type": "image", "source": {"data": data}});
         prop_assert!(media::tokens(&image) <= 1_600, "{}", image);
     }
 }
 
 #[test]
-fn long_runs_are_counted_not_refused() {
+fn long_runs_of_one_character_are_counted() {
     for run in [" ", "A", "\n", "中"] {
         let tokens = Vocabulary::O200k.count(&run.repeat(200_000));
         assert!(tokens > 0 && tokens <= 200_000, "{run:?} gave {tokens}");
@@ -204,7 +204,7 @@ fn long_runs_are_counted_not_refused() {
 }
 
 #[test]
-fn a_text_of_50_mb_is_counted() {
+fn text_of_50_mb_is_counted() {
     let bytes = effort::of(5_000_000, 50_000_000);
     let text = "It's 5 o'clock.\n".repeat(bytes / 16);
     assert_eq!(SizeUnit::PyRepr.text(&text), 2 + 17 * (bytes as u64 / 16));

@@ -60,7 +60,7 @@ fn python_sizes(messages: &[Value]) -> Vec<[u64; 3]> {
 
 #[test]
 #[ignore = "needs recordings and python3: RECOMPACT_TRANSCRIPTS"]
-fn recorded_messages_are_as_long_as_python_says() {
+fn meter_lengths_of_recorded_messages_equal_python() {
     let folder = transcripts::folder("");
     let mut all = messages(&folder.join("anthropic-messages-derived"), ".blocks.jsonl");
     all.extend(messages(&folder.join("claude-code"), ".jsonl"));

@@ -50,7 +50,7 @@ fn read(bytes: &[u8], branches: Branches) -> Reading {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn every_session_is_read_whole() {
+fn recorded_claude_code_sessions_are_read_completely() {
     let root = transcripts::folder("");
     for (name, uses, results) in SESSIONS {
         println!("{name}");
@@ -68,7 +68,7 @@ fn every_session_is_read_whole() {
 /// Fragments are single records: a message each, or bookkeeping.
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn every_fragment_is_read() {
+fn every_claude_code_fragment_is_read() {
     let root = transcripts::folder("");
     for (folder, messages) in [("assistant", 1), ("tools", 1), ("user", 1), ("system", 0)] {
         for entry in std::fs::read_dir(root.join("claude-code-fragments").join(folder)).expect("a folder of fragments") {

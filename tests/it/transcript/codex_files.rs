@@ -20,7 +20,7 @@ const EXPECTED: [(&str, [usize; 6]); 8] = [
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn rollouts_have_the_counts_of_the_catalogue() {
+fn codex_rollouts_have_known_counts() {
     let folder = folder("codex");
     for (file, expected) in EXPECTED {
         let reading = read(&folder.join(file), "codex");
@@ -43,7 +43,7 @@ fn rollouts_have_the_counts_of_the_catalogue() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn compactions_keep_what_was_typed_and_know_their_sizes() {
+fn codex_compactions_keep_typed_messages_and_sizes() {
     let folder = folder("codex");
     for (file, _) in EXPECTED {
         for conversation in read(&folder.join(file), "codex").conversations {

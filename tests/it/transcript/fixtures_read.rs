@@ -35,7 +35,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn every_fixture_has_its_counts() {
+fn inspect_counts_every_fixture() {
     let inspected = run(["inspect", "-o", "json"].into_iter().chain(FOLDERS)).json();
     let inspected = inspected.as_array().expect("a list");
     assert_eq!(inspected.len(), EXPECTED.len());
@@ -50,7 +50,7 @@ fn every_fixture_has_its_counts() {
 
 /// The same conversation as objects and as printed Python objects.
 #[test]
-fn twins_have_the_same_tokens() {
+fn printed_and_json_twins_have_equal_tokens() {
     let twins = ["messages/repair.blocks.jsonl", "messages/repair.sdkrepr.jsonl"];
     let inspected = run(["inspect", "-o", "json"].into_iter().chain(twins)).json();
     for same in ["calls", "messages", "turns", "tool_uses", "tool_results", "tokens", "growth", "largest_results"] {
@@ -90,7 +90,7 @@ fn every_policy_replays_every_fixture() {
 
 /// s08 cuts between calls and their results; its last version does not.
 #[test]
-fn a_cut_that_minds_no_pairs_is_named() {
+fn cut_through_tool_pairs_is_reported() {
     let replayed = run(["replay", "messages/repair.blocks.jsonl", "-p", "lcc-s08", "-p", "lcc-s08-late", "-o", "json"]).json();
     let broken = |name: &str| {
         let row = rows(&replayed).find(|(_, policy, _)| *policy == name);
@@ -104,7 +104,7 @@ fn a_cut_that_minds_no_pairs_is_named() {
 
 /// The recorded compactions, made again: what was sent then is what was sent.
 #[test]
-fn the_record_says_what_its_own_compactions_saved() {
+fn recorded_policy_saves_tokens_at_its_own_compactions() {
     for (transcript, ..) in EXPECTED.iter().filter(|(.., compactions)| compactions.contains(&"summary")) {
         let replayed = run(["replay", transcript, "-p", "recorded", "-o", "json"]).json();
         let saved =
@@ -114,7 +114,7 @@ fn the_record_says_what_its_own_compactions_saved() {
 }
 
 #[test]
-fn no_result_holds_a_path_of_the_machine() {
+fn reports_hold_no_path_of_the_machine() {
     let folder = fixtures();
     let machine = folder.parent().expect("a folder").to_str().expect("a plain path");
     let outputs = ["json", "table", "csv", "markdown"];

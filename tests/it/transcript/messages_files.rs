@@ -19,7 +19,7 @@ fn read(path: &Path) -> Conversation {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn recorded_files_have_their_known_counts() {
+fn recorded_messages_files_have_known_counts() {
     let folder = transcripts::folder("");
     // Messages; tool_use and tool_result blocks (as many of the one as of the other).
     let known = [
@@ -39,7 +39,7 @@ fn recorded_files_have_their_known_counts() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn printed_objects_equal_their_twins() {
+fn printed_python_objects_equal_their_json_twins() {
     let folder = transcripts::folder("");
     for name in ["cli-23-72de-seg0", "cli-23-72de-seg1", "spotter-258c-seg0", "spotter-258c-seg1"] {
         let twin = |form| read(&folder.join(format!("anthropic-messages-derived/{name}.{form}.jsonl")));
@@ -66,7 +66,7 @@ fn comparable(block: &Block) -> (BlockKind, Origin, u32, String) {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn other_formats_are_not_taken_for_messages() {
+fn messages_format_does_not_claim_other_formats() {
     let folder = transcripts::folder("");
     let messages = format::by_name("messages").expect("a known format");
     let mut folders = vec![folder.clone()];

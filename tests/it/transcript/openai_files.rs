@@ -21,7 +21,7 @@ const EXPECTED: [(&str, [usize; 4]); 10] = [
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn chats_have_the_counts_of_the_catalogue() {
+fn openai_chats_have_known_counts() {
     let folder = folder("");
     for (file, expected) in EXPECTED {
         let reading = read(&folder.join(file), "openai-chat");
@@ -39,7 +39,7 @@ fn chats_have_the_counts_of_the_catalogue() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn every_trial_of_a_benchmark_has_a_name() {
+fn benchmark_trials_have_unique_names() {
     let folder = folder("openai-chat");
     let reading = read(&folder.join("tau-gpt-4o-airline.json"), "openai-chat");
     let mut names: Vec<_> = reading.conversations.iter().map(|conversation| conversation.name.as_str()).collect();
@@ -51,7 +51,7 @@ fn every_trial_of_a_benchmark_has_a_name() {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn recordings_of_other_formats_are_not_claimed() {
+fn openai_chat_does_not_claim_other_formats() {
     for name in ["anthropic-messages-derived", "claude-code", "codex", "gemini-cli", "pi", "swe-agent-traj"] {
         let folder = folder(name);
         for entry in std::fs::read_dir(folder).expect("a folder") {

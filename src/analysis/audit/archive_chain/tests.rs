@@ -37,7 +37,7 @@ fn describe(files: &[(&'static str, &'static str)]) -> String {
 }
 
 #[test]
-fn archives_are_put_in_order() {
+fn archive_chain_is_ordered() {
     for (files, expected) in [
         // Full copies by pointers, not by the order of the listing.
         (
@@ -87,7 +87,7 @@ fn archives_are_put_in_order() {
 }
 
 #[test]
-fn names_have_numbers() {
+fn archive_numbers_are_read_from_names() {
     assert_eq!(number("a/b2/transcript_1719400000.jsonl"), Some(1_719_400_000));
     assert_eq!(number("a/é7é.jsonl"), Some(7));
     assert_eq!(number("a1/transcript.jsonl"), None);

@@ -123,7 +123,7 @@ fn archives_become_conversations() {
 }
 
 #[test]
-fn archives_are_known_by_folder_name_or_pointer() {
+fn archives_are_recognised_by_folder_name_or_pointer() {
     for (path, words, expected) in [
         ("s/.transcripts/x.jsonl", "a B", true),
         (".transcripts/x.jsonl", "a B", true),
@@ -138,7 +138,7 @@ fn archives_are_known_by_folder_name_or_pointer() {
 }
 
 #[test]
-fn ends_are_found() {
+fn archive_overlap_with_the_next_is_found() {
     for (before, next, tail, copied) in [
         ("abc", "zbcd", 2, Some(3)),
         ("abab", "zabx", 2, Some(3)),
@@ -158,7 +158,7 @@ fn ends_are_found() {
 }
 
 #[test]
-fn a_million_equal_messages_take_no_time() {
+fn overlap_of_a_million_equal_messages_is_found_quickly() {
     let same = vec![7; 1_000_000];
     let copy: Vec<u64> = [1].into_iter().chain(same.iter().copied()).collect();
     assert_eq!(kept_messages(&same, &copy), same.len());

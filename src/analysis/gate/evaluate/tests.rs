@@ -49,7 +49,7 @@ fn first(suite: &Suite, now: &[(&str, f64, f64)], before: Option<&[(&str, f64, f
 }
 
 #[test]
-fn limits_are_of_the_value_whatever_was_before() {
+fn limits_ignore_the_baseline() {
     let hit = suite("\"kept.hit >= 0.8\"", "");
     assert_eq!(first(&hit, &[("a", 0.9, 1.0), ("b", 0.8, 1.0)], None), "holds: 0.800, 0.050");
     assert_eq!(first(&hit, &[("a", 0.9, 1.0), ("b", 0.5, 1.0)], None), "breach: 0.800, -0.100, b");
@@ -76,14 +76,14 @@ fn tolerances_are_relative_or_in_the_columns_unit() {
 
 /// A small transcript that lost everything explains less of a share than a large one that lost a little.
 #[test]
-fn what_moved_most_goes_by_its_weight() {
+fn worst_transcript_is_chosen_by_weighted_change() {
     let suite = suite("", "\"kept.hit\" = 0.01");
     let before: &[_] = &[("small", 1.0, 1.0), ("large", 0.9, 99.0)];
     assert_eq!(first(&suite, &[("small", 0.0, 1.0), ("large", 0.8, 99.0)], Some(before)), "breach: 0.891, -0.099, large");
 }
 
 #[test]
-fn new_transcripts_are_left_out_of_what_is_compared() {
+fn new_transcripts_are_not_compared_with_the_baseline() {
     let suite = suite("", "\"tokens.sent\" = 0");
     let now = [("a", 5.0, 1.0), ("new", 90.0, 1.0)];
     assert_eq!(first(&suite, &now, Some(&[("a", 5.0, 1.0)])), "holds: 5.000, 0.000");
@@ -96,7 +96,7 @@ fn new_transcripts_are_left_out_of_what_is_compared() {
 }
 
 #[test]
-fn nothing_passes_that_was_not_judged() {
+fn rules_without_values_do_not_pass() {
     let suite = suite("", "\"tokens.sent\" = 0");
     let now: &[_] = &[("a", 5.0, 1.0)];
     assert_eq!(first(&suite, now, None), "there is no baseline: -, -, a");

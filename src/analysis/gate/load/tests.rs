@@ -19,7 +19,7 @@ limits = [
 "#;
 
 #[test]
-fn rules_have_their_lines() {
+fn suite_rules_have_their_lines() {
     let gate = Gate::parse(WHOLE, "s.toml").expect("a suite file");
     let rules: Vec<_> = gate.suites[0].rules.iter().map(|rule| (rule.written(), rule.line)).collect();
     let expected = [
@@ -35,7 +35,7 @@ fn rules_have_their_lines() {
 }
 
 #[test]
-fn what_cannot_be_meant_has_its_line() {
+fn suite_errors_have_their_line() {
     for (was, is, expected) in [
         (
             "baseline",
@@ -91,7 +91,7 @@ fn what_cannot_be_meant_has_its_line() {
 }
 
 #[test]
-fn a_suite_without_rules_would_hold_whatever_happens() {
+fn suite_without_rules_is_refused() {
     let bare = "[[suite]]\nname = \"s\"\ntranscripts = [\"a\"]\npolicies = [\"p\"]\n";
     let error = |text: &str| Gate::parse(text, "s.toml").expect_err("wrong").to_string();
     assert_eq!(error(bare), "s.toml:2: suite `s`: has neither `limits` nor a `tolerance`, so it would always pass");

@@ -26,7 +26,7 @@ fn cloze(line: &str, fact: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn a_good_line_has_one_blank_that_nobody_can_guess() {
+fn cloze_line_has_one_blank_that_cannot_be_guessed() {
     let cases = [
         ("    the pool keeps max_idle_sockets of them", "max_idle_sockets", "the pool keeps ____ of them", "max_idle_sockets"),
         ("error in /srv/app/src/net/pool.rs:12: too few", "net/pool.rs", "error in ____:12: too few", "/srv/app/src/net/pool.rs"),
@@ -51,7 +51,7 @@ fn a_good_line_has_one_blank_that_nobody_can_guess() {
 }
 
 #[test]
-fn lines_that_tell_the_answer_or_cannot_be_found_make_no_question() {
+fn cloze_skips_lines_that_reveal_or_lack_the_answer() {
     let cases = [
         ("max_idle_sockets = self.max_idle_sockets + 1", "max_idle_sockets", "it stands there twice"),
         ("// CheckLimits checks the limits of a pool", "CheckLimits", "the comment says its name"),
@@ -67,7 +67,7 @@ fn lines_that_tell_the_answer_or_cannot_be_found_make_no_question() {
 }
 
 #[test]
-fn long_lines_are_cut_around_the_blank() {
+fn long_cloze_lines_are_cut_around_the_blank() {
     let line = format!("{}the pool keeps max_idle_sockets of them {}", "before ".repeat(100), "behind ".repeat(100));
     let (shown, _) = cloze(&line, "max_idle_sockets").expect("a question");
     assert!(shown.contains("the pool keeps ____ of them") && shown.starts_with('…') && shown.ends_with('…'), "{shown}");
@@ -79,7 +79,7 @@ fn new_cloze(line: &str, answer: &str) -> Cloze {
 }
 
 #[test]
-fn a_line_with_two_endings_is_ambiguous() {
+fn cloze_with_two_possible_answers_is_skipped() {
     let cases = [
         ("type ____ struct {", "type Pool struct {\ntype Limit struct {", vec!["Pool", "Limit"]),
         ("…keeps ____ of them", "it keeps max_idle of them\nkeeps\nkeeps two words of them", vec!["max_idle"]),
@@ -96,7 +96,7 @@ fn a_line_with_two_endings_is_ambiguous() {
 }
 
 #[test]
-fn an_answer_is_the_string_and_nothing_else() {
+fn cloze_answer_must_equal_the_fact() {
     let (id, path) = (FactKind::Identifier, FactKind::Path);
     let cases = [
         (id, "max_idle", "max_idle", true),
@@ -121,7 +121,7 @@ fn an_answer_is_the_string_and_nothing_else() {
 }
 
 #[test]
-fn half_of_the_answer_in_the_line_gives_it_away() {
+fn cloze_line_must_not_hold_part_of_the_answer() {
     let cases = [
         ("HandleTurnEnd", "at the turn of the end", false),
         ("HandleTurnEnd", "it can handle a turn", true),

@@ -114,7 +114,7 @@ mod tests {
     use super::path_part;
 
     #[test]
-    fn no_text_becomes_a_way_out() {
+    fn materialized_names_cannot_escape_the_folder() {
         for hostile in
             ["..", ".", "", "../../etc/passwd", "/abs", "a\0b", "CON", "con.txt", &"x".repeat(4_000), "é", "a\u{202e}b"]
         {

@@ -34,7 +34,7 @@ fn a_rule_is_a_sentence_that_commands() {
 }
 
 #[test]
-fn what_tells_or_asks_is_no_rule() {
+fn statements_and_questions_are_no_rules() {
     for text in [
         "Do you always use tabs?",
         "I don't know why it fails.",
@@ -60,7 +60,7 @@ fn what_tells_or_asks_is_no_rule() {
 }
 
 #[test]
-fn marks_of_lists_are_no_part_of_a_rule() {
+fn list_marks_are_not_part_of_a_rule() {
     let text = "Rules:\n- Never use `unwrap`.\n  * [ ] Always run the tests\n12. > Do not push it\n## DO NOT PANIC HERE\n3.5 must be kept";
     assert_eq!(
         found(text),
@@ -69,7 +69,7 @@ fn marks_of_lists_are_no_part_of_a_rule() {
 }
 
 #[test]
-fn of_a_long_line_the_sentence_is_the_rule() {
+fn rule_in_a_long_line_is_its_sentence() {
     let text = "The test in a.rs fails. Fix it; never touch b.rs, e.g. its head! Then stop. You must only use std. Thanks";
     assert_eq!(found(text), ["never touch b.rs, e.g. its head!", "You must only use std."]);
 }
@@ -88,7 +88,7 @@ fn a_rule_has_at_most_500_characters() {
 }
 
 #[test]
-fn files_of_rules_are_announced() {
+fn rules_files_are_recognised_by_their_announcement() {
     for text in [
         "As you work:\nContents of /w/CLAUDE.md (project instructions):\n\n# Rules",
         "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>",

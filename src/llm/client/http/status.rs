@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_seconds_milliseconds_or_dates() {
+    fn retry_after_is_seconds_milliseconds_or_date() {
         let now = "2026-01-02T03:04:05Z".parse().unwrap();
         let cases = [
             (&[("retry-after", "7")][..], Some(7.0)),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_failure_the_error_is_told() {
+    fn error_message_is_extracted_from_failure_bodies() {
         let cases = [
             (r#"{"error":{"message":"No.","type":"invalid_request_error","code":"c"}}"#, "No. (c, invalid_request_error)"),
             (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Overloaded (overloaded_error)"),

@@ -40,7 +40,7 @@ fn session(budget: u64) -> Instance {
 }
 
 #[test]
-fn the_message_and_the_file_fit_and_the_test_run_does_not() {
+fn greedy_holds_message_and_file_but_not_the_test_run() {
     let instance = session(620);
     let held = greedy(&instance);
     assert_eq!(held.hits, [true, true, true, false, true]);
@@ -53,7 +53,7 @@ fn the_message_and_the_file_fit_and_the_test_run_does_not() {
 }
 
 #[test]
-fn all_is_held_where_all_fits_and_nothing_without_a_budget() {
+fn greedy_holds_all_within_budget_and_nothing_without() {
     let instance = session(2020);
     assert_eq!((greedy(&instance).weight(&instance), upper(&instance)), (10.0, SOLVES.then_some(10.0)));
     let instance = session(0);
@@ -64,7 +64,7 @@ fn all_is_held_where_all_fits_and_nothing_without_a_budget() {
 
 /// As after a summary: the budget falls and grows again.
 #[test]
-fn what_was_let_go_does_not_come_back() {
+fn dropped_items_do_not_return() {
     let both = vec![demand(0, 1.0, &[0]), demand(2, 1.0, &[0])];
     let instance = Instance { items: [item(10.0, 0)].into(), demands: both.into(), budgets: vec![10, 9, 10] };
     let held = greedy(&instance);
@@ -73,7 +73,7 @@ fn what_was_let_go_does_not_come_back() {
 }
 
 #[test]
-fn a_huge_item_drives_nothing_out_however_much_it_is_worth() {
+fn item_larger_than_the_budget_displaces_nothing() {
     let uses = vec![demand(1, 100.0, &[1]), demand(1, 1.0, &[0])];
     let mut instance = Instance { items: [item(10.0, 0), item(21.0, 1)].into(), demands: uses.into(), budgets: vec![20; 2] };
     assert_eq!(greedy(&instance).hits, [false, true]);
@@ -83,7 +83,7 @@ fn a_huge_item_drives_nothing_out_however_much_it_is_worth() {
 }
 
 #[test]
-fn the_lines_of_a_block_fit_where_the_block_fits() {
+fn bound_by_lines_is_at_least_the_bound_by_blocks() {
     let items: Vec<Item> = (0..7).map(|_| item(620.0 / 7.0, 0)).collect();
     let demands = (0..7).map(|line| demand(1, 1.0, &[line])).collect();
     let instance = Instance { items: items.into(), demands, budgets: vec![620; 2] };
@@ -165,7 +165,7 @@ fn optimum(instance: &Instance, gone: &mut Vec<u32>) -> f64 {
 }
 
 #[test]
-fn the_optimum_is_between_the_bounds() {
+fn optimum_is_between_greedy_and_upper_bound() {
     check(150, instance(SMALL), |instance| {
         let best = optimum(instance, &mut Vec::new());
         let held = greedy(instance);
@@ -221,7 +221,7 @@ fn slow_greedy(instance: &Instance) -> Vec<u32> {
 }
 
 #[test]
-fn greedy_chooses_as_if_it_valued_everything_anew() {
+fn lazy_greedy_equals_full_revaluation() {
     let same = |instance: &Instance| assert_eq!(greedy(instance), held_until(instance, &slow_greedy(instance)));
     check(60, instance(LARGE), same);
     check(400, instance(SMALL), same);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_found_where_each_type_keeps_it() {
+    fn attachment_text_is_found_for_each_type() {
         check(json!({"type": "hook_additional_context", "content": ["one", "two"]}), Some("one\ntwo"));
         check(
             json!({"type": "nested_memory", "path": "/a.md", "content": {"path": "/a.md", "content": "be kind"}}),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_did_not_see_or_the_record_lacks_is_skipped() {
+    fn attachments_unseen_by_the_model_are_skipped() {
         check(json!({"type": "hook_success", "hookEvent": "PostToolUse", "content": "formatted", "stdout": "x"}), None);
         check(json!({"type": "hook_success", "hookEvent": "SessionStart", "content": ""}), None);
         check(json!({"type": "task_reminder", "content": []}), None);

@@ -136,7 +136,7 @@ fn parallel_results_come_in_the_order_of_their_calls_and_are_no_branches() {
 }
 
 #[test]
-fn what_stands_between_two_responses_is_one_message() {
+fn user_lines_between_responses_are_one_message() {
     let records = [
         user("u", None, "go"),
         calls("a", "u", "t"),
@@ -174,7 +174,7 @@ fn bookkeeping_and_copies_for_the_screen_are_not_read() {
 }
 
 #[test]
-fn glued_broken_and_repeated_lines() {
+fn glued_broken_and_repeated_lines_are_handled() {
     let text = format!(
         "{}{}\n{{\"type\":\"user\",\"uu\n{}\n{}",
         user("u", None, "go"),
@@ -245,7 +245,7 @@ fn a_second_result_is_left_out_and_a_stray_one_stays() {
 }
 
 #[test]
-fn an_unknown_parent_loses_no_history() {
+fn unknown_parent_keeps_the_history() {
     let records = [
         user("u", Some("before this file"), "go"),
         calls("a", "u", "t"),
@@ -256,7 +256,7 @@ fn an_unknown_parent_loses_no_history() {
 }
 
 #[test]
-fn parents_that_go_in_circles_end() {
+fn circular_parents_do_not_loop_forever() {
     let records = [user("u", Some("a"), "go"), says("a", "u", "ok"), user("v", Some("v"), "more")];
     check(&records, &["user = go (User)", "assistant: ok", "user = more (User)"]);
 }
@@ -285,7 +285,7 @@ fn an_edited_prompt_makes_a_branch() {
 }
 
 #[test]
-fn side_chains_are_conversations_of_their_own() {
+fn side_chains_are_separate_conversations() {
     let side = |record: Value| with(record, json!({"isSidechain": true}));
     let agent = |record: Value| with(record, json!({"isSidechain": true, "agentId": "a7"}));
     let records = [
@@ -347,7 +347,7 @@ fn messages_on_both_sides_of_a_compaction_are_not_merged() {
 
 /// The kept tail is before the boundary. The parent of the next record is the summary, or a record of the tail.
 #[test]
-fn a_kept_tail_is_not_doubled() {
+fn kept_tail_after_compaction_is_not_duplicated() {
     let listed = json!({"preservedMessages": {"anchorUuid": "s", "uuids": ["r", "b"], "allUuids": ["r", "b"]}});
     let segment = json!({"preservedSegment": {"headUuid": "r", "anchorUuid": "s", "tailUuid": "b"}});
     for (metadata, parent) in [(listed.clone(), "x"), (listed, "b"), (segment.clone(), "x"), (segment, "b")] {
@@ -375,7 +375,7 @@ fn a_kept_tail_is_not_doubled() {
 }
 
 #[test]
-fn what_was_kept_before_the_summary_leads() {
+fn messages_kept_before_the_summary_come_first() {
     let metadata = json!({"preservedSegment": {"headUuid": "u", "anchorUuid": "c", "tailUuid": "a"}});
     let records = [
         user("u", None, "go"),
@@ -403,7 +403,7 @@ fn a_continued_session_begins_with_its_summary() {
 }
 
 #[test]
-fn a_summary_whose_boundary_is_lost_is_a_compaction_all_the_same() {
+fn summary_without_boundary_is_still_a_compaction() {
     let mut records = [user("u", None, "go"), says("a", "u", "ok"), summary("s", "", "so far"), says("b", "s", "on")];
     records[2]["parentUuid"] = Value::Null;
     let (conversation, _) = read_one(&records);
@@ -447,7 +447,7 @@ fn content_of_other_shapes_is_noted() {
 }
 
 #[test]
-fn sniffing_tells_sessions_from_other_json() {
+fn sniffing_recognises_claude_code_sessions() {
     let lines = |value: Value| value.to_string().into_bytes();
     assert!(sniff(&lines(user("u", None, "go"))));
     assert!(sniff(&lines(json!({"type": "summary", "summary": "t", "leafUuid": "x"}))));

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_response_meet_across_results() {
+    fn response_lines_are_joined_across_results() {
         let call =
             |id: &str| format!(r#"{{"type":"assistant","message":{{"id":"m1","content":[{{"type":"tool_use","id":"{id}"}}]}}}}"#);
         let result =
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn synthetic_lines_are_left_out() {
+    fn synthetic_responses_are_left_out() {
         let synthetic = r#"{"type":"assistant","message":{"id":"m1","model":"<synthetic>","content":[]}}"#;
         assert_eq!(turns(&records(&[synthetic]), &[0]), [Turn::default()]);
     }

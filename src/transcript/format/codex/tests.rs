@@ -109,13 +109,13 @@ fn cached_tokens_are_part_of_the_input_that_codex_counts() {
 }
 
 #[test]
-fn responses_without_calls_are_told_apart_by_usage() {
+fn responses_without_calls_are_split_by_usage() {
     let lines = [user("go"), assistant("one"), tokens(100, 105), assistant("two"), tokens(110, 220)];
     assert_eq!(shape_of(&lines), ["u: go", "a: one", "a: two"]);
 }
 
 #[test]
-fn a_repeated_token_count_says_nothing() {
+fn repeated_token_count_is_ignored() {
     let lines = [
         user("go"),
         call("a"),
@@ -169,7 +169,7 @@ fn a_message_ends_a_response_that_was_cut_short() {
 }
 
 #[test]
-fn events_are_not_counted_again() {
+fn event_copies_of_messages_are_not_counted_again() {
     let copy = |kind: &str| line("event_msg", json!({"type": kind, "message": "go", "text": "go"}));
     let lines = [user("go"), copy("user_message"), copy("agent_reasoning"), copy("agent_message"), assistant("done")];
     assert_eq!(shape_of(&lines), ["u: go", "a: done"]);
@@ -218,7 +218,7 @@ fn an_image_of_the_user_is_a_block() {
 }
 
 #[test]
-fn a_web_search_is_no_pair() {
+fn web_search_is_not_a_tool_pair() {
     let search = item(json!({"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "x"}}));
     let (conversation, notes) = read_lines(&[user("go"), search, assistant("found"), tokens(100, 105)]);
     assert_eq!((shape(&conversation)[1].as_str(), conversation.pairs.len(), notes.len()), ("a: [other] found", 0, 0));
@@ -323,7 +323,7 @@ fn a_message_ends_where_a_compaction_was_made() {
 }
 
 #[test]
-fn what_is_not_known_is_counted_and_what_is_broken_is_skipped() {
+fn unknown_records_are_counted_and_broken_ones_skipped() {
     let lines = [
         user("go"),
         item(json!({"type": "hologram", "call_id": "h"})),
@@ -347,7 +347,7 @@ fn what_is_not_known_is_counted_and_what_is_broken_is_skipped() {
 }
 
 #[test]
-fn a_rollout_is_known_by_its_envelope() {
+fn sniffing_recognises_a_rollout_by_its_envelope() {
     assert!(sniff(user("go").as_bytes()));
     assert!(!sniff(br#"{"role":"user","content":"go"}"#));
     assert!(!sniff(br#"{"type":"user","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"go"}}"#));

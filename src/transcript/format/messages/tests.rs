@@ -34,7 +34,7 @@ fn note_tuples(notes: &[Note]) -> Vec<(Option<u32>, Level, &str)> {
 }
 
 #[test]
-fn printed_objects_are_the_blocks_they_were() {
+fn printed_objects_become_their_original_blocks() {
     let (conversation, notes) = read_str(PRINTED);
     assert_eq!(notes, []);
     let wires: Vec<_> = conversation.blocks.iter().map(|block| block.wire.to_string()).collect();
@@ -68,21 +68,21 @@ fn block_objects_keep_their_characters() {
 }
 
 #[test]
-fn messages_of_one_role_in_a_row_stay_apart() {
+fn consecutive_messages_of_one_role_stay_separate() {
     let say = |role: &str| json!({"role": role, "content": "a"});
     let (conversation, _) = read_str(&lines(&[say("user"), say("user"), say("assistant"), say("assistant")]));
     assert_eq!((conversation.messages.len(), conversation.calls.len()), (4, 2));
 }
 
 #[test]
-fn an_assistant_message_before_any_other_answers_nothing() {
+fn leading_assistant_message_answers_no_request() {
     let (conversation, _) =
         read_str(&lines(&[json!({"role": "assistant", "content": "Hi."}), json!({"role": "user", "content": "Hi."})]));
     assert_eq!((conversation.messages.len(), conversation.calls.len()), (2, 0));
 }
 
 #[test]
-fn who_wrote_what() {
+fn block_origins_are_recognised() {
     use Origin::{Agent, Compaction, Injected, Tool, User};
     let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "x"});
     let text = json!({"type": "text", "text": "[x"});
@@ -120,7 +120,7 @@ fn the_first_system_message_is_the_prompt_and_later_ones_are_injected() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_note_with_its_line() {
+fn unreadable_lines_are_noted_with_their_number() {
     let text = "{\"role\": \"user\", \"content\": \"a\"}\n\nnonsense\n[1]\n{\"content\": \"a\"}\n{\"role\": \"user\"}\n\
                 {\"role\": \"user\", \"content\": 7}\n{\"role\": \"user\", \"content\": []}\n\
                 {\"role\": \"assistant\", \"content\": [null, \"TextBlock(text='\"]}\n{\"role\": \"user\", \"con";
@@ -149,7 +149,7 @@ fn what_cannot_be_read_is_a_note_with_its_line() {
 }
 
 #[test]
-fn one_document_is_read_like_lines() {
+fn document_is_read_like_lines() {
     let (from_lines, _) = read_str(PRINTED);
     let list = format!("[{}]", PRINTED.trim_end().replace('\n', ",\n"));
     let (from_list, _) = read_str(&list);
@@ -168,7 +168,7 @@ fn a_document_cut_off_keeps_the_messages_before_the_cut() {
 }
 
 #[test]
-fn half_surrogates_are_kept() {
+fn lone_surrogates_are_kept() {
     let (conversation, _) = read_str(r#"{"role": "user", "content": "a\ud83d"}"#);
     assert_eq!(
         crate::util::text::restore_escapes(conversation.blocks[0].wire.to_string()),
@@ -182,7 +182,7 @@ fn half_surrogates_are_kept() {
 }
 
 #[test]
-fn sniffing_tells_these_messages_from_other_chats() {
+fn sniffing_recognises_messages_format() {
     let ours = [
         PRINTED.to_owned(),
         format!("\u{FEFF}[{}]", PRINTED.trim_end().replace('\n', ",")),
@@ -223,7 +223,7 @@ fn sniffing_looks_at_twenty_messages() {
 
 proptest! {
     #[test]
-    fn hostile_bytes_never_panic(bytes in any::<Vec<u8>>(), jsonish in r#"[\[\]{}",:\\\n ]{0,20}|(\{"role":"(user|assistant)","content":(\[|"|\[\["|[0-9]|\[\{"type":"[a-z_]{4}"\}\])(\}|\]|"|\n)*){1,4}"#) {
+    fn hostile_messages_bytes_never_panic(bytes in any::<Vec<u8>>(), jsonish in r#"[\[\]{}",:\\\n ]{0,20}|(\{"role":"(user|assistant)","content":(\[|"|\[\["|[0-9]|\[\{"type":"[a-z_]{4}"\}\])(\}|\]|"|\n)*){1,4}"#) {
         for bytes in [&bytes[..], jsonish.as_bytes()] {
             sniff(bytes);
             read(bytes, &ReadOptions::default());
@@ -232,7 +232,7 @@ proptest! {
 
     /// A file that is cut off anywhere keeps every message before the cut, as lines and as one document.
     #[test]
-    fn a_file_cut_off_keeps_what_came_before(cut in 1..PRINTED.len(), document: bool) {
+    fn truncated_file_keeps_earlier_messages(cut in 1..PRINTED.len(), document: bool) {
         let (open, between) = if document { ("[", ",\n") } else { ("", "\n") };
         let whole = format!("{open}{}", PRINTED.trim_end().replace('\n', between));
         let Reading { conversations, notes } = read(&whole.as_bytes()[..cut], &ReadOptions::default());

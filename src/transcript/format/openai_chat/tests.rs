@@ -106,7 +106,7 @@ fn trials_of_one_task_have_names_of_their_own() {
 }
 
 #[test]
-fn null_calls_are_no_calls() {
+fn null_tool_calls_are_ignored() {
     let message = json!({"role": "assistant", "content": "done", "tool_calls": null, "function_call": null});
     let reading = read_lines(&[user("go"), message]);
     assert_eq!(shape(&reading.conversations[0]), ["u: go", "a: done"]);
@@ -114,7 +114,7 @@ fn null_calls_are_no_calls() {
 }
 
 #[test]
-fn a_function_call_of_old_is_paired_with_the_next_result() {
+fn legacy_function_call_is_paired_with_next_result() {
     let call = json!({"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}});
     let result = json!({"role": "function", "name": "f", "content": "one"});
     let reading = read_lines(&[user("go"), call.clone(), result.clone(), call, result]);
@@ -125,7 +125,7 @@ fn a_function_call_of_old_is_paired_with_the_next_result() {
 }
 
 #[test]
-fn swe_agent_names_the_call_in_a_list() {
+fn swe_agent_list_of_call_ids_is_read() {
     let result = json!({"role": "tool", "tool_call_ids": ["a"], "content": "one"});
     assert_eq!(shape(&read_lines(&[user("go"), calls(&["a"]), result]).conversations[0])[2], "u: [result a: one]");
 }
@@ -162,14 +162,14 @@ fn an_id_used_again_answers_the_call_before_it() {
 }
 
 #[test]
-fn a_call_nobody_answered_gets_a_stand_in() {
+fn unanswered_call_gets_a_stand_in_result() {
     let reading = read_lines(&[user("go"), calls(&["a"]), user("no"), assistant("ok")]);
     assert_eq!(shape(&reading.conversations[0])[2], "u: [result a: [no result recorded]] no");
     assert_eq!((reading.conversations[0].tool_results(), reading.notes.len()), (0, 1));
 }
 
 #[test]
-fn usage_and_model_are_read_where_they_stand() {
+fn usage_and_model_are_read_from_all_places() {
     let usage = json!({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}});
     let message = json!({"role": "assistant", "content": "done", "reasoning_content": "hm", "model": "m-1", "usage": usage});
     let conversation = &read_lines(&[user("go"), message]).conversations[0];
@@ -179,7 +179,7 @@ fn usage_and_model_are_read_where_they_stand() {
 }
 
 #[test]
-fn bad_input_is_noted() {
+fn malformed_chats_are_noted() {
     let text = format!("{}\n{{\"role\":\"user\",\"content\":\n{}\n[1]", user("go"), json!({"role": "narrator", "content": "hm"}));
     let reading = read(text.as_bytes(), &ReadOptions::default());
     let lines: Vec<_> = reading.notes.iter().map(|note| note.line).collect();
@@ -191,7 +191,7 @@ fn bad_input_is_noted() {
 }
 
 #[test]
-fn other_formats_are_not_claimed() {
+fn chat_sniffing_does_not_claim_other_formats() {
     let block = |kind: &str| json!({"role": "assistant", "content": [{"type": kind}]});
     for kind in ["tool_use", "tool_result", "thinking"] {
         assert!(!sniff(jsonl(&[user("go"), block(kind)]).as_bytes()), "{kind}");
@@ -206,7 +206,7 @@ fn other_formats_are_not_claimed() {
 }
 
 #[test]
-fn chat_is_known_by_what_only_it_has() {
+fn chat_sniffing_recognises_chats() {
     assert!(sniff(jsonl(&[json!({"role": "system", "content": "be kind"}), user("go")]).as_bytes()));
     assert!(sniff(jsonl(&[user("go"), calls(&["a"])]).as_bytes()));
     assert!(sniff(json!([user("go"), assistant("done")]).to_string().as_bytes()));

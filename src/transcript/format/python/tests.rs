@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn an_sdk_object_is_its_class_and_its_fields() {
+fn python_repr_of_sdk_object_is_class_and_fields() {
     let printed = r#"ToolUseBlock(id='toolu_1', caller=DirectCaller(type='direct'), input={'command': 'ls "a"', 'n': 1, 'xs': [1, 2.5, True, None], 'p': (-1,)}, name='bash')"#;
     let Object { class, fields } = object(printed).expect("an object");
     assert_eq!(class, "ToolUseBlock");
@@ -59,7 +59,7 @@ fn lone_surrogates_become_stand_ins() {
 }
 
 #[test]
-fn digits_of_numbers_are_kept() {
+fn number_digits_are_kept() {
     for digits in ["0", "-7", "1.0", "-0.0", "1e+16", "1e-05", "1.5e+300", "10000000000000000000000000000000000000000"] {
         assert_eq!(read(digits).to_string(), digits);
     }
@@ -67,7 +67,7 @@ fn digits_of_numbers_are_kept() {
 }
 
 #[test]
-fn keys_become_strings_as_json_has_them() {
+fn dict_keys_become_json_strings() {
     assert_eq!(read("{'a': 1, 2: 2, None: 3, True: 4, 1.5: 5}"), json!({"a": 1, "2": 2, "null": 3, "true": 4, "1.5": 5}));
     assert_eq!(refused("{'a': 1, (1, 2): 3}"), "a key that JSON cannot hold at character 10");
 }
@@ -78,7 +78,7 @@ fn brackets_may_be_empty_and_end_in_a_comma() {
 }
 
 #[test]
-fn errors_say_what_and_at_which_character() {
+fn python_repr_errors_name_problem_and_character() {
     let cases = [
         ("", "the text ends where a value was expected at character 1"),
         ("'é' x", "expected the end of the text at character 5"),
@@ -104,7 +104,7 @@ fn errors_say_what_and_at_which_character() {
 }
 
 #[test]
-fn deep_text_is_refused_before_it_exhausts_the_stack() {
+fn deeply_nested_repr_is_refused() {
     let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(value(&nested(MAX_DEPTH)).is_ok());
     assert_eq!(refused(&nested(MAX_DEPTH + 1)), "brackets are nested more than 128 deep at character 129");
@@ -173,7 +173,7 @@ fn cut(text: &str, share: f64) -> &str {
 
 proptest! {
     #[test]
-    fn what_python_prints_is_read_back(fields in prop::collection::vec(("[a-z_]{1,8}", any_value()), 0..6)) {
+    fn python_repr_round_trips(fields in prop::collection::vec(("[a-z_]{1,8}", any_value()), 0..6)) {
         let printed: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", repr(value))).collect();
         let read = object(&format!("Block({})", printed.join(", ")));
         let expected = Object { class: "Block".to_owned(), fields: fields.into_iter().collect() };
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn a_value_cut_off_is_an_error_within_the_text(value in any_value(), share in 0.0..1.0) {
+    fn truncated_repr_is_an_error_inside_the_text(value in any_value(), share in 0.0..1.0) {
         let whole = format!("Block(a={})", repr(&value));
         let cut = cut(&whole, share);
         let error = object(cut).expect_err(cut);
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn hostile_text_never_panics(text in any::<String>(), pythonic in r#"[a-cA-C(){}\[\]'"\\,:=.0-9xuUNe+\-\né😀 ]{0,60}"#) {
+    fn hostile_repr_never_panics(text in any::<String>(), pythonic in r#"[a-cA-C(){}\[\]'"\\,:=.0-9xuUNe+\-\né😀 ]{0,60}"#) {
         for text in [text, pythonic] {
             let _ = (value(&text), object(&text), object(&format!("A(a='{text}')")), value(&format!("{{'a': [{text}")));
         }

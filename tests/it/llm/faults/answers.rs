@@ -11,7 +11,7 @@ fn header<'r>(headers: &'r [(String, String)], name: &str) -> Option<&'r str> {
 }
 
 #[test]
-fn requests_are_those_of_the_protocol() {
+fn requests_follow_the_protocol() {
     let server = Server::start(|request| answer(super::protocol_of(&request.path), "four"));
     let params = Map::from_iter([("temperature".to_owned(), json!(0)), ("max_tokens".to_owned(), json!(55))]);
     for written in ["openai:m", "anthropic:m"].map(|model| format!("{model}@{}", server.url())) {
@@ -47,7 +47,7 @@ fn usage(input: u64, cache_read: u64, cache_write: u64, output: u64) -> Usage {
 }
 
 #[test]
-fn answers_of_openai() {
+fn openai_answers_are_read() {
     let choice = |message: Value, reason: &str| json!({"choices": [{"message": message, "finish_reason": reason}]});
     let text = |content: Value| json!({"role": "assistant", "content": content});
     let mut counted = choice(text(json!("a")), "stop");
@@ -82,7 +82,7 @@ fn answers_of_openai() {
 }
 
 #[test]
-fn answers_of_anthropic() {
+fn anthropic_answers_are_read() {
     let message = |content: Value, reason: &str| json!({"type": "message", "content": content, "stop_reason": reason});
     let text = |text: &str| json!({"type": "text", "text": text});
     let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
@@ -115,7 +115,7 @@ fn answers_of_anthropic() {
 }
 
 #[test]
-fn a_model_that_thinks_is_asked_again_in_its_own_words() {
+fn reasoning_model_is_asked_again_with_max_completion_tokens() {
     let message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     let error = json!({"error": {"message": message, "type": "invalid_request_error", "code": "unsupported_parameter"}});
     let server = Server::start(move |request| match request.body.contains("\"max_tokens\"") {
@@ -136,7 +136,7 @@ fn a_model_that_thinks_is_asked_again_in_its_own_words() {
 }
 
 #[test]
-fn an_answer_in_parts_is_none() {
+fn streamed_answers_are_refused_and_bad_utf8_is_replaced() {
     let params = Map::from_iter([("stream".to_owned(), json!(true))]);
     let asks = Asks { written: "openai:m@http://127.0.0.1:1/v1".to_owned(), params, ..Asks::default() };
     assert_eq!(asks.model().err().as_deref(), Some("--param stream: streaming is not supported; leave it out"));

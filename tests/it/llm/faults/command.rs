@@ -18,7 +18,7 @@ fn ask_within(timeout: Duration, command: &str, question: &Question) -> Result<S
 }
 
 #[test]
-fn the_prompt_goes_in_and_the_answer_comes_out() {
+fn command_gets_the_prompt_on_stdin_and_answers_on_stdout() {
     let asked = |command: &str| ask(command, &question(1));
     assert_eq!(asked("cat").as_deref(), Ok("Be brief.\n\nWhat is 1?"));
     assert_eq!(asked("tr a-z A-Z | head -c 8").as_deref(), Ok("BE BRIEF"), "a shell reads it");
@@ -34,7 +34,7 @@ fn the_prompt_goes_in_and_the_answer_comes_out() {
 }
 
 #[test]
-fn pipes_do_not_wait_for_each_other() {
+fn command_pipes_do_not_deadlock() {
     let long = Question { system: String::new(), user: "word ".repeat(200_000), max_tokens: 100 };
     assert_eq!(ask("cat", &long).map(|text| text.len()), Ok(long.user.len()));
     assert_eq!(ask("echo unread", &long).as_deref(), Ok("unread\n"), "nobody has to read the prompt");
@@ -44,7 +44,7 @@ fn pipes_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn failures_say_what_the_program_said_last() {
+fn command_failures_quote_the_last_line_of_stderr() {
     let cases = [
         ("echo one >&2; echo two >&2; echo >&2; exit 3", "it failed (exit status: 3): two"),
         ("exit 1", "it failed (exit status: 1): it wrote no error message"),

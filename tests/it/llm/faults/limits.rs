@@ -27,7 +27,7 @@ fn dollars(usage: &Usage) -> f64 {
 const AT_MOST: f64 = 9.0 + 100.0;
 
 #[test]
-fn no_more_calls_at_a_time_than_allowed() {
+fn concurrency_limit_bounds_parallel_calls() {
     let arrived = AtomicUsize::new(0);
     let server = Server::start(move |_| {
         // The first three wait for each other, for a minute at most.
@@ -48,7 +48,7 @@ fn no_more_calls_at_a_time_than_allowed() {
 }
 
 #[test]
-fn calls_stop_at_their_limit_and_what_was_answered_stays() {
+fn max_calls_stops_asking_and_keeps_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Server::start(|request| match request.number {
         // It counts like any other: it was sent.
@@ -70,7 +70,7 @@ fn calls_stop_at_their_limit_and_what_was_answered_stays() {
 }
 
 #[test]
-fn money_waits_for_what_calls_do_cost() {
+fn max_cost_reserves_the_highest_cost_until_the_answer() {
     // Each may cost 109 $ and costs 10 $: one at a time fits, and all of them do in the end.
     let server = Server::start(|_| Act::After(Duration::from_millis(5), good("openai", "four")));
     let asks = |max_cost| Asks {
@@ -86,7 +86,7 @@ fn money_waits_for_what_calls_do_cost() {
 }
 
 #[test]
-fn what_may_have_been_paid_stays_counted() {
+fn failed_calls_that_may_be_billed_stay_counted() {
     let unsaid = r#"{"choices":[{"message":{"content":"four"}}]}"#;
     let declined = r#"{"choices":[{"message":{"refusal":"no"}}]}"#;
     // What becomes of the only attempt, and what is counted for it.

@@ -64,7 +64,7 @@ fn same(act: Act) -> Does {
 }
 
 #[test]
-fn what_may_pass_is_tried_again() {
+fn temporary_faults_are_retried() {
     let cut = Act::CutOff(b"{\"choices\": [".to_vec());
     let page = status(200, "<!DOCTYPE html><title>Welcome</title>");
     let error = r#"{"error": {"message": "upstream is down", "code": 502}}"#;
@@ -93,7 +93,7 @@ fn what_may_pass_is_tried_again() {
 }
 
 #[test]
-fn what_will_not_pass_is_not_tried_again() {
+fn permanent_faults_are_not_retried() {
     let elsewhere = Server::start(|_| status(200, ""));
     let redirect = status(307, "").with("location", format!("{}/chat/completions?key={KEY}", elsewhere.url()));
     let echo = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}.","type":"invalid_request_error"}}}}"#);
@@ -126,7 +126,7 @@ fn what_will_not_pass_is_not_tried_again() {
 }
 
 #[test]
-fn an_answer_without_an_end_is_not_read_to_its_end() {
+fn endless_answer_is_cut_at_32_mib() {
     let server = Server::start(|_| status(200, vec![b' '; (32 << 20) + 1]));
     let model = Asks { written: format!("openai:m@{}", server.url()), ..Asks::default() }.model().expect("a model");
     let said = model.ask(&question(1)).unwrap_err().to_string();
@@ -135,7 +135,7 @@ fn an_answer_without_an_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_question_that_is_too_long_is_one_in_every_run() {
+fn too_long_prompts_are_recognised_in_every_providers_words() {
     let error = |message: &str, kind: &str| json!({"error": {"message": message, "type": kind, "code": 400}}).to_string();
     let anthropic = error("prompt is too long: 213462 tokens > 200000 maximum", "invalid_request_error");
     let llama = error("the request exceeds the available context size, try increasing it", "exceed_context_size_error");
@@ -155,7 +155,7 @@ fn a_question_that_is_too_long_is_one_in_every_run() {
 }
 
 #[test]
-fn what_comes_late_comes() {
+fn slow_and_odd_answers_are_accepted() {
     each(vec![
         ("slow", Box::new(|of| Act::Slowly(good(of, "x"), Duration::from_micros(100))), 1, Answered("x")),
         ("late", Box::new(|of| Act::After(Duration::from_millis(50), good(of, "x"))), 1, Answered("x")),
@@ -171,7 +171,7 @@ fn date(seconds: i64) -> String {
 }
 
 #[test]
-fn a_fault_that_passes_costs_time_and_no_answer() {
+fn retry_waits_as_the_server_asks_and_then_answers() {
     type Fault = fn() -> Act;
     // The fault, and how long the next attempt must wait at least.
     let faults: [(Fault, u64); 6] = [
@@ -205,7 +205,7 @@ fn a_fault_that_passes_costs_time_and_no_answer() {
 }
 
 #[test]
-fn where_nobody_listens_is_asked_for_one_question_only() {
+fn unreachable_server_is_retried_for_the_first_question_only() {
     let asks = Asks { written: format!("openai:m@http://{}", nowhere()), ..Asks::default() };
     let model = asks.model().expect("a model");
     let first = model.ask(&question(1)).unwrap_err().to_string();
@@ -215,7 +215,7 @@ fn where_nobody_listens_is_asked_for_one_question_only() {
 }
 
 #[test]
-fn a_server_that_hangs_costs_five_time_outs_and_not_thirty() {
+fn hanging_server_is_given_up_after_five_timeouts() {
     let server = Server::start(|_| Act::Stall(Duration::from_secs(2)));
     let written = format!("anthropic:m@{}", server.url());
     let model = Asks { written, timeout: Duration::from_millis(300), ..Asks::default() }.model().expect("a model");
@@ -225,7 +225,7 @@ fn a_server_that_hangs_costs_five_time_outs_and_not_thirty() {
 }
 
 #[test]
-fn one_bad_question_does_not_end_the_others() {
+fn failed_question_does_not_stop_the_next_one() {
     for bad in [status(200, "{}"), status(400, ""), status(500, ""), Act::Reset] {
         let of_server = bad.clone();
         let server = Server::start(move |request| match request.body.contains("What is 1?") {
@@ -242,7 +242,7 @@ fn one_bad_question_does_not_end_the_others() {
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn an_end_does_not_wait_for_the_next_attempt() {
+fn stop_interrupts_the_wait_for_a_retry() {
     let server = Server::start(|_| status(429, "").with("retry-after", "60"));
     let asks =
         Asks { written: format!("openai:m@{}", server.url()), stopped: || STOPPED.load(Ordering::SeqCst), ..Asks::default() };
@@ -262,7 +262,7 @@ fn an_end_does_not_wait_for_the_next_attempt() {
 }
 
 #[test]
-fn a_key_goes_to_nobody_who_could_be_somebody_else() {
+fn api_key_is_not_sent_over_plain_http_to_other_hosts() {
     let refused = |url: &str, key| {
         let asks = Asks { written: format!("openai:m@{url}"), key, ..Asks::default() };
         asks.model().err()
@@ -281,7 +281,7 @@ fn a_key_goes_to_nobody_who_could_be_somebody_else() {
 }
 
 #[test]
-fn secrets_in_a_url_are_used_and_not_shown() {
+fn url_secrets_are_sent_but_not_shown() {
     let server = Server::start(|request| status(400, format!("no: {} {:?}", request.path, request.headers)));
     let written = format!("openai:m@http://user:pass-word-1@{}/v1?key=query-key-1", server.address);
     let said =

@@ -75,7 +75,7 @@ fn assert_fails(ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn faults_that_stay_end_the_study_with_advice() {
+fn permanent_faults_end_replay_with_advice() {
     let echo = format!("{{\"error\": {{\"message\": \"bad key {KEY} \\u001b[31m\"}}}}");
     let cases: Vec<(Act, &str, &[&str])> = vec![
         (
@@ -111,7 +111,7 @@ fn faults_that_stay_end_the_study_with_advice() {
 }
 
 #[test]
-fn what_was_answered_before_a_fault_is_asked_once() {
+fn answers_before_a_fault_are_kept_on_the_cassette() {
     let study = Study::new();
     let server = Server::start(|request| match request.number {
         0 => answer("openai", "A summary."),
@@ -130,7 +130,7 @@ fn what_was_answered_before_a_fault_is_asked_once() {
 }
 
 #[test]
-fn calls_stop_where_they_should() {
+fn max_calls_stops_replay() {
     let study = Study::new();
     let server = Server::start(|_| answer("anthropic", "A summary."));
     assert_fails(&study.replay(&at(&server, "anthropic"), &["--max-calls", "1"]), &["--max-calls 1: the limit is reached"]);
@@ -152,7 +152,7 @@ fn narrow(request: &Request, shortest_refused: &Mutex<usize>) -> Act {
 }
 
 #[test]
-fn a_prompt_that_is_too_long_gets_shorter() {
+fn too_long_prompt_is_shortened_and_asked_again() {
     for protocol in ["openai", "anthropic"] {
         let study = Study::new();
         let shortest = Mutex::new(usize::MAX);
@@ -168,7 +168,7 @@ fn a_prompt_that_is_too_long_gets_shorter() {
 }
 
 #[test]
-fn a_key_stays_at_home() {
+fn replay_refuses_to_send_a_key_over_plain_http() {
     let study = Study::new();
     assert_fails(
         &study.replay("openai:m@http://example.com/v1", &[]),
@@ -180,7 +180,7 @@ fn a_key_stays_at_home() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_writes_the_summaries() {
+fn command_summarizer_writes_the_summaries() {
     let study = Study::new();
     study.replay("command:wc -c | tr -d ' ' # :m", &[]).printed();
     assert_eq!((study.answers(), study.summaries()), (2, Some(2)));

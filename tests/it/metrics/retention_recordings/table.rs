@@ -15,7 +15,7 @@ fn truncate(chars: usize) -> Policy {
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
-fn policies_rank_as_they_should() {
+fn policies_rank_by_how_much_they_keep() {
     let presets = PRESETS.iter().map(|preset| preset_with(preset.name, &[]));
     let own = [3, 10, 20].map(clear).into_iter().chain([10, 20, 40].map(window)).chain([200, 1000, 4000].map(truncate));
     let study = study(presets.chain(own).collect());

@@ -5,7 +5,7 @@ use super::*;
 
 /// From call 3 on the test run would fit: its 900 tokens and the message's 20, or the file's 600 and 320 of its own.
 #[test]
-fn the_upper_bound_keeps_parts() {
+fn upper_bound_may_hold_fractions_of_items() {
     let instance = session(920);
     assert_eq!(greedy(&instance).weight(&instance), 8.0);
     let bound = upper(&instance).expect("a bound");
@@ -13,7 +13,7 @@ fn the_upper_bound_keeps_parts() {
 }
 
 #[test]
-fn any_prices_prove_a_bound() {
+fn dual_prices_always_give_an_upper_bound() {
     let prices = (prop::collection::vec(0..4_u32, SMALL.calls as usize), prop::collection::vec(0..=5_u32, SMALL.uses));
     check(150, (instance(SMALL), prices), |(instance, (tokens, uses))| {
         let program = Program::new(instance);
@@ -52,7 +52,7 @@ fn slow_upper(instance: &Instance) -> f64 {
 }
 
 #[test]
-fn the_short_program_is_as_tight_as_the_long_one() {
+fn reduced_program_is_as_tight_as_the_full_program() {
     let near = |instance: &Instance| {
         let (bound, slow) = (upper(instance).expect("a bound"), slow_upper(instance));
         assert!((bound - slow).abs() < 1e-5 * (1.0 + slow), "{bound}, not {slow}");
@@ -63,7 +63,7 @@ fn the_short_program_is_as_tight_as_the_long_one() {
 }
 
 #[test]
-fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
+fn sum_of_bounds_of_halves_is_a_bound() {
     let apart = |instance: &Instance| {
         let Some((first, second)) = halves(instance) else { return };
         assert_eq!(first.demands.len() + second.demands.len(), instance.demands.len());
@@ -81,7 +81,7 @@ fn the_bounds_of_the_halves_are_a_bound_of_the_whole() {
 
 /// Sessions one after the other with 24,000 items of uses; every fiftieth has room for 8 + 2/3, the others for all.
 #[test]
-fn what_is_too_large_for_one_program_is_halved() {
+fn oversized_problem_is_halved() {
     let (mut items, mut wanted, mut budgets) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..4_000 {
         let one = session(if number % 50 == 0 { 920 } else { 2_020 });
@@ -100,7 +100,7 @@ fn what_is_too_large_for_one_program_is_halved() {
 }
 
 #[test]
-fn the_upper_bound_does_not_fall_where_budgets_rise() {
+fn upper_bound_is_monotone_in_budgets() {
     check(20, instance(LARGE), |instance| {
         let bounds = [1, 2, 4, 8].map(|times| {
             let budgets = instance.budgets.iter().map(|budget| budget * times).collect();
