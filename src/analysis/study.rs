@@ -171,8 +171,10 @@ impl Study {
         results
     }
 
-    fn window_of(&self, conversation: &Conversation, policy: &Policy) -> u64 {
-        self.window.or(conversation.window).or(policy.window).unwrap_or(DEFAULT_WINDOW)
+    /// Returns the window that was given, recorded, set by the policy, or that the recorded models have.
+    fn window_of(&self, prepared: &Prepared, policy: &Policy) -> u64 {
+        let known = self.window.or(prepared.conversation.window).or(policy.window).or(prepared.model_window);
+        known.unwrap_or(DEFAULT_WINDOW)
     }
 
     fn replay_with_bounds(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> ReplayOutcome {
@@ -203,7 +205,7 @@ impl Study {
     /// Returns the findings of one replay.
     pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
-        let window = self.window_of(prepared.conversation, policy);
+        let window = self.window_of(prepared, policy);
         prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
             findings::detect(transcript, replay)
         })
@@ -217,7 +219,7 @@ impl Study {
     fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> ReplaySetup<'a> {
         ReplaySetup {
             policy,
-            window: self.window_of(prepared.conversation, policy),
+            window: self.window_of(prepared, policy),
             recorded: prepared.recorded.as_ref(),
             summarizer: &*self.writers[policy.summarizer].summarizer,
             ..prepared.setup(self)

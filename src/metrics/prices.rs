@@ -1,17 +1,21 @@
 //! Prices of tokens by model and date, and the rules of prompt caches, as data.
 //!
-//! The built-in list is `prices/list.toml`; a file of the same form replaces it. A recorded model id is looked up by its
-//! whole name, without date and route: a model that is not in the list is unknown, and is never priced as one with a similar
-//! name. A request longer than a provider's limit costs the higher price for all of its tokens, as providers bill it.
+//! There are two built-in lists. `prices/list.toml` has the prices of a period, and those that the other lacks or has otherwise;
+//! where it says nothing, `prices/snapshot.json` holds, which is a dated copy of LiteLLM's public table. A user's file, in either
+//! form, goes before both. A recorded model id is looked up by its whole name, without date and route: a model that is in no
+//! list is unknown, and is never priced as one with a similar name. A request longer than a provider's limit costs the higher
+//! price for all of its tokens, as providers bill it.
 
 mod answer;
 mod bill;
+mod litellm;
 mod load;
 mod names;
 mod page;
+mod window;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::civil::Date;
 
@@ -52,6 +56,8 @@ pub struct Quote {
     pub provider: &'static Provider,
     /// Tokens of the shortest prefix that is cached.
     pub min_tokens: u64,
+    /// Most tokens that the model takes as input, if a list says so.
+    pub window: Option<u64>,
 }
 
 /// Price of some models in one period.
@@ -65,6 +71,8 @@ pub struct PriceEntry {
     pub provider: &'static Provider,
     /// Tokens of the shortest prefix that is cached.
     pub min_tokens: u64,
+    /// Most tokens that the model takes as input.
+    pub window: Option<u64>,
     /// First day of the price, and first day after it, in UTC. If no price follows, the last known one stays valid.
     pub from: Option<Date>,
     pub until: Option<Date>,
@@ -79,35 +87,68 @@ pub struct Prices {
     entries: Vec<PriceEntry>,
     /// For each name, `(entry index, index in its names)`, the earliest entry first.
     positions: HashMap<String, Vec<(usize, usize)>>,
+    /// Where to look if this list has no price for a model at a time.
+    fallback: Option<Arc<Prices>>,
 }
 
 impl Prices {
     /// Returns the built-in list, which is parsed once.
     pub fn built_in() -> Self {
         // A test checks that it can be parsed.
-        static LIST: LazyLock<Prices> =
-            LazyLock::new(|| Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default());
+        static LIST: LazyLock<Prices> = LazyLock::new(|| {
+            let list = |text, origin| Prices::parse(text, origin).unwrap_or_default();
+            let snapshot = list(include_str!("prices/snapshot.json"), "the built-in snapshot");
+            list(include_str!("prices/list.toml"), "the built-in prices").or_else(snapshot)
+        });
         LIST.clone()
+    }
+
+    /// Looks in another list for what this one lacks.
+    pub fn or_else(self, fallback: Self) -> Self {
+        Self { fallback: Some(Arc::new(fallback)), ..self }
     }
 
     /// Returns the price of a model at a time (milliseconds since 1970; `None`: the latest price). Before its first period, a
     /// model costs what it costs in that period.
     pub fn quote(&self, model: Option<&str>, time: Option<i64>) -> Quote {
-        let quote = model.and_then(|model| names::lookup_keys(model).iter().find_map(|key| self.find(key, time)));
-        quote.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
+        let known = model.and_then(|model| self.find_model(&names::lookup_keys(model), time));
+        known.unwrap_or_else(|| ratio_quote(names::provider(model.unwrap_or_default())))
     }
 
-    /// Returns every model of the list, in order.
+    fn find_model(&self, keys: &[String], time: Option<i64>) -> Option<Quote> {
+        let found = keys.iter().find_map(|key| self.find(key, time));
+        let fallback = self.fallback.as_ref().and_then(|fallback| fallback.find_model(keys, time));
+        match (found, fallback) {
+            (Some((_, true)), Some(fallback)) => Some(fallback),
+            (Some((quote, _)), fallback) => {
+                let window = quote.window.or(fallback.and_then(|fallback| fallback.window));
+                Some(Quote { window, ..quote })
+            }
+            (None, fallback) => fallback,
+        }
+    }
+
+    /// Returns every model of the list, in order, without those of the lists behind it.
     pub fn names(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let names = self.entries.iter().flat_map(|entry| &entry.names).map(String::as_str);
         names.filter(|name| seen.insert(names::normalized(name))).collect()
     }
 
-    /// Returns the entries of a model with this name, the earliest first.
+    /// Returns the models of this list and of those behind it, without names that contain a route.
+    pub fn all_names(&self) -> Vec<&str> {
+        let lists = std::iter::successors(Some(self), |list| list.fallback.as_deref());
+        let mut seen = HashSet::new();
+        let names = lists.flat_map(Self::names).filter(|name| !name.contains('/'));
+        names.filter(|name| seen.insert(names::normalized(name))).collect()
+    }
+
+    /// Returns the entries of a model with this name, the earliest first: those of the first list that has any.
     pub fn entries(&self, name: &str) -> Vec<&PriceEntry> {
-        let positions = self.positions.get(&names::normalized(name)).into_iter().flatten();
-        positions.map(|(entry, _)| &self.entries[*entry]).collect()
+        match self.positions.get(&names::normalized(name)) {
+            Some(positions) => positions.iter().map(|(entry, _)| &self.entries[*entry]).collect(),
+            None => self.fallback.as_ref().map_or_else(Vec::new, |fallback| fallback.entries(name)),
+        }
     }
 
     fn new(entries: Vec<PriceEntry>) -> Self {
@@ -119,19 +160,21 @@ impl Prices {
                 positions.entry(names::normalized(name)).or_default().push((index, place));
             }
         }
-        Self { entries, positions }
+        Self { entries, positions, fallback: None }
     }
 
-    fn find(&self, key: &str, time: Option<i64>) -> Option<Quote> {
+    /// Returns the price that this list has for a name, and whether the period of that price has ended.
+    fn find(&self, key: &str, time: Option<i64>) -> Option<(Quote, bool)> {
         let positions = self.positions.get(key)?;
         let has_begun = |(entry, _): &&(usize, usize)| {
             let from = self.entries[*entry].from;
             time.is_none_or(|time| from.is_none_or(|from| from <= utc_day(time)))
         };
         let (entry, name) = *positions.iter().rfind(has_begun).or(positions.first())?;
-        let PriceEntry { names, price, large, provider, min_tokens, .. } = &self.entries[entry];
-        let (price, large, min_tokens) = (*price, *large, *min_tokens);
-        Some(Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens })
+        let PriceEntry { names, price, large, provider, min_tokens, window, until, .. } = &self.entries[entry];
+        let has_ended = until.is_some_and(|until| time.is_none_or(|time| until <= utc_day(time)));
+        let (price, large, min_tokens, window) = (*price, *large, *min_tokens, *window);
+        Some((Quote { entry: names.get(name).cloned(), price, large, provider, min_tokens, window }, has_ended))
     }
 }
 
@@ -160,7 +203,7 @@ fn ratio_quote(provider: &str) -> Quote {
     let write = |ratio| if FREE_WRITES.contains(&provider) { RATIOS.input } else { ratio };
     let price = Price { cache_write_5m: write(RATIOS.cache_write_5m), cache_write_1h: write(RATIOS.cache_write_1h), ..RATIOS };
     let provider = Provider::by_name(provider).unwrap_or(&OTHER);
-    Quote { entry: None, price, large: None, provider, min_tokens: MIN_TOKENS }
+    Quote { entry: None, price, large: None, provider, min_tokens: MIN_TOKENS, window: None }
 }
 
 #[cfg(test)]
@@ -179,8 +222,9 @@ mod tests {
             (Some("1999-01-01T00:00:00Z"), 2.0),
             (Some("2026-08-31T23:59:59.999Z"), 2.0),
             (Some("2026-09-01T00:00:00Z"), 3.0),
-            (Some("2099-01-01T00:00:00Z"), 3.0),
-            (None, 3.0),
+            (Some("2026-11-22T23:59:59Z"), 3.0),
+            (Some("2099-01-01T00:00:00Z"), 2.0),
+            (None, 2.0),
         ] {
             assert_eq!(input(&list, "claude-sonnet-5", time), expected, "{time:?}");
         }
@@ -206,12 +250,12 @@ mod tests {
     fn unknown_model_has_price_ratios() {
         let list = Prices::built_in();
         for (model, provider, write) in [
-            (Some("claude-3-5-sonnet-20241022"), "anthropic", (1.25, 2.0)),
-            (Some("gpt-4o"), "openai", (1.0, 1.0)),
-            (Some("openai/o3-mini"), "openai", (1.0, 1.0)),
+            (Some("claude-sonnet-99"), "anthropic", (1.25, 2.0)),
+            (Some("gpt-99"), "openai", (1.0, 1.0)),
+            (Some("openai/o3-huge"), "openai", (1.0, 1.0)),
             (Some("gpt-5.6-stella"), "openai-5.6", (1.25, 2.0)),
             (Some("models/gemini-9"), "gemini", (1.0, 1.0)),
-            (Some("qwen-max"), "other", (1.25, 2.0)),
+            (Some("qwen-99"), "other", (1.25, 2.0)),
             (Some(""), "other", (1.25, 2.0)),
             (None, "other", (1.25, 2.0)),
         ] {

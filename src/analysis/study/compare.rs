@@ -77,7 +77,7 @@ impl BaselineComparison<'_> {
         compared.rows.insert(0, row);
         // The bounds exist only for comparison: their findings are not mistakes.
         if study.findings && !BOUNDS.contains(&policy.name.as_str()) {
-            let window = study.window_of(conversation, policy);
+            let window = study.window_of(self.prepared, policy);
             compared.findings = self.prepared.with_replay_view(policy, (journal, retention, cost.as_ref()), window, |replay| {
                 findings::detect(self.transcript, replay)
             });
@@ -90,7 +90,7 @@ impl BaselineComparison<'_> {
 
     /// Returns the context window of the baseline's replay.
     pub fn window(&self) -> u64 {
-        self.study.window_of(self.prepared.conversation, &self.study.policies[self.study.baseline])
+        self.study.window_of(self.prepared, &self.study.policies[self.study.baseline])
     }
 }
 

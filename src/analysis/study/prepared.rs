@@ -29,6 +29,8 @@ pub struct Prepared<'a> {
     /// Instances for the bounds, by grain; built when the first policy needs them.
     pub(super) oracle_instances: [OnceLock<Instance>; 2],
     overhead: u64,
+    /// Context window of the recorded models, if it is known.
+    pub(super) model_window: Option<u64>,
     pub(super) recorded: Option<RecordedRequests>,
     pub(super) costs: ConversationCosts,
     pub(super) shared: ReplayCache,
@@ -47,7 +49,18 @@ impl<'a> Prepared<'a> {
         let uses_recorded_usage = study.policies.iter().any(Policy::uses_recorded_usage);
         let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::of(&setup, record));
         let costs = ConversationCosts::new(&setup, study, record);
-        Self { conversation, counter, sizes, references, oracle_instances: Default::default(), overhead, recorded, costs, shared }
+        Self {
+            conversation,
+            counter,
+            sizes,
+            references,
+            oracle_instances: Default::default(),
+            overhead,
+            model_window: study.prices.window(conversation),
+            recorded,
+            costs,
+            shared,
+        }
     }
 
     /// Returns the size of a block of the conversation, by the token counter of the report.

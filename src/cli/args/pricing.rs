@@ -9,8 +9,8 @@ use crate::cli::source::hash_of;
 
 #[derive(Args)]
 pub struct PricingArgs {
-    /// Prices: a model to price every conversation as (see `recompact catalog prices`), or a TOML file in place of the
-    /// built-in list [default: each call by its model and date]
+    /// Prices: a model to price every conversation as (see `recompact catalog prices`), or a file whose prices go before the
+    /// built-in ones: TOML, or LiteLLM's JSON table [default: each call by its model and date]
     #[arg(long = "prices", value_name = "MODEL|FILE")]
     prices: Option<String>,
 }
@@ -25,10 +25,10 @@ impl PricingArgs {
         }
         let text = std::fs::read_to_string(given).map_err(|error| {
             let known = did_you_mean(given, &built_in.names());
-            let message = format!("neither a model with a known price nor a readable TOML file ({error}){known}");
+            let message = format!("neither a model with a known price nor a readable file ({error}){known}");
             Failure::Usage(format!("--prices {given}: {message}"))
         })?;
-        Ok((Prices::parse(&text, given)?, None))
+        Ok((Prices::parse(&text, given)?.or_else(built_in), None))
     }
 
     /// The prices' part of a study's fingerprint. It includes a hash of the price file, which may have changed since.

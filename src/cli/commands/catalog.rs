@@ -89,7 +89,8 @@ fn wrapped(begin: &str, text: &str) -> String {
 
 fn entry_page(kind: &CatalogKind, name: &str) -> Result<String, Failure> {
     let entries = (kind.entries)();
-    match entries.iter().find(|entry| entry.name == name) {
+    let unlisted = if kind.name == "prices" { price(name) } else { None };
+    match entries.iter().find(|entry| entry.name == name).or(unlisted.as_ref()) {
         Some(entry) if entry.page.is_empty() => Ok(wrapped("", &format!("{}: {}", entry.name, entry.about))),
         Some(entry) => Ok(format!("{}\n", entry.page.trim_end())),
         None => {
@@ -198,14 +199,20 @@ fn schemas() -> Vec<CatalogEntry> {
     SCHEMAS.iter().map(|schema| entry(schema.name, schema.about, format!("{:#}", (schema.schema)()))).collect()
 }
 
-/// Lists prices: a line shows the latest price, a page all prices of the model.
+/// Lists the prices of the project's own list, and says how many more models have one: a line shows the latest price.
 fn prices() -> Vec<CatalogEntry> {
     let list = Prices::built_in();
-    let price = |name: &&str| {
-        let pages: Vec<_> = list.entries(name).iter().map(|price| price.to_toml()).collect();
-        entry(name, &list.quote(Some(name), None).price.line(), pages.join("\n"))
-    };
-    list.names().iter().map(price).collect()
+    let own = list.names();
+    let others = list.all_names().len() - own.len();
+    let about = format!("{others} other models, as in LiteLLM's table: `recompact catalog prices MODEL`");
+    own.iter().filter_map(|name| price(name)).chain([entry("…", &about, String::new())]).collect()
+}
+
+/// Returns the entry of a model with a known price; its page has all prices of the model.
+fn price(name: &str) -> Option<CatalogEntry> {
+    let list = Prices::built_in();
+    let pages: Vec<_> = list.entries(name).iter().map(|price| price.to_toml()).collect();
+    (!pages.is_empty()).then(|| entry(name, &list.quote(Some(name), None).price.line(), pages.join("\n")))
 }
 
 fn provider_page(provider: &Provider) -> String {

@@ -12,6 +12,7 @@ const SETTINGS: &[&str] = &[
     "names",
     "provider",
     "min_tokens",
+    "window",
     "input",
     "output",
     "cache_write_5m",
@@ -34,8 +35,11 @@ struct KeyError {
 type Parsed<T> = Result<T, KeyError>;
 
 impl Prices {
-    /// Parses a list of prices. `origin` names the source in errors.
+    /// Parses a list of prices in TOML, or LiteLLM's table in JSON. `origin` names the source in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
+        if text.trim_start().starts_with('{') {
+            return Self::parse_litellm(text, origin);
+        }
         let error = |line: Option<usize>, what: String| FileError { origin: origin.to_owned(), line, what };
         let mut list: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
@@ -92,6 +96,7 @@ fn price_entry(model: &Table) -> Parsed<PriceEntry> {
         large: large(model)?,
         provider,
         min_tokens: whole_number(model, "min_tokens")?.unwrap_or(MIN_TOKENS),
+        window: whole_number(model, "window")?,
         from,
         until,
         source: text(model, "source")?,
@@ -206,8 +211,8 @@ mod tests {
     #[test]
     fn built_in_price_list_loads() {
         let list = Prices::parse(include_str!("list.toml"), "list").unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(list, Prices::built_in());
-        assert_eq!(list.names().len(), 29);
+        assert_eq!(list.entries, Prices::built_in().entries);
+        assert_eq!(list.names().len(), 30);
         assert!(list.entries.iter().all(|entry| entry.source.is_some() && entry.date.is_some()));
     }
 

@@ -103,11 +103,11 @@ mod tests {
         let unknown = [
             "claude-opus-4-50",
             "claude-opus-4-5-turbo",
-            "claude-3-5-sonnet-20241022",
+            "claude-3-5-epic-20241022",
             "claude-opus",
             "opus",
             "gpt-5.60",
-            "gpt-5-codex",
+            "gpt-5-cod",
             "gpt-5-1",
             "deepseek-v4",
             "deepseek-v4-pro-v1",

@@ -37,7 +37,10 @@ fn recorded_calls_have_their_price() {
     let file = file.to_str().expect("a plain path");
     assert_usd(&["--prices", file], sum(1.0, 0.1, 100.0, 10.0));
     fs::write(file, MINE.replace("opus", "other")).expect("a file in it");
-    assert_eq!(usd(&["--prices", file]), Value::Null, "the file is the whole list");
+    assert_usd(&["--prices", file], sum(5.0, 0.5, 6.25, 25.0));
+    let table = r#"{"claude-opus-4-6": {"input_cost_per_token": 2e-06, "output_cost_per_token": 1e-05}}"#;
+    fs::write(file, table).expect("a file in it");
+    assert_usd(&["--prices", file], sum(2.0, 2.0, 2.0, 10.0));
     run(["replay", SESSION, "-p", "lcc-s08", "--tokenizer", "chars/4", "--prices", "gpt-5.5"]).printed();
 }
 
@@ -83,7 +86,7 @@ fn inspection_reports_show_the_price() {
     assert!(row(usage("markdown", "gpt-5.5")).ends_with("$0.3375 |"));
     let csv = usage("csv", "claude-opus-4-6");
     assert!(csv.contains(",recorded_usd,") && csv.contains(",22,66,334886,23280,0,1776,0.35767"), "{csv}");
-    let unknown = run(["inspect", "codex", "-o", "table", "--tokenizer", "chars/4"]).printed();
+    let unknown = run(["inspect", "awkward/unknown-types.jsonl", "--quiet", "-o", "table", "--tokenizer", "chars/4"]).printed();
     assert!(unknown.contains("–: no known price; set one with --prices (a model or a price list)\n"), "{unknown}");
 }
 
@@ -103,7 +106,9 @@ fn catalog_page_of_a_price_is_a_price_list() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("sonnet.toml");
     fs::write(&file, page).expect("a file in it");
-    assert_eq!(usd(&["--prices", file.to_str().expect("a plain path")]), Value::Null);
+    run(["inspect", SESSION, "--prices", file.to_str().expect("a plain path")]).printed();
+    let snapshot = run(["catalog", "prices", "gpt-5.3-codex"]).printed();
+    assert!(snapshot.contains("window = 272000\n") && snapshot.contains("source = \"litellm "), "{snapshot}");
     let provider = run(["catalog", "providers", "anthropic"]).printed();
     assert!(provider.contains("within 20 blocks") && provider.contains("Source:"), "{provider}");
 }
@@ -136,7 +141,7 @@ fn invalid_price_lists_are_refused() {
         ("broken.toml", "broken.toml:4: "),
         (
             "claude-opus-4-66",
-            "--prices claude-opus-4-66: neither a model with a known price nor a readable TOML file (No such file or \
+            "--prices claude-opus-4-66: neither a model with a known price nor a readable file (No such file or \
              directory (os error 2)); did you mean `claude-opus-4-6`? (known: claude-opus-4-5, ",
         ),
         ("", "--prices : neither a model"),
