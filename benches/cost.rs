@@ -43,7 +43,7 @@ fn main() {
         let conversation = &prepared.conversation;
         let bytes: usize = conversation.blocks.iter().map(|block| block.text().len()).sum();
         let priced = best(RUNS, || _ = black_box(Tariff::new(black_box(conversation), &prices, None)));
-        let calibrated = best(RUNS, || _ = black_box(Calibration::of(black_box(conversation))));
+        let calibrated = best(RUNS, || _ = black_box(Calibration::for_conversation(black_box(conversation))));
         println!(
             "{:<10} {:>8.2} {:>9.2} ms {:>9.2} ms {:>8.0}",
             conversation.calls.len(),
@@ -84,7 +84,7 @@ struct Session {
 impl Session {
     fn new(prepared: Prepared, prices: &Prices) -> Self {
         let conversation = &prepared.conversation;
-        let references = References::new(conversation, |block| prepared.sizes.size(block, prepared.counter.measure));
+        let references = References::new(conversation, |block| prepared.sizes.size(block, prepared.counter.unit));
         let tariff = Tariff::new(conversation, prices, None);
         assert!(tariff.is_known(), "no prices for {:?}", tariff.unknown_models());
         let outputs = conversation.calls.iter().map(|call| call.usage.map_or(0, |usage| usage.output)).collect();
@@ -95,12 +95,18 @@ impl Session {
     fn time(&self, policy: &Policy) -> (Duration, usize) {
         let Prepared { conversation, sizes, counter, .. } = &self.prepared;
         let journal = self.prepared.replay(policy);
-        let slot = sizes.slot(counter.measure).expect("the counter's sizes are kept");
+        let slot = sizes.slot(counter.unit).expect("the counter's sizes are kept");
         let size = |block: BlockId| sizes_of(conversation, sizes, &journal.synthetic_blocks, block)[slot];
         let kept = evaluate(conversation, &self.references, &journal, &size);
         let before = InitialState::from_record(conversation, journal.overhead);
-        let cache =
-            prompt_cache::CacheSetup { conversation, policy, journal: &journal, terms: self.tariff.terms(), before, size: &size };
+        let cache = prompt_cache::CacheSetup {
+            conversation,
+            policy,
+            journal: &journal,
+            terms: self.tariff.terms(),
+            initial: before,
+            size: &size,
+        };
         let setup = CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: &kept };
         let time = best(RUNS, || _ = black_box(cost(black_box(&setup))));
         (time, journal.requests.iter().map(|request| request.delta.appended.len()).sum())

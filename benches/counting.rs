@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
 use tiktoken_rs::o200k_base_singleton;
@@ -21,12 +21,12 @@ const MESSAGES: usize = 1_000;
 
 fn counting(criterion: &mut Criterion) {
     let conversation = session::conversation(MESSAGES);
-    let bytes = Sizes::new(&conversation, [SizeUnit::Bytes]);
-    let bytes = conversation.messages.iter().flat_map(|message| &message.blocks).map(|id| bytes.of(*id)[0]).sum();
+    let bytes = BlockSizes::new(&conversation, [SizeUnit::Bytes]);
+    let bytes = conversation.messages.iter().flat_map(|message| &message.blocks).map(|id| bytes.block_sizes(*id)[0]).sum();
     let mut group = criterion.benchmark_group("counting");
     group.throughput(Throughput::Bytes(bytes));
     for (measure, name) in SizeUnit::ALL {
-        let count = || Sizes::new(black_box(&conversation), [measure]);
+        let count = || BlockSizes::new(black_box(&conversation), [measure]);
         group.bench_function(BenchmarkId::new("warm", name), |bencher| bencher.iter(count));
     }
     for measure in [SizeUnit::O200k, SizeUnit::Cl100k] {
@@ -56,7 +56,7 @@ fn cold(conversation: &Conversation, measure: SizeUnit) -> Duration {
     let count = || {
         measure.text("the vocabulary is loaded");
         let start = Instant::now();
-        black_box(Sizes::new(black_box(conversation), [measure]));
+        black_box(BlockSizes::new(black_box(conversation), [measure]));
         start.elapsed()
     };
     std::thread::scope(|scope| scope.spawn(count).join().expect("counting does not panic"))

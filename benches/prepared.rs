@@ -3,10 +3,10 @@
 
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::{PRESETS, Policy};
-use recompact::engine::replay::{NoObserver, Record, RecordedRequests, ReplaySetup, replay};
+use recompact::engine::replay::{NoObserver, RecordedReplay, RecordedRequests, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Extract;
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::Meter;
 use recompact::transcript::conversation::Conversation;
 
@@ -17,7 +17,7 @@ const WINDOW: u64 = 200_000;
 
 pub struct Prepared {
     pub conversation: Conversation,
-    pub sizes: Sizes,
+    pub sizes: BlockSizes,
     recorded: RecordedRequests,
     shared: ReplayCache,
     pub counter: Meter,
@@ -27,12 +27,12 @@ impl Prepared {
     /// Prepares a session of this many messages for a study with this counter.
     pub fn new(messages: usize, counter: Meter) -> Self {
         let conversation = session::conversation(messages);
-        let measures = policies().into_iter().flat_map(|policy| policy.measures());
-        let sizes = Sizes::new(&conversation, measures.chain([counter.measure]));
+        let measures = policies().into_iter().flat_map(|policy| policy.units());
+        let sizes = BlockSizes::new(&conversation, measures.chain([counter.unit]));
         let policy = &policies()[0];
         let shared = ReplayCache::new(&conversation);
         let base = setup(&conversation, &sizes, policy, counter, None, &shared);
-        let recorded = RecordedRequests::of(&base, &Record::replay(&base).expect("the policy `recorded`"));
+        let recorded = RecordedRequests::new(&base, &RecordedReplay::replay(&base).expect("the policy `recorded`"));
         Self { conversation, sizes, recorded, shared, counter }
     }
 
@@ -44,7 +44,7 @@ impl Prepared {
 
 fn setup<'a>(
     conversation: &'a Conversation,
-    sizes: &'a Sizes,
+    sizes: &'a BlockSizes,
     policy: &'a Policy,
     counter: Meter,
     recorded: Option<&'a RecordedRequests>,

@@ -39,7 +39,7 @@ pub struct Gate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
     /// The suite as written, without limits and tolerances.
-    pub asked: SuiteTable,
+    pub table: SuiteTable,
     /// Line of its `transcripts`.
     pub line: Option<usize>,
     pub rules: Vec<Rule>,
@@ -49,7 +49,7 @@ pub struct Suite {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub column: Column,
-    pub demand: RuleKind,
+    pub kind: RuleKind,
     /// Its line in the suite file.
     pub line: Option<usize>,
 }
@@ -64,7 +64,7 @@ pub enum RuleKind {
 
 impl Suite {
     pub fn name(&self) -> &str {
-        &self.asked.name
+        &self.table.name
     }
 
     /// Returns the columns of all rules, each once, in the order of the rules.
@@ -81,8 +81,8 @@ impl Suite {
 
 impl Rule {
     /// Returns the rule as reports show it: `kept.hit >= 0.85`, `kept.hit at most 1% worse`.
-    pub fn written(&self) -> String {
-        match &self.demand {
+    pub fn describe(&self) -> String {
+        match &self.kind {
             RuleKind::Limit(condition) => condition.to_string(),
             RuleKind::Tolerance(tolerated) => format!("{} at most {tolerated} worse", self.column.id),
         }

@@ -146,9 +146,9 @@ impl Inspection {
         counter: TokenCounter,
         recorded_usage: RecordedUsage,
     ) -> Self {
-        let resolved = counter.of(conversation);
+        let resolved = counter.resolve(conversation);
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
-        let tokens = |block| counter.apply(sizes.size(block, counter.measure));
+        let tokens = |block| counter.apply(sizes.size(block, counter.unit));
         let blocks = || conversation.messages.iter().flat_map(|message| message.blocks.iter().copied());
         let note = |note: &Note| InspectionNote { line: note.line, what: note.what.clone() };
         Self {
@@ -182,10 +182,10 @@ impl RecordedCompaction {
     pub fn all(conversation: &Conversation, tokens: impl Fn(BlockId) -> u64) -> Vec<Self> {
         let put_tokens = |edit: &RecordedEdit| edit.messages().iter().flat_map(|m| &m.blocks).map(|id| tokens(*id)).sum();
         let recorded = |compaction: &crate::transcript::conversation::Compaction| Self {
-            line: conversation.place(compaction.line).1,
+            line: conversation.file_and_line(compaction.line).1,
             kind: if matches!(compaction.edit, RecordedEdit::Fold { .. }) { "summary" } else { "clear" },
             trigger: compaction.trigger.clone(),
-            before_call: conversation.calls.partition_point(|call| call.response < compaction.at) + 1,
+            before_call: conversation.calls.partition_point(|call| call.response < compaction.message_index) + 1,
             tokens_before: compaction.tokens_before,
             tokens_after: compaction.tokens_after,
             put: put_tokens(&compaction.edit),

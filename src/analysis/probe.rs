@@ -9,7 +9,7 @@
 //!
 //! The steps: [`sample`] reads a transcript and draws [`Spot`]s; [`choose`] takes the requested number of questions,
 //! half of them hits as far as possible; [`show`] writes the content of those requests as text; [`ask`] asks the model;
-//! [`Findings`] summarises the answers.
+//! [`ProbeResults`] summarises the answers.
 //!
 //! Limits: an answer in other words, or one that repeats the whole line, counts as wrong, and a name that is guessed
 //! well counts as right. A hit whose line was summarised is harder for a model than reading a line. And a model that
@@ -32,7 +32,7 @@ use crate::metrics::retention::UseOutcome;
 pub use ask::{Answer, AnsweredQuestion, EVERYTHING, Forecast, NOTHING, Unanswered, ask, forecast};
 pub use choose::choose;
 pub use cloze::Cloze;
-pub use findings::{Answers, Findings, KindAnswers, PolicyAnswers, Share};
+pub use findings::{AnswerShare, Answers, KindAnswers, PolicyAnswers, ProbeResults};
 pub use sample::{SampledQuestions, sample};
 pub use score::{Agreement, Estimate, Table};
 pub use show::{Shown, show};

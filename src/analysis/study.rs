@@ -33,7 +33,7 @@ use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
-pub use compare::no_summary;
+pub use compare::missing_summary_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
@@ -63,7 +63,7 @@ pub struct Study {
     pub overhead: Option<u64>,
     pub thinking: Option<Thinking>,
     /// Summarizers; each policy names one of them by its index.
-    pub writers: Vec<NamedSummarizer>,
+    pub summarizers: Vec<NamedSummarizer>,
     /// Number of the worst hard misses listed for each policy.
     pub misses: usize,
     /// Whether to compute the upper bound of retention too. Needs the cargo feature `exact`; slow on long sessions.
@@ -110,7 +110,7 @@ impl Study {
             window: None,
             overhead: None,
             thinking: None,
-            writers: vec![NamedSummarizer::new("extract", Extract::default())],
+            summarizers: vec![NamedSummarizer::new("extract", Extract::default())],
             misses: 0,
             exact: false,
             prices: Prices::built_in(),
@@ -125,7 +125,7 @@ impl Study {
     /// Replays all conversations of one transcript.
     pub fn transcript(&self, name: &str, reading: &Reading, mut observers: Option<&mut dyn Observers>) -> TranscriptResult {
         let mut result = TranscriptResult::new(name, reading);
-        let counters: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.of(conversation)).collect();
+        let counters: Vec<_> = reading.conversations.par_iter().map(|conversation| self.counter.resolve(conversation)).collect();
         for (conversation, counter) in reading.conversations.iter().zip(&counters) {
             let prepared = Prepared::new(self, conversation, counter);
             result.calibrations.extend(counter.row(name, conversation));
@@ -199,11 +199,11 @@ impl Study {
 
     /// Prepares a conversation for several replays.
     pub fn prepare<'a>(&self, conversation: &'a Conversation) -> Prepared<'a> {
-        Prepared::new(self, conversation, &self.counter.of(conversation))
+        Prepared::new(self, conversation, &self.counter.resolve(conversation))
     }
 
     /// Returns the findings of one replay.
-    pub fn look(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
+    pub fn detect_findings(&self, transcript: &str, prepared: &Prepared, policy: &Policy) -> Vec<Finding> {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, &mut NoObserver);
         let window = self.window_of(prepared, policy);
         prepared.with_replay_view(policy, (&journal, &retention, cost.as_ref()), window, |replay| {
@@ -221,7 +221,7 @@ impl Study {
             policy,
             window: self.window_of(prepared, policy),
             recorded: prepared.recorded.as_ref(),
-            summarizer: &*self.writers[policy.summarizer].summarizer,
+            summarizer: &*self.summarizers[policy.summarizer].summarizer,
             ..prepared.setup(self)
         }
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::tokens::block_sizes::Sizes;
+use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Message, Origin, PairId, Role};
 
@@ -27,13 +27,13 @@ pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
 
-/// Sizes in each unit of the context's [`Sizes`], in its order; unused entries are 0.
-pub type MessageSizes = [u64; SizeUnit::MOST];
+/// Sizes in each unit of the context's [`BlockSizes`], in its order; unused entries are 0.
+pub type MessageSizes = [u64; SizeUnit::MAX_UNITS];
 
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     conversation: &'a Conversation,
-    sizes: &'a Sizes,
+    sizes: &'a BlockSizes,
     rewrites: &'a RewriteCache,
     synthetic: Vec<SyntheticBlock>,
     messages: Vec<ContextMessage>,
@@ -50,15 +50,15 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Returns an empty context. All contexts of a conversation with these sizes share `rewrites`.
-    pub fn new(conversation: &'a Conversation, sizes: &'a Sizes, rewrites: &'a RewriteCache) -> Self {
+    pub fn new(conversation: &'a Conversation, sizes: &'a BlockSizes, rewrites: &'a RewriteCache) -> Self {
         Self {
             conversation,
             sizes,
             rewrites,
             synthetic: Vec::new(),
             messages: Vec::new(),
-            totals: [0; SizeUnit::MOST],
-            appended: [0; SizeUnit::MOST],
+            totals: [0; SizeUnit::MAX_UNITS],
+            appended: [0; SizeUnit::MAX_UNITS],
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
             newest_typed: None,
@@ -278,9 +278,9 @@ impl<'a> Context<'a> {
         self.new_message(message.role, message.is_string_content, blocks)
     }
 
-    fn add_synthetic(&mut self, rewritten: Arc<RewrittenBlock>, instead_of: Option<BlockId>) -> BlockId {
+    fn add_synthetic(&mut self, rewritten: Arc<RewrittenBlock>, replaces: Option<BlockId>) -> BlockId {
         let id = self.conversation.blocks.len() + self.synthetic.len();
-        self.synthetic.push(SyntheticBlock { rewritten, instead_of });
+        self.synthetic.push(SyntheticBlock { rewritten, replaces });
         BlockId(u32::try_from(id).unwrap_or(u32::MAX))
     }
 
@@ -290,13 +290,13 @@ impl<'a> Context<'a> {
     }
 
     fn sizes_of_message(&self, message: &ContextMessage) -> MessageSizes {
-        let mut sizes = [0; SizeUnit::MOST];
+        let mut sizes = [0; SizeUnit::MAX_UNITS];
         for id in &message.blocks {
             for (sum, size) in sizes.iter_mut().zip(self.sizes_of(*id)) {
                 *sum += size;
             }
         }
-        for (size, unit) in sizes.iter_mut().zip(self.sizes.measures()) {
+        for (size, unit) in sizes.iter_mut().zip(self.sizes.units()) {
             *size = unit.message(message.role, message.is_string_content, message.blocks.len(), *size);
         }
         sizes
@@ -307,7 +307,7 @@ impl<'a> Context<'a> {
     }
 
     fn unit_index(&self, unit: SizeUnit) -> Option<usize> {
-        self.sizes.measures().iter().position(|m| *m == unit)
+        self.sizes.units().iter().position(|m| *m == unit)
     }
 
     /// Adds a message to the totals and returns its sizes.

@@ -80,7 +80,7 @@ pub struct File {
     pub call: usize,
     pub layer: usize,
     /// The tool_result moved to this file; `None` for an archive.
-    pub of: Option<BlockId>,
+    pub block: Option<BlockId>,
     /// Path as the harness would write it. Not safe to open: it may contain any text of a transcript id.
     pub path: String,
     pub bytes: u64,
@@ -165,7 +165,7 @@ impl Journal {
     /// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
     pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
         while let Some(index) = id.index().checked_sub(conversation.blocks.len()) {
-            id = self.synthetic_blocks[index].instead_of?;
+            id = self.synthetic_blocks[index].replaces?;
         }
         Some(id)
     }

@@ -290,7 +290,7 @@ pub struct LayerInput<'a> {
 impl LayerInput<'_> {
     /// Returns the tokens of a text by the report's counter.
     pub fn tokens(&self, text: &str) -> u64 {
-        self.counter.apply(self.counter.measure.text(text))
+        self.counter.apply(self.counter.unit.text(text))
     }
 }
 

@@ -21,7 +21,7 @@ mod load;
 mod presets;
 mod schema;
 
-pub use load::{PolicyError, Setting, taken_by_none};
+pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{PRESETS, Preset, preset};
 pub use schema::schema;
 
@@ -88,10 +88,10 @@ impl Policy {
     }
 
     /// Returns the size units whose running totals a replay of this policy needs.
-    pub fn measures(&self) -> BTreeSet<SizeUnit> {
-        let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.measure).collect();
+    pub fn units(&self) -> BTreeSet<SizeUnit> {
+        let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.unit).collect();
         for layer in self.layers.iter().filter(|layer| layer.enabled) {
-            measures.extend(layer.meter.iter().map(|meter| meter.measure));
+            measures.extend(layer.meter.iter().map(|meter| meter.unit));
             measures.extend(layer.spec.size_units());
         }
         measures

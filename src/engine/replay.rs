@@ -17,11 +17,11 @@ use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
 use crate::engine::summarizer::Summarizer;
-use crate::tokens::block_sizes::Sizes;
+use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::Meter;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Thinking};
 
-pub use estimate::{Record, RecordedRequests};
+pub use estimate::{RecordedReplay, RecordedRequests};
 
 use layer_runner::LayerRunner;
 use send::PreviousRequest;
@@ -31,7 +31,7 @@ use send::PreviousRequest;
 pub struct ReplaySetup<'a> {
     pub conversation: &'a Conversation,
     /// Block sizes, in every unit that the policy and the counter need.
-    pub sizes: &'a Sizes,
+    pub sizes: &'a BlockSizes,
     pub policy: &'a Policy,
     /// The report's token counter.
     pub counter: Meter,

@@ -116,7 +116,7 @@ enum Formula {
     Add(Box<Formula>, Box<Formula>),
     Subtract(Box<Formula>, Box<Formula>),
     Multiply(Box<Formula>, Box<Formula>),
-    Divide(Box<Formula>, Box<Formula>),
+    Rounding(Box<Formula>, Box<Formula>),
     Min(Box<Formula>, Box<Formula>),
     Max(Box<Formula>, Box<Formula>),
 }
@@ -130,7 +130,7 @@ impl Formula {
             Formula::Add(a, b) => a.evaluate(limits) + b.evaluate(limits),
             Formula::Subtract(a, b) => a.evaluate(limits) - b.evaluate(limits),
             Formula::Multiply(a, b) => a.evaluate(limits) * b.evaluate(limits),
-            Formula::Divide(a, b) => a.evaluate(limits) / b.evaluate(limits),
+            Formula::Rounding(a, b) => a.evaluate(limits) / b.evaluate(limits),
             Formula::Min(a, b) => a.evaluate(limits).min(b.evaluate(limits)),
             Formula::Max(a, b) => a.evaluate(limits).max(b.evaluate(limits)),
         }
@@ -180,7 +180,7 @@ impl Parser<'_> {
         loop {
             let operator = match () {
                 () if self.take('*') => Formula::Multiply,
-                () if self.take('/') => Formula::Divide,
+                () if self.take('/') => Formula::Rounding,
                 () => return Ok(left),
             };
             left = operator(Box::new(left), Box::new(self.atom()?));

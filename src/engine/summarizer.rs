@@ -114,7 +114,7 @@ pub enum SummaryError {
 pub struct Reply {
     pub text: Result<String, SummaryError>,
     /// Cost of the answer of a model, now or when its answer was recorded; `None` if no model was asked.
-    pub paid: Option<AnswerCost>,
+    pub cost: Option<AnswerCost>,
 }
 
 /// Cost of one answer of a model.
@@ -131,7 +131,7 @@ pub struct AnswerCost {
 impl From<Result<String, SummaryError>> for Reply {
     /// Returns a reply without cost.
     fn from(text: Result<String, SummaryError>) -> Self {
-        Self { text, paid: None }
+        Self { text, cost: None }
     }
 }
 

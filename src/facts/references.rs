@@ -82,7 +82,7 @@ impl Provenance {
         }
     }
 
-    pub fn of(block: &Block) -> Self {
+    pub fn of_block(block: &Block) -> Self {
         match (block.kind, block.origin) {
             (_, Origin::Compaction) => Self::Summary,
             (BlockKind::ToolResult(_), _) => Self::Tool,

@@ -123,7 +123,7 @@ pub fn detect(path: &str, replay: &ReplayView) -> Vec<Finding> {
         let mut detections = kind.detect.map(|detect| detect(replay)).unwrap_or_default();
         detections.sort_by_key(|detection| detection.call);
         detections.into_iter().map(|Detection { level, line, call, message, data }| {
-            let place = line.map(|line| replay.conversation.place(line));
+            let place = line.map(|line| replay.conversation.file_and_line(line));
             Finding {
                 id: kind.id.to_owned(),
                 level,

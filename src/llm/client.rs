@@ -21,9 +21,9 @@ mod too_long;
 use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection, PROTOCOLS, Protocol};
-pub use cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
+pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
 pub use limits::{Limits, Spending};
-pub use model::{FIRST_WAIT, KeyedOutcome, Model, Price, Setup};
+pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};
 
 use serde::{Deserialize, Serialize};
 

@@ -71,20 +71,20 @@ impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(id, value)| (id, value.map(Number))))
+        serializer.collect_map(self.0.iter().map(|(id, value)| (id, value.map(JsonNumber))))
     }
 }
 
 impl Serialize for Intervals {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(id, ends)| (id, ends.map(Number))))
+        serializer.collect_map(self.0.iter().map(|(id, ends)| (id, ends.map(JsonNumber))))
     }
 }
 
 /// Number that is written without `.0` if it is whole, and as null if JSON cannot represent it.
-pub(crate) struct Number(pub f64);
+pub(crate) struct JsonNumber(pub f64);
 
-impl Serialize for Number {
+impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: up to here every whole f64 is the integer it looks like
         match self.0 {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Summary;
 use crate::metrics::prices::Price;
-use crate::metrics::prompt_cache::{self, Break, CacheUse, simulate};
+use crate::metrics::prompt_cache::{self, CacheBreak, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
 
 pub use check::{CheckSide, CostCheck, WorstCall, check};
@@ -58,7 +58,7 @@ pub struct Cost {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PricedBreak {
     pub call: usize,
-    pub what: Break,
+    pub what: CacheBreak,
     /// How much more writing again costs than reading would have: in USD, and in tokens at the price of input.
     pub usd: Option<f64>,
     pub tokens: f64,

@@ -60,7 +60,7 @@ pub struct CacheSetup<'a> {
     pub journal: &'a Journal,
     /// By call of the conversation.
     pub terms: &'a [CacheTerms],
-    pub before: InitialState,
+    pub initial: InitialState,
     /// Returns the size of a block in any additive unit; the tokens of a request are divided in proportion to it.
     pub size: &'a dyn Fn(BlockId) -> u64,
 }
@@ -102,12 +102,12 @@ pub struct CacheUse {
     pub ready: u64,
     /// The prefix of the previous request had expired.
     pub expired: bool,
-    pub broken: Option<Break>,
+    pub broken: Option<CacheBreak>,
 }
 
 /// A cached prefix that a layer's edit made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Break {
+pub struct CacheBreak {
     /// Index of the layer that changed the first message that differs.
     pub layer: usize,
     /// Tokens written that did not enter since the last request: tokens sent before, and tokens that edits inserted.
@@ -183,7 +183,7 @@ impl Simulator<'_> {
         let view = RequestView { simulator: self, prefixes: &model.prefixes, request, tail, shared };
         let [read, read_at_ends] = match &last {
             _ if expired => [0, 0],
-            None if is_first => [view.readable_tokens(terms, self.setup.before.warm); 2],
+            None if is_first => [view.readable_tokens(terms, self.setup.initial.warm); 2],
             None => [0, 0],
             Some(last) => view.reads(terms, last),
         };
@@ -237,7 +237,7 @@ impl RequestView<'_> {
         let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
             // The end of the last request is marked again, so the search also begins there.
             let reach = blocks + self.new_blocks(last).count();
-            read(self.prefixes.end_within(self.shared, reach), self.simulator.setup.before.stable)
+            read(self.prefixes.end_within(self.shared, reach), self.simulator.setup.initial.stable)
         });
         [anywhere, at_ends]
     }
@@ -249,7 +249,7 @@ impl RequestView<'_> {
     }
 
     /// Returns the prefix that edits before this request made unreadable.
-    fn find_break(&self, last: &Previous, read: u64) -> Option<Break> {
+    fn find_break(&self, last: &Previous, read: u64) -> Option<CacheBreak> {
         if self.prefixes.solid_in(self.shared) >= last.solid {
             return None;
         }
@@ -261,7 +261,7 @@ impl RequestView<'_> {
         let since = simulator.setup.conversation.calls[last.call].response;
         let was_sent = |block: &&BlockId| !simulator.blocks.came_since(**block, since);
         let dropped_by_itself = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
-        Some(Break {
+        Some(CacheBreak {
             layer,
             rebilled: request.tokens.saturating_sub(new_tokens + read),
             freed: (last.tokens + new_tokens) as i64 - (request.tokens + dropped_by_itself) as i64,

@@ -30,7 +30,7 @@ pub use bounds::{Bounds, Grain, bounds, oracle_instance};
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
-pub use tally::{GAPS, GENERATIONS, Share};
+pub use tally::{GAPS, GENERATIONS, OutcomeWeights};
 use visible_facts::VisibleFacts;
 
 /// What a policy kept of the facts that one conversation used again. Lists are not saved: they belong to one conversation.
@@ -39,15 +39,15 @@ pub struct Retention {
     /// Outcome of each use in `References::uses`; hard if its call sent no request.
     #[serde(skip)]
     pub outcomes: Vec<UseOutcome>,
-    pub all: Share,
+    pub all: OutcomeWeights,
     /// By calls since the fact was last seen: see [`GAPS`].
-    pub by_gap: [Share; GAPS.len()],
+    pub by_gap: [OutcomeWeights; GAPS.len()],
     /// In the order of [`FactKind::ALL`].
-    pub by_kind: [Share; FactKind::ALL.len()],
+    pub by_kind: [OutcomeWeights; FactKind::ALL.len()],
     /// In the order of [`Provenance::ALL`].
-    pub by_provenance: [Share; Provenance::ALL.len()],
+    pub by_provenance: [OutcomeWeights; Provenance::ALL.len()],
     /// By the number of summaries between the fact and its use, from none: see [`GENERATIONS`].
-    pub by_generation: [Share; GENERATIONS.len()],
+    pub by_generation: [OutcomeWeights; GENERATIONS.len()],
     /// Sum over calls of the users' rules given before the call; and of those that the request contains word for word.
     pub rules: u64,
     pub rules_held: u64,
@@ -77,7 +77,7 @@ pub struct Summarised {
 }
 
 impl Summarised {
-    fn set_from_uses(&mut self, by_generation: &[Share; GENERATIONS.len()]) {
+    fn set_from_uses(&mut self, by_generation: &[OutcomeWeights; GENERATIONS.len()]) {
         self.needed = by_generation[1..].iter().map(|share| share.weight).sum();
         self.held = by_generation[1..].iter().map(|share| share.hit).sum();
     }

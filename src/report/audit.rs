@@ -132,7 +132,7 @@ fn markers(audit: &Audit, limit: usize) -> TableModel {
 fn chains(audit: &Audit, limit: usize) -> TableModel {
     let folder = folder(audit);
     let rows_of = |(index, chain): (usize, &Chain)| {
-        let row = |part: &crate::analysis::audit::archive_chain::Part| {
+        let row = |part: &crate::analysis::audit::archive_chain::ChainFile| {
             let numbers = [number(part.messages), number(part.shared), bytes(part.bytes), bytes(part.copied)];
             [(index + 1).to_string(), part.path[folder.len()..].to_owned()].into_iter().chain(numbers).collect()
         };

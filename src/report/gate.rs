@@ -9,7 +9,7 @@ use super::table_model::{ColumnHeader, TableModel};
 use super::{Style, ci, json, markdown, number_format, table};
 use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
 use crate::findings::{Case, Finding, Level};
-use crate::metrics::column_map::Number;
+use crate::metrics::column_map::JsonNumber;
 use crate::results::saved::Unit;
 use crate::util::text::plural;
 
@@ -39,7 +39,7 @@ pub fn render_baseline(baseline: &Baseline) -> Vec<u8> {
 pub fn cases(gate: &GateReport) -> Vec<Case> {
     let of_verdict = |verdict: &Verdict| Case {
         group: verdict.suite.clone(),
-        name: format!("{}: {}", verdict.policy, verdict.rule.written()),
+        name: format!("{}: {}", verdict.policy, verdict.rule.describe()),
         findings: finding(gate, verdict).into_iter().collect(),
     };
     let mut cases: Vec<Case> = gate.verdicts.iter().map(of_verdict).collect();
@@ -71,7 +71,7 @@ fn line(line: Option<usize>) -> Option<u32> {
 }
 
 fn finding(gate: &GateReport, verdict: &Verdict) -> Option<Finding> {
-    let id = match (&verdict.outcome, &verdict.rule.demand) {
+    let id = match (&verdict.outcome, &verdict.rule.kind) {
         (Outcome::Holds, _) => return None,
         (_, RuleKind::Limit(_)) => "limit",
         (_, RuleKind::Tolerance(_)) => "tolerance",
@@ -131,10 +131,10 @@ struct VerdictRow<'a> {
     rule: String,
     line: Option<usize>,
     outcome: &'static str,
-    before: Option<Number>,
-    after: Option<Number>,
-    allowed: Option<Number>,
-    headroom: Option<Number>,
+    before: Option<JsonNumber>,
+    after: Option<JsonNumber>,
+    allowed: Option<JsonNumber>,
+    headroom: Option<JsonNumber>,
     moved: Option<&'a Moved>,
     message: Option<String>,
 }
@@ -146,13 +146,13 @@ impl<'a> VerdictRow<'a> {
             policy: &verdict.policy,
             column: &verdict.rule.column.id,
             unit: verdict.rule.column.unit,
-            rule: verdict.rule.written(),
+            rule: verdict.rule.describe(),
             line: verdict.rule.line,
             outcome: outcome_name(&verdict.outcome),
-            before: verdict.before.map(Number),
-            after: verdict.after.map(Number),
-            allowed: verdict.allowed.map(Number),
-            headroom: verdict.headroom.map(Number),
+            before: verdict.before.map(JsonNumber),
+            after: verdict.after.map(JsonNumber),
+            allowed: verdict.allowed.map(JsonNumber),
+            headroom: verdict.headroom.map(JsonNumber),
             moved: verdict.moved.as_ref(),
             message: (verdict.outcome != Outcome::Holds).then(|| sentence(verdict)),
         }
@@ -180,7 +180,7 @@ fn rules(gate: &GateReport) -> TableModel {
         // Fractions of tokens and bytes do not help a reader.
         let rounded = |value: f64| if unit.is_whole() && value.abs() >= 10.0 { value.round() } else { value };
         let outcome = if verdict.outcome == Outcome::Breach { "BREACH" } else { outcome_name(&verdict.outcome) };
-        let mut cells = vec![outcome.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.written()];
+        let mut cells = vec![outcome.to_owned(), verdict.suite.clone(), verdict.policy.clone(), verdict.rule.describe()];
         cells
             .extend([verdict.before, verdict.after, verdict.allowed].map(|value| number_format::value(unit, value.map(rounded))));
         let headroom = verdict.headroom.map(|headroom| sentence::difference(unit, rounded(headroom)));

@@ -3,7 +3,9 @@
 
 use super::table_model::{ColumnHeader, TableModel, cut};
 use super::{Style, escape, json, markdown, number_format, table};
-use crate::analysis::probe::{Agreement, Answers, EVERYTHING, Estimate, Findings, Forecast, NOTHING, PolicyAnswers, Share};
+use crate::analysis::probe::{
+    Agreement, AnswerShare, Answers, EVERYTHING, Estimate, Forecast, NOTHING, PolicyAnswers, ProbeResults,
+};
 use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
@@ -11,7 +13,7 @@ use crate::util::text::plural;
 pub const REPORT_NAMES: [&str; 3] = ["table", "json", "markdown"];
 
 /// Renders findings in the report with this name.
-pub fn render(report: &str, findings: &Findings, style: &Style) -> Vec<u8> {
+pub fn render(report: &str, findings: &ProbeResults, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(findings),
         report => draw(report, &[answers(findings), agreement(findings), kinds(findings)], style),
@@ -38,7 +40,7 @@ fn number(count: usize) -> String {
 }
 
 /// `62.0% (31/50)`
-fn share(share: Share) -> String {
+fn share(share: AnswerShare) -> String {
     let value = number_format::value(Unit::Share, share.value());
     if share.asked == 0 { value } else { format!("{value} ({}/{})", share.right, share.asked) }
 }
@@ -55,7 +57,7 @@ fn group_shares(answers: &Answers) -> [String; 6] {
     [hits, hits_with_line, soft, hard, nothing, everything].map(share)
 }
 
-fn answers(findings: &Findings) -> TableModel {
+fn answers(findings: &ProbeResults) -> TableModel {
     let row = |policy: &PolicyAnswers| {
         let mut cells =
             vec![policy.policy.clone(), number(policy.answers.nothing.asked), number(policy.contexts), number(policy.sessions)];
@@ -81,7 +83,7 @@ fn answers(findings: &Findings) -> TableModel {
 
 /// Says how far the answers for one policy support the metric.
 fn meaning(policy: &PolicyAnswers) -> String {
-    let percent = |share: Share| number_format::value(Unit::Share, share.value());
+    let percent = |share: AnswerShare| number_format::value(Unit::Share, share.value());
     let Answers { hits, nothing, everything, .. } = policy.answers;
     format!(
         "{}: the model found {} of the facts that kept.hit counts as in context and {} of those it counts as gone; without context it \
@@ -95,7 +97,7 @@ fn meaning(policy: &PolicyAnswers) -> String {
     )
 }
 
-fn agreement(findings: &Findings) -> TableModel {
+fn agreement(findings: &ProbeResults) -> TableModel {
     let row = |policy: &PolicyAnswers| {
         let (table, Agreement { share, phi, kappa }) = (policy.answers.table, policy.agreement);
         let mut cells = vec![policy.policy.clone()];
@@ -119,7 +121,7 @@ fn agreement(findings: &Findings) -> TableModel {
     TableModel { title: "Agreement with kept.hit".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
-fn kinds(findings: &Findings) -> TableModel {
+fn kinds(findings: &ProbeResults) -> TableModel {
     let rows = findings.kinds.iter().map(|kind| {
         let mut cells = vec![kind.policy.clone(), kind.kind.to_owned(), number(kind.answers.nothing.asked)];
         cells.extend(group_shares(&kind.answers));
@@ -141,7 +143,7 @@ fn kinds(findings: &Findings) -> TableModel {
 const EXAMPLES: usize = 5;
 
 /// Lists some of the questions on which metric and model disagree.
-fn disagreements(findings: &Findings) -> Vec<String> {
+fn disagreements(findings: &ProbeResults) -> Vec<String> {
     let disagreeing = findings.asked.iter().filter(|asked| asked.is_hit() != asked.context.right);
     let line = |asked: &crate::analysis::probe::AnsweredQuestion| {
         let [fact, answer] = [&asked.fact, &asked.context.answer].map(|text| cut(text.lines().next().unwrap_or_default()));

@@ -2,12 +2,12 @@
 //! the same tables.
 
 mod calibration;
-mod certainty;
 pub mod compare;
 mod comparison;
 mod cost;
 pub mod findings;
 mod growth;
+mod interval_notes;
 pub mod retention;
 mod spending;
 mod summarizers;

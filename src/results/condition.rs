@@ -88,7 +88,7 @@ impl Condition {
     }
 
     /// Returns the operator in words: `at most`, `above`.
-    pub fn words(&self) -> &'static str {
+    pub fn operator_words(&self) -> &'static str {
         match self.operator {
             Operator::AtMost => "at most",
             Operator::Less => "below",

@@ -64,8 +64,8 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerRow>,
     /// Retention of earlier facts, by policy and group of uses.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<KeptRow>,
+    #[serde(rename = "kept", default, skip_serializing_if = "Vec::is_empty")]
+    pub retention: Vec<KeptRow>,
     /// Comparison of summarizers, by policy, then summarizer; recorded summaries come last. Empty unless several are compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summarizers: Vec<SummarizerRow>,
@@ -88,8 +88,8 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
     /// Ids of the findings that the study looked for; empty if it looked for none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub looked_for: Vec<String>,
+    #[serde(rename = "looked_for", default, skip_serializing_if = "Vec::is_empty")]
+    pub checked_findings: Vec<String>,
     /// Findings, ordered by transcript, then conversation, then policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -362,7 +362,7 @@ mod tests {
             columns: columns(),
             rows,
             layers: vec![LayerRow { policy: "p".into(), layer: "micro".into(), fired: 3, ..LayerRow::default() }],
-            kept: vec![KeptRow { policy: "p".into(), by: "gap".into(), of: "2–3".into(), hit: 0.1, ..KeptRow::default() }],
+            retention: vec![KeptRow { policy: "p".into(), by: "gap".into(), of: "2–3".into(), hit: 0.1, ..KeptRow::default() }],
             misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
             calibrations: vec![CalibrationRow { model: "m".into(), result: 0.35, ..CalibrationRow::default() }],
             policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), quirks: vec![] }],

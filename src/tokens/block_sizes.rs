@@ -5,14 +5,14 @@ use crate::transcript::conversation::{BlockId, Conversation};
 
 /// The sizes of all blocks in several units.
 #[derive(Debug, Clone)]
-pub struct Sizes {
+pub struct BlockSizes {
     /// Sorted, without duplicates.
     measures: Vec<SizeUnit>,
     /// Row-major: the sizes of block 0 in each unit, then those of block 1, …
     sizes: Vec<u64>,
 }
 
-impl Sizes {
+impl BlockSizes {
     pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = SizeUnit>) -> Self {
         let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
         let mut is_plain = vec![false; conversation.blocks.len()];
@@ -37,22 +37,22 @@ impl Sizes {
         self
     }
 
-    pub fn measures(&self) -> &[SizeUnit] {
+    pub fn units(&self) -> &[SizeUnit] {
         &self.measures
     }
 
-    /// Returns the sizes of a block, in the order of [`Sizes::measures`].
-    pub fn of(&self, block: BlockId) -> &[u64] {
+    /// Returns the sizes of a block, in the order of [`BlockSizes::measures`].
+    pub fn block_sizes(&self, block: BlockId) -> &[u64] {
         let width = self.measures.len();
         &self.sizes[block.index() * width..][..width]
     }
 
-    /// Returns the size of a block in one unit; 0 if the unit is not in [`Sizes::measures`].
+    /// Returns the size of a block in one unit; 0 if the unit is not in [`BlockSizes::measures`].
     pub fn size(&self, block: BlockId, measure: SizeUnit) -> u64 {
-        self.slot(measure).map_or(0, |slot| self.of(block)[slot])
+        self.slot(measure).map_or(0, |slot| self.block_sizes(block)[slot])
     }
 
-    /// Returns the index of a unit in [`Sizes::measures`].
+    /// Returns the index of a unit in [`BlockSizes::measures`].
     pub fn slot(&self, measure: SizeUnit) -> Option<usize> {
         self.measures.iter().position(|known| *known == measure)
     }
@@ -60,14 +60,14 @@ impl Sizes {
 
 /// Returns the tokens of system prompt and tools: the first recorded usage minus the messages of its request. Without a
 /// recorded usage, the system prompt is counted, if the transcript has it.
-pub fn overhead(conversation: &Conversation, sizes: &Sizes, counter: Meter) -> u64 {
+pub fn overhead(conversation: &Conversation, sizes: &BlockSizes, counter: Meter) -> u64 {
     let mut usages = conversation.calls.iter().filter_map(|call| Some((call.response, call.billed()?.request())));
     match usages.next() {
         Some((response, usage)) => {
             let blocks = conversation.messages[..response].iter().flat_map(|message| &message.blocks);
-            let counted = blocks.map(|block| sizes.size(*block, counter.measure)).sum();
+            let counted = blocks.map(|block| sizes.size(*block, counter.unit)).sum();
             usage.saturating_sub(counter.apply(counted))
         }
-        None => conversation.system.as_deref().map_or(0, |system| counter.apply(counter.measure.text(system))),
+        None => conversation.system.as_deref().map_or(0, |system| counter.apply(counter.unit.text(system))),
     }
 }

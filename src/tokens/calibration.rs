@@ -16,8 +16,8 @@ use crate::tokens::meter::{Meter, Rates};
 use crate::transcript::conversation::Conversation;
 
 pub use deltas::{Delta, deltas, new_messages};
-pub use family::{FAMILIES, Family, family, has_public_tokenizer, model};
-pub use fit::{FEWEST, Fit, Spread, estimate, fit, held_out};
+pub use family::{FAMILIES, Family, family, has_public_tokenizer, main_model};
+pub use fit::{Fit, MIN_DELTAS, Spread, estimate, fit, held_out};
 pub use metered::{message_size, metered};
 pub use share::apportion;
 pub use theil_sen::{median, quantile};
@@ -31,7 +31,7 @@ pub struct Calibration {
     /// Number of this model's calls with a [`Delta`].
     pub deltas: usize,
     /// Source of the rates.
-    pub by: By,
+    pub by: RateSource,
     pub spread: Spread,
     /// Size of every block in ten-thousandths of a token.
     pub sizes: Vec<u64>,
@@ -39,7 +39,7 @@ pub struct Calibration {
 
 /// The source of the rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum RateSource {
     /// The conversation's own usage.
     Itself,
     /// Other recordings of its model family, which has this name.
@@ -48,13 +48,13 @@ pub enum By {
 
 impl Calibration {
     /// Calibrates from the conversation's own usage, or else uses the rates of its family; `None` if neither is possible.
-    pub fn of(conversation: &Conversation) -> Option<Self> {
-        let model = model(conversation);
+    pub fn for_conversation(conversation: &Conversation) -> Option<Self> {
+        let model = main_model(conversation);
         let all = deltas(conversation);
         let own = own(conversation, &all);
         let (by, rates, spread) = match Fit::from_deltas(&own) {
-            Some(fit) => (By::Itself, fit.rates, fit.spread),
-            None => model.and_then(family).map(|family| (By::Family(family.name), family.rates, family.spread))?,
+            Some(fit) => (RateSource::Itself, fit.rates, fit.spread),
+            None => model.and_then(family).map(|family| (RateSource::Family(family.name), family.rates, family.spread))?,
         };
         let sizes = apportion(conversation, rates, &all);
         Some(Self { model: model.map(str::to_owned), rates, deltas: own.len(), by, spread, sizes })
@@ -67,7 +67,7 @@ impl Calibration {
 
 /// Returns the deltas of the model that answered the most calls. One line fits only the deltas of one model.
 pub fn own(conversation: &Conversation, deltas: &[Delta]) -> Vec<Delta> {
-    let model = model(conversation);
+    let model = main_model(conversation);
     deltas.iter().filter(|delta| conversation.calls[delta.call].model.as_deref() == model).cloned().collect()
 }
 

@@ -27,8 +27,8 @@ use self::tokens::Vocabulary;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::text::{has_stand_ins, lone_surrogate};
 
-pub use self::harness::{Divide, METERS, Meter, MeterPage, RECORDED, UnknownMeter};
-pub use self::rates::{Class, Rates, SCALE, scaled};
+pub use self::harness::{METERS, Meter, MeterDescription, RECORDED, Rounding, UnknownMeter};
+pub use self::rates::{Rates, SCALE, TextClass, scaled};
 
 /// The unit of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub enum SizeUnit {
 
 impl SizeUnit {
     /// Maximum number of units in one context: all named ones and a fitted one.
-    pub const MOST: usize = Self::ALL.len() + 1;
+    pub const MAX_UNITS: usize = Self::ALL.len() + 1;
 
     /// Every named unit, with its name.
     pub const ALL: [(SizeUnit, &'static str); 9] = [

@@ -6,7 +6,7 @@
 //! * A [`PairId`] connects the tool_use and the tool_result of one tool call.
 
 mod builder;
-mod pieces;
+mod source_files;
 mod usage;
 
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use builder::ConversationBuilder;
-pub use pieces::SourceFile;
+pub use source_files::SourceFile;
 pub use usage::Usage;
 
 /// Index of a block in its conversation. Blocks that layers create during a replay get the numbers after the last one.
@@ -187,16 +187,16 @@ pub struct ToolPair {
     /// Name of the tool; `unknown` if the tool_use is not in the record.
     pub name: String,
     /// The tool_use block.
-    pub used: Option<BlockId>,
+    pub tool_use: Option<BlockId>,
     /// The tool_result block.
-    pub answered: Option<BlockId>,
+    pub tool_result: Option<BlockId>,
 }
 
 /// A compaction that the recorded agent's harness made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compaction {
     /// Number of messages before the compaction.
-    pub at: usize,
+    pub message_index: usize,
     pub edit: RecordedEdit,
     /// What triggered it, as recorded: `auto`, `manual` or another word.
     pub trigger: Option<String>,
@@ -267,7 +267,7 @@ pub struct Conversation {
     /// Number of records of the file that are part of this conversation.
     pub records: usize,
     /// The files from which it was read; empty if it was read from one file.
-    pub pieces: Vec<SourceFile>,
+    pub source_files: Vec<SourceFile>,
 }
 
 impl Conversation {

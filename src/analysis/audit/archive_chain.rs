@@ -28,7 +28,7 @@ pub struct Link<'a> {
 /// Archives of one session, the earliest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chain {
-    pub files: Vec<Part>,
+    pub files: Vec<ChainFile>,
     pub bytes: u64,
     /// Bytes of messages that an earlier file of the chain has too.
     pub copied: u64,
@@ -36,7 +36,7 @@ pub struct Chain {
 
 /// One file of a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct ChainFile {
     pub path: String,
     pub messages: usize,
     /// Messages that an earlier file has too.
@@ -166,7 +166,7 @@ pub fn chain(links: &[Link], order: &[usize]) -> Chain {
     let chain_file = |at: &usize| {
         let Link { path, digests, .. } = &links[*at];
         let shared: Vec<&MessageDigest> = digests.iter().filter(|message| known.contains(&message.digest)).collect();
-        let file = Part {
+        let file = ChainFile {
             path: (*path).to_owned(),
             messages: digests.len(),
             shared: shared.len(),
@@ -176,7 +176,7 @@ pub fn chain(links: &[Link], order: &[usize]) -> Chain {
         known.extend(digests.iter().map(|message| message.digest));
         file
     };
-    let files: Vec<Part> = order.iter().map(chain_file).collect();
+    let files: Vec<ChainFile> = order.iter().map(chain_file).collect();
     Chain { bytes: files.iter().map(|file| file.bytes).sum(), copied: files.iter().map(|file| file.copied).sum(), files }
 }
 

@@ -33,7 +33,7 @@ impl Replayer<'_> {
         let prepared = self.study.prepare(conversation);
         // All findings are about the recorded session, so a policy name would only confuse.
         let without_policy = |finding| Finding { policy: None, ..finding };
-        let findings = self.study.look(path, &prepared, self.recorded).into_iter().map(without_policy).collect();
+        let findings = self.study.detect_findings(path, &prepared, self.recorded).into_iter().map(without_policy).collect();
         let losses = CompactionLoss::all(conversation, &prepared.references);
         let recorded = RecordedCompaction::all(conversation, |block| prepared.tokens(block)).into_iter().zip(losses);
         let compacted = |(recorded, lost)| Compacted { conversation: conversation.name.clone(), recorded, lost };
@@ -58,8 +58,8 @@ impl Replayer<'_> {
 
 /// Returns the tokens of all messages of a conversation.
 fn tokens(counter: TokenCounter, conversation: &Conversation) -> u64 {
-    let resolved = counter.of(conversation);
+    let resolved = counter.resolve(conversation);
     let (meter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
     let blocks = conversation.messages.iter().flat_map(|message| &message.blocks);
-    blocks.map(|id| meter.apply(sizes.size(*id, meter.measure))).sum()
+    blocks.map(|id| meter.apply(sizes.size(*id, meter.unit))).sum()
 }

@@ -161,7 +161,7 @@ impl<'a> OpenSession<'a> {
         }
         self.blocks = into.iter().map(|message| message.blocks.clone()).collect();
         self.builder.compaction(Compaction {
-            at: self.builder.so_far().messages.len(),
+            message_index: self.builder.so_far().messages.len(),
             line: into[0].line,
             edit: RecordedEdit::Fold { into },
             trigger: None,
@@ -178,7 +178,7 @@ impl<'a> OpenSession<'a> {
         let lines = |archive: &&Archive| archive.conversation.messages.iter().map(|message| message.line).max();
         self.lines = self.lines.saturating_add(self.archives.last().and_then(lines).unwrap_or(0));
         self.archives.push(archive);
-        self.builder.add_piece(SourceFile { path: archive.path.to_owned(), before: self.lines });
+        self.builder.add_piece(SourceFile { path: archive.path.to_owned(), first_line: self.lines });
     }
 
     /// Appends the messages of an archive from index `from` on, and returns their blocks.

@@ -67,7 +67,7 @@ fn replay_session(replayer: Replayer, transcripts: &[TranscriptAudit], session: 
     }
     let transcript_of =
         |file: Option<&str>| session.transcripts.iter().copied().find(|at| Some(path(*at)) == file).unwrap_or(first);
-    let indices = conversation.compactions.iter().map(|compaction| transcript_of(conversation.place(compaction.line).0));
+    let indices = conversation.compactions.iter().map(|compaction| transcript_of(conversation.file_and_line(compaction.line).0));
     let compacted = indices.zip(compactions).map(|(at, compaction)| TranscriptResults {
         at,
         compactions: vec![compaction],

@@ -33,7 +33,7 @@ pub struct BaselineEntry {
 
 /// Writes numbers as results do, so that they are read back exactly.
 fn as_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(crate::metrics::column_map::Number).serialize(serializer)
+    value.map(crate::metrics::column_map::JsonNumber).serialize(serializer)
 }
 
 /// Why a text is not a baseline that this program can read.

@@ -62,7 +62,7 @@ struct RuleCase<'a> {
 impl RuleCase<'_> {
     fn verdict(&self) -> Verdict {
         let before = self.baseline_value(None);
-        let after = match &self.rule.demand {
+        let after = match &self.rule.kind {
             RuleKind::Limit(_) => self.measured.totals.get(&self.rule.column.id),
             RuleKind::Tolerance(_) => self.comparable_total(),
         };
@@ -75,7 +75,7 @@ impl RuleCase<'_> {
     }
 
     fn outcome(&self, before: Option<f64>, after: Option<f64>, headroom: Option<f64>) -> Outcome {
-        match &self.rule.demand {
+        match &self.rule.kind {
             RuleKind::Limit(condition) if condition.holds(after) => Outcome::Holds,
             RuleKind::Limit(_) => Outcome::Breach,
             RuleKind::Tolerance(_) => match self.why_undecided(before) {
@@ -111,7 +111,7 @@ impl RuleCase<'_> {
     }
 
     fn allowed(&self, before: Option<f64>) -> Option<f64> {
-        match &self.rule.demand {
+        match &self.rule.kind {
             RuleKind::Limit(condition) => Some(condition.limit()),
             RuleKind::Tolerance(tolerance) => {
                 let before = before?;
@@ -122,7 +122,7 @@ impl RuleCase<'_> {
     }
 
     fn headroom(&self, value: f64, allowed: f64) -> f64 {
-        match &self.rule.demand {
+        match &self.rule.kind {
             RuleKind::Limit(condition) => condition.headroom(value),
             RuleKind::Tolerance(_) if self.rule.column.better == Direction::Higher => value - allowed,
             RuleKind::Tolerance(_) => allowed - value,
@@ -149,7 +149,7 @@ impl RuleCase<'_> {
 
 /// Returns the weight of a transcript's value in the total: the denominator of a ratio, 1 for all others.
 fn weight(one: &TranscriptValues, column: &Column) -> f64 {
-    one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.under)
+    one.added(column).filter(|_| column.combine.is_average()).map_or(1.0, |added| added.denominator)
 }
 
 #[cfg(test)]

@@ -50,14 +50,14 @@ impl Gate {
         check_relative(&file.baseline).map_err(|message| wrong((spans.line(None, "baseline"), message)))?;
         let mut suites: Vec<Suite> = Vec::new();
         for (index, asked) in file.suite.into_iter().enumerate() {
-            if suites.iter().any(|known| known.asked.name == asked.name) {
+            if suites.iter().any(|known| known.table.name == asked.name) {
                 let message = format!("there is already a suite named `{}`", asked.name);
                 return Err(wrong((spans.line(Some(index), "name"), message)));
             }
             let with_name = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
             check_suite(&asked, index, &spans).map_err(with_name)?;
             let rules = rules(&asked, index, &spans).map_err(with_name)?;
-            suites.push(Suite { line: spans.line(Some(index), "transcripts"), rules, asked });
+            suites.push(Suite { line: spans.line(Some(index), "transcripts"), rules, table: asked });
         }
         if suites.is_empty() {
             Err(wrong((None, "there is no suite: write `[[suite]]`".to_owned())))
@@ -151,7 +151,7 @@ fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule
         let line = spans.line_of_item(index, "limits", at);
         let condition: Condition = written.parse().map_err(|message| (line, message))?;
         let column = by_id(&condition.column).map_err(|message| (line, message))?;
-        rules.push(Rule { column, demand: RuleKind::Limit(condition), line });
+        rules.push(Rule { column, kind: RuleKind::Limit(condition), line });
     }
     for (id, tolerance) in &asked.tolerance {
         let line = spans.line_of_key(index, "tolerance", id);
@@ -165,7 +165,7 @@ fn rules(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<Vec<Rule
                 format!("`{id}`: `{tolerance}` is not a tolerance: write \"1%\" of the baseline, or a number of 0 or more"),
             ));
         }
-        rules.push(Rule { column, demand: RuleKind::Tolerance(tolerance.clone()), line });
+        rules.push(Rule { column, kind: RuleKind::Tolerance(tolerance.clone()), line });
     }
     if rules.is_empty() {
         Err((spans.line(Some(index), "name"), "has neither `limits` nor a `tolerance`, so it would always pass".to_owned()))

@@ -62,8 +62,8 @@ fn measure_policy(results: &Results, policy: &Policy, columns: &[&Column]) -> Me
 
 fn measure_transcript(transcript: &str, rows: &[&Row], findings: &[&Finding], columns: &[&Column]) -> TranscriptValues {
     let adds = |column: &Column| match count(column, findings.iter().copied()) {
-        Some(count) => Some(Accumulator { over: count, under: 1.0 }),
-        None => rows.iter().filter_map(|row| column.adds(&row.values)).reduce(|sum, one| column.add(sum, one)),
+        Some(count) => Some(Accumulator { numerator: count, denominator: 1.0 }),
+        None => rows.iter().filter_map(|row| column.contribution(&row.values)).reduce(|sum, one| column.add(sum, one)),
     };
     let adds: ColumnMap<Option<Accumulator>> = columns.iter().map(|column| (column.id.clone(), adds(column))).collect();
     let value =

@@ -65,12 +65,12 @@ impl CompactionLoss {
         let lost_fact = |nowhere: &Nowhere| {
             let fact = &references.facts[nowhere.fact as usize];
             let response = conversation.calls[nowhere.call as usize].response;
-            let (path, line) = conversation.place(conversation.messages[response].line);
+            let (path, line) = conversation.file_and_line(conversation.messages[response].line);
             LostFact { kind: fact.kind.name(), text: fact.text.clone(), line, path: path.map(str::to_owned) }
         };
         let compaction = &conversation.compactions[loss.compaction];
         Self {
-            line: conversation.place(compaction.line).1,
+            line: conversation.file_and_line(compaction.line).1,
             before_call: loss.after as usize + 1,
             needed: loss.needed,
             encrypted: compaction.edit.is_encrypted(conversation),

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, held_out, metered, own};
-use crate::tokens::meter::{Divide, Meter, RECORDED, SizeUnit};
+use crate::tokens::calibration::{Delta, MIN_DELTAS, Spread, deltas, held_out, metered, own};
+use crate::tokens::meter::{Meter, RECORDED, Rounding, SizeUnit};
 use crate::transcript::conversation::Conversation;
 
 /// Accuracy of one meter, over the calls with a recorded growth of the request.
@@ -35,18 +35,18 @@ const CHECKED: [Meter; 10] = [
     quotient(SizeUnit::JsonAscii, 4.0),
     quotient(SizeUnit::JsJson, 4.0),
     quotient(SizeUnit::Bytes, 3.0),
-    Meter::of(SizeUnit::O200k),
-    Meter::of(SizeUnit::Cl100k),
+    Meter::from_unit(SizeUnit::O200k),
+    Meter::from_unit(SizeUnit::Cl100k),
 ];
 
 const fn quotient(measure: SizeUnit, by: f64) -> Meter {
-    Meter { recorded: false, measure, divide: Divide::Floor(by) }
+    Meter { recorded: false, unit: measure, rounding: Rounding::Floor(by) }
 }
 
 impl MeterCheck {
     /// Compares pairs of estimated and recorded tokens. `None` if there are none.
-    pub fn of(meter: String, pairs: Vec<(f64, u64)>) -> Option<Self> {
-        let spread = Spread::of(pairs.iter().copied())?;
+    pub fn new(meter: String, pairs: Vec<(f64, u64)>) -> Option<Self> {
+        let spread = Spread::from_pairs(pairs.iter().copied())?;
         let [ratio, error, p10, p90] = [spread.ratio, spread.error, spread.p10, spread.p90].map(|v| (v * 1e3).round() / 1e3);
         Some(Self { meter, deltas: pairs.len(), ratio, error, p10, p90, pairs })
     }
@@ -57,13 +57,13 @@ pub(super) fn checks(conversation: &Conversation) -> Vec<MeterCheck> {
     let deltas = deltas(conversation);
     let mut checks: Vec<_> = CHECKED.iter().filter_map(|meter| check(conversation, &deltas, meter)).collect();
     let own = own(conversation, &deltas);
-    if own.len() >= FEWEST {
+    if own.len() >= MIN_DELTAS {
         let tokens = own.iter().map(|delta| delta.tokens);
-        checks.extend(MeterCheck::of(RECORDED.name.to_owned(), held_out(&own).into_iter().zip(tokens).collect()));
+        checks.extend(MeterCheck::new(RECORDED.name.to_owned(), held_out(&own).into_iter().zip(tokens).collect()));
     }
     checks
 }
 
 fn check(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> Option<MeterCheck> {
-    MeterCheck::of(meter.to_string(), metered(conversation, deltas, meter))
+    MeterCheck::new(meter.to_string(), metered(conversation, deltas, meter))
 }

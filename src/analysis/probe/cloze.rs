@@ -30,7 +30,7 @@ pub struct Cloze {
 
 impl Cloze {
     /// Returns the lines of a text that make good questions about a fact. A number must have the same neighbours as at its first occurrence.
-    pub fn of<'a>(text: &'a str, fact: &'a Fact) -> impl Iterator<Item = Self> {
+    pub fn candidates<'a>(text: &'a str, fact: &'a Fact) -> impl Iterator<Item = Self> {
         let lines = text.lines().filter(|line| line.contains(&fact.text));
         lines.map(str::trim).filter_map(|line| Self::of_line(line, fact))
     }

@@ -11,7 +11,7 @@ use crate::results::saved::Session;
 
 /// Number of questions, and of right answers to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct AnswerShare {
     pub asked: usize,
     pub right: usize,
 }
@@ -20,17 +20,17 @@ pub struct Share {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Answers {
     /// Facts that are in the request, by `kept.hit`.
-    pub hits: Share,
+    pub hits: AnswerShare,
     /// Hits whose line is in the request unchanged.
-    pub hits_with_line: Share,
+    pub hits_with_line: AnswerShare,
     /// Facts that are gone but recoverable.
-    pub soft: Share,
+    pub soft: AnswerShare,
     /// Facts that are gone for good.
-    pub hard: Share,
+    pub hard: AnswerShare,
     /// All questions, without any context.
-    pub nothing: Share,
+    pub nothing: AnswerShare,
     /// All questions whose uncompacted request is short enough, with that request.
-    pub everything: Share,
+    pub everything: AnswerShare,
     pub table: Table,
 }
 
@@ -54,7 +54,7 @@ pub struct KindAnswers {
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Findings {
+pub struct ProbeResults {
     pub model: String,
     #[serde(flatten)]
     pub plan: Plan,
@@ -66,7 +66,7 @@ pub struct Findings {
     pub asked: Vec<AnsweredQuestion>,
 }
 
-impl Share {
+impl AnswerShare {
     fn count(&mut self, right: bool) {
         self.asked += 1;
         self.right += usize::from(right);
@@ -100,12 +100,12 @@ impl Answers {
     }
 
     /// Returns soft and hard misses together.
-    pub fn misses(&self) -> Share {
-        Share { asked: self.soft.asked + self.hard.asked, right: self.soft.right + self.hard.right }
+    pub fn misses(&self) -> AnswerShare {
+        AnswerShare { asked: self.soft.asked + self.hard.asked, right: self.soft.right + self.hard.right }
     }
 }
 
-impl Findings {
+impl ProbeResults {
     /// Counts the answers by policy, in the given order, and by kind of fact.
     pub fn new(
         model: &str,
@@ -125,7 +125,7 @@ impl Findings {
                 sessions: sessions.len(),
                 contexts: shown.iter().filter(|shown| shown.spot.policy == *policy).count(),
                 answers: Answers::count(of_policy()),
-                agreement: Agreement::of(&sessions, plan.seed),
+                agreement: Agreement::new(&sessions, plan.seed),
             });
             for kind in crate::facts::extract::FactKind::ALL.map(|kind| kind.name()) {
                 let of_kind = || of_policy().filter(|asked| asked.kind == kind);

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::cloze::{Cloze, is_asked_for};
 use super::{Plan, Question, Spot};
-use crate::analysis::study::{Prepared, Study, no_summary};
+use crate::analysis::study::{Prepared, Study, missing_summary_message};
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
@@ -47,7 +47,7 @@ pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str
         for policy in policies {
             let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
-                let unanswered = Some(no_summary(transcript, &conversation.name, policy, missing));
+                let unanswered = Some(missing_summary_message(transcript, &conversation.name, policy, missing));
                 return SampledQuestions { unanswered, ..SampledQuestions::default() };
             }
             let mut sampler = QuestionSampler::new(&prepared, &retention.outcomes, plan, &policy.name);
@@ -147,7 +147,7 @@ impl<'a> QuestionSampler<'a> {
         origin.chain(others).find_map(|source| {
             let block = self.conversation.block(*source);
             let mut clozes = Vec::new();
-            extract::texts(block, &mut |text| clozes.extend(Cloze::of(text, fact).take(LINES)));
+            extract::texts(block, &mut |text| clozes.extend(Cloze::candidates(text, fact).take(LINES)));
             let cloze = clozes.into_iter().take(LINES).find(|cloze| !self.is_ambiguous(cloze, call))?;
             Some(Question { line: block.line, kind: fact.kind, fact: fact.text.clone(), cloze, outcome })
         })

@@ -71,13 +71,14 @@ impl Table {
 
 impl Agreement {
     /// Computes the agreement over the tables of all sessions. Resamples the sessions for the intervals.
-    pub fn of(sessions: &[Table], seed: u64) -> Self {
+    pub fn new(sessions: &[Table], seed: u64) -> Self {
         let cells: [fn(&Table) -> f64; 4] = [|t| t.hit_right, |t| t.hit_wrong, |t| t.miss_right, |t| t.miss_wrong];
         let draws = if sessions.len() < MIN_SESSIONS { 0 } else { RESAMPLES };
         let resamples = Resamples::new(sessions.len(), draws, seed);
         let column = Column::counted("questions", Unit::Count, Direction::Neither, Aggregation::Sum, "");
         let resampled = cells.map(|cell| {
-            let counts: Vec<_> = sessions.iter().map(|session| Some(Accumulator { over: cell(session), under: 1.0 })).collect();
+            let counts: Vec<_> =
+                sessions.iter().map(|session| Some(Accumulator { numerator: cell(session), denominator: 1.0 })).collect();
             resamples.totals(&column, &counts)
         });
         let at = |cell: usize, draw: usize| resampled[cell][draw].unwrap_or_default();
@@ -129,15 +130,15 @@ mod tests {
     #[test]
     fn probe_intervals_need_enough_sessions() {
         let sessions = |number: usize| vec![table(3.0, 1.0, 1.0, 3.0); number];
-        assert_eq!(Agreement::of(&sessions(5), 1).share, Estimate { value: Some(0.75), interval: None });
-        assert_eq!(Agreement::of(&sessions(6), 1).share, Estimate { value: Some(0.75), interval: Some([0.75, 0.75]) });
+        assert_eq!(Agreement::new(&sessions(5), 1).share, Estimate { value: Some(0.75), interval: None });
+        assert_eq!(Agreement::new(&sessions(6), 1).share, Estimate { value: Some(0.75), interval: Some([0.75, 0.75]) });
         let mixed: Vec<_> =
             (0..12).map(|at| if at % 2 == 0 { table(1.0, 0.0, 0.0, 1.0) } else { table(0.0, 1.0, 1.0, 1.0) }).collect();
-        let Estimate { value, interval } = Agreement::of(&mixed, 1).kappa;
+        let Estimate { value, interval } = Agreement::new(&mixed, 1).kappa;
         assert!(
             matches!((value, interval), (Some(value), Some([low, high])) if low < value && value < high),
             "{value:?} {interval:?}"
         );
-        assert_ne!(Agreement::of(&mixed, 2).kappa.interval, None);
+        assert_ne!(Agreement::new(&mixed, 2).kappa.interval, None);
     }
 }

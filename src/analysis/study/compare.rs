@@ -59,7 +59,7 @@ impl BaselineComparison<'_> {
         };
         let mut totals = PolicyTotals::default();
         totals.layers.add_journal(journal);
-        totals.kept.add_shares(retention);
+        totals.retention.add_shares(retention);
         let mut compared = ComparedReplay { trace: Some(trace::line(policy, journal)), ..ComparedReplay::default() };
         if !BOUNDS.contains(&policy.name.as_str()) {
             let source = (self.transcript, conversation);
@@ -82,8 +82,8 @@ impl BaselineComparison<'_> {
                 findings::detect(self.transcript, replay)
             });
         }
-        compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.paid.clone()).collect();
-        let message = |missing| no_summary(self.transcript, &conversation.name, policy, missing);
+        compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.cost.clone()).collect();
+        let message = |missing| missing_summary_message(self.transcript, &conversation.name, policy, missing);
         compared.unanswered = journal.unanswered.as_ref().map(message);
         ComparedReplay { totals, ..compared }
     }
@@ -95,7 +95,7 @@ impl BaselineComparison<'_> {
 }
 
 /// Returns a message that names the missing summary and the reason.
-pub fn no_summary(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
+pub fn missing_summary_message(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
     let Unanswered { call, layer, why } = missing;
     let (call, layer) = (call + 1, &policy.layers[*layer].id);
     format!("{transcript}: conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)

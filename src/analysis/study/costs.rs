@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
-use crate::engine::replay::{self, Record};
+use crate::engine::replay::{self, RecordedReplay};
 use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
 use crate::metrics::prompt_cache::{CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
@@ -32,7 +32,7 @@ pub struct ConversationCosts {
 impl ConversationCosts {
     /// If anything was billed, `record` shows whether the simulation reproduces the bill, at the prices of the recorded
     /// models.
-    pub fn new(setup: &replay::ReplaySetup, study: &Study, record: Option<Record>) -> Self {
+    pub fn new(setup: &replay::ReplaySetup, study: &Study, record: Option<RecordedReplay>) -> Self {
         let conversation = setup.conversation;
         let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
@@ -54,7 +54,7 @@ impl ConversationCosts {
             policy: setup.policy,
             journal,
             terms,
-            before: self.before,
+            initial: self.before,
             size: &size,
         };
         Some(cost(&cost::CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: kept }))
@@ -67,7 +67,7 @@ impl ConversationCosts {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
             calls: check.calls,
-            alike: check.matching,
+            matching_calls: check.matching,
             recorded_read: check.recorded.read,
             simulated_read: check.simulated.read,
             tokens: check.recorded.tokens,
@@ -98,11 +98,12 @@ impl ConversationCosts {
 }
 
 /// Compares the simulated cost of the recorded session with the bill.
-fn check_record(setup: &replay::ReplaySetup, record: Record, before: InitialState, tariff: &Tariff) -> CostCheck {
-    let (conversation, Record { policy, mut journal }) = (setup.conversation, record);
+fn check_record(setup: &replay::ReplaySetup, record: RecordedReplay, before: InitialState, tariff: &Tariff) -> CostCheck {
+    let (conversation, RecordedReplay { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
-    let cache = CacheSetup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), before, size: &size };
+    let cache =
+        CacheSetup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), initial: before, size: &size };
     CostCheck { counted, ..check(&cache, tariff) }
 }
 
@@ -128,13 +129,13 @@ fn outputs(setup: &replay::ReplaySetup) -> Vec<u64> {
     let of_call = |call: &Call| {
         let blocks = || conversation.messages[call.response].blocks.iter();
         let recorded = call.usage.map_or(0, |usage| usage.output);
-        if recorded * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.measure)).sum()) {
+        if recorded * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.unit)).sum()) {
             return recorded;
         }
         // A calibrated size in a request also contains what the harness added unseen. Counting with a vocabulary gives the
         // same and is expensive.
-        let alone = |id: &BlockId| match counter.measure {
-            SizeUnit::O200k | SizeUnit::Cl100k => sizes.size(*id, counter.measure),
+        let alone = |id: &BlockId| match counter.unit {
+            SizeUnit::O200k | SizeUnit::Cl100k => sizes.size(*id, counter.unit),
             measure => measure.block(conversation.block(*id), false),
         };
         let counted = counter.apply(blocks().map(alone).sum());
@@ -152,7 +153,7 @@ const RESPONSE_FRAME_TOKENS: u64 = 57;
 
 /// Returns the size of a block of the conversation, or of one that a layer wrote, by the token counter of the report.
 fn size<'a>(setup: &'a replay::ReplaySetup, journal: &'a Journal) -> impl Fn(BlockId) -> u64 + 'a {
-    let slot = setup.sizes.slot(setup.counter.measure);
+    let slot = setup.sizes.slot(setup.counter.unit);
     move |id| slot.map_or(0, |slot| sizes_of(setup.conversation, setup.sizes, &journal.synthetic_blocks, id)[slot])
 }
 

@@ -3,13 +3,13 @@
 use std::str::FromStr;
 
 use crate::results::saved::CalibrationRow;
-use crate::tokens::block_sizes::Sizes;
-use crate::tokens::calibration::{Calibration, has_public_tokenizer, model};
+use crate::tokens::block_sizes::BlockSizes;
+use crate::tokens::calibration::{Calibration, has_public_tokenizer, main_model};
 use crate::tokens::meter::{Meter, RECORDED, SizeUnit, UnknownMeter};
 use crate::transcript::conversation::Conversation;
 
 /// Counter of models whose tokenizer is public, and of models about which nothing is known.
-pub const DEFAULT_COUNTER: Meter = Meter::of(SizeUnit::O200k);
+pub const DEFAULT_COUNTER: Meter = Meter::from_unit(SizeUnit::O200k);
 
 /// How tokens are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,14 +33,14 @@ pub struct ResolvedCounter {
 }
 
 impl TokenCounter {
-    pub fn of(self, conversation: &Conversation) -> ResolvedCounter {
+    pub fn resolve(self, conversation: &Conversation) -> ResolvedCounter {
         let by_meter = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
-        match (self, model(conversation)) {
+        match (self, main_model(conversation)) {
             (TokenCounter::Fixed(meter), _) => by_meter(meter),
             (TokenCounter::Own, None) => by_meter(DEFAULT_COUNTER),
             (TokenCounter::Recorded, _) if conversation.calls.is_empty() => by_meter(DEFAULT_COUNTER),
             (TokenCounter::Own, Some(model)) if has_public_tokenizer(model) => by_meter(DEFAULT_COUNTER),
-            (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::of(conversation) {
+            (TokenCounter::Own | TokenCounter::Recorded, model) => match Calibration::for_conversation(conversation) {
                 Some(calibration) => {
                     let resolved = by_meter(calibration.meter());
                     ResolvedCounter { calibration: Some(calibration), ..resolved }
@@ -53,10 +53,10 @@ impl TokenCounter {
 
 impl ResolvedCounter {
     /// Returns the sizes of a conversation's blocks in the unit of the meter and in other units.
-    pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = SizeUnit>) -> Sizes {
-        let sizes = Sizes::new(conversation, others.into_iter().chain([self.meter.measure]));
+    pub fn sizes(&self, conversation: &Conversation, others: impl IntoIterator<Item = SizeUnit>) -> BlockSizes {
+        let sizes = BlockSizes::new(conversation, others.into_iter().chain([self.meter.unit]));
         match &self.calibration {
-            Some(calibration) => sizes.with(self.meter.measure, &calibration.sizes),
+            Some(calibration) => sizes.with(self.meter.unit, &calibration.sizes),
             None => sizes,
         }
     }

@@ -39,7 +39,7 @@ const ORACLE_COLUMNS: [&str; 2] = ["kept.efficiency", "kept.bound"];
 impl Study {
     /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. Calls `done` after
     /// each replay with its number of calls.
-    pub fn tallies(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
+    pub fn partial_totals(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
         let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
         let (needs_bounds, needs_names) = (needs(&ORACLE_COLUMNS), needs(&NAME_COLUMNS));
         let totals_of = |conversation: &Conversation| {
@@ -65,7 +65,7 @@ impl Study {
                     oracle_weight,
                 });
                 done(conversation.calls.len() as u64);
-                columns.iter().map(|column| column.adds(&values)).collect()
+                columns.iter().map(|column| column.contribution(&values)).collect()
             };
             let policies: Vec<_> = self.policies.iter().enumerate().filter(|(at, _)| *at != self.baseline).collect();
             let added = policies.into_par_iter().map(|(_, policy)| added(policy)).collect();
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn partial_totals_cover_all_policies_and_columns() {
         let totals = |added: Vec<Vec<Option<Accumulator>>>| PartialTotals { conversation: "main".to_owned(), added };
-        let row = || vec![None, Some(Accumulator { over: 1.0, under: 2.0 })];
+        let row = || vec![None, Some(Accumulator { numerator: 1.0, denominator: 2.0 })];
         assert!(totals(vec![row(), row(), row()]).fits(3, 2) && totals(vec![]).fits(3, 2));
         for other in [totals(vec![row(), row()]), totals(vec![row(), row(), vec![None]]), totals(vec![vec![], vec![], vec![]])] {
             assert!(!other.fits(3, 2), "{other:?}");

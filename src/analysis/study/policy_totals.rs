@@ -12,7 +12,7 @@ use super::layers::LayerWork;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PolicyTotals {
     pub layers: LayerWork,
-    pub kept: Retention,
+    pub retention: Retention,
     pub misses: Vec<MissRow>,
     pub breaks: LayerBreaks,
     pub costliest_breaks: Vec<CostlyBreak>,
@@ -21,7 +21,7 @@ pub struct PolicyTotals {
 impl PolicyTotals {
     pub fn add(&mut self, other: Self) {
         self.layers.add(other.layers);
-        self.kept.add_shares(&other.kept);
+        self.retention.add_shares(&other.retention);
         self.misses.extend(other.misses);
         self.breaks.add(other.breaks);
         self.costliest_breaks.extend(other.costliest_breaks);

@@ -5,14 +5,14 @@ use std::sync::OnceLock;
 use crate::engine::context::sizes_of;
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
-use crate::engine::replay::{Record, RecordedRequests, ReplaySetup};
+use crate::engine::replay::{RecordedReplay, RecordedRequests, ReplaySetup};
 use crate::engine::replay_cache::ReplayCache;
 use crate::facts::references::References;
 use crate::findings;
 use crate::metrics::cost::Cost;
 use crate::metrics::retention::Retention;
 use crate::metrics::retention::oracle::Instance;
-use crate::tokens::block_sizes::{Sizes, overhead};
+use crate::tokens::block_sizes::{BlockSizes, overhead};
 use crate::tokens::meter::Meter;
 use crate::transcript::conversation::{BlockId, Conversation};
 
@@ -24,7 +24,7 @@ use super::{DEFAULT_WINDOW, Study};
 pub struct Prepared<'a> {
     pub conversation: &'a Conversation,
     pub(super) counter: Meter,
-    sizes: Sizes,
+    sizes: BlockSizes,
     pub references: References,
     /// Instances for the bounds, by grain; built when the first policy needs them.
     pub(super) oracle_instances: [OnceLock<Instance>; 2],
@@ -38,16 +38,16 @@ pub struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     pub(super) fn new(study: &Study, conversation: &'a Conversation, resolved: &ResolvedCounter) -> Self {
-        let units = study.policies.iter().flat_map(Policy::measures);
+        let units = study.policies.iter().flat_map(Policy::units);
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, units));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
-        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.measure)));
+        let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.unit)));
         let shared = ReplayCache::new(conversation);
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
-        let record = is_billed.then(|| Record::replay(&setup)).flatten();
+        let record = is_billed.then(|| RecordedReplay::replay(&setup)).flatten();
         let uses_recorded_usage = study.policies.iter().any(Policy::uses_recorded_usage);
-        let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::of(&setup, record));
+        let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::new(&setup, record));
         let costs = ConversationCosts::new(&setup, study, record);
         Self {
             conversation,
@@ -65,7 +65,7 @@ impl<'a> Prepared<'a> {
 
     /// Returns the size of a block of the conversation, by the token counter of the report.
     pub fn tokens(&self, block: BlockId) -> u64 {
-        self.counter.apply(self.sizes.size(block, self.counter.measure))
+        self.counter.apply(self.sizes.size(block, self.counter.unit))
     }
 
     /// Calls `read` with the view of a replay that findings need.
@@ -76,11 +76,11 @@ impl<'a> Prepared<'a> {
         window: u64,
         read: impl FnOnce(&findings::ReplayView) -> T,
     ) -> T {
-        let slot = self.sizes.slot(self.counter.measure);
+        let slot = self.sizes.slot(self.counter.unit);
         let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.synthetic_blocks, id)[slot]);
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
-        read(&findings::ReplayView { conversation, policy, journal, references, kept: retention, cost, window, tokens: &tokens })
+        read(&findings::ReplayView { conversation, policy, journal, references, retention, cost, window, tokens: &tokens })
     }
 
     pub(super) fn setup<'b>(&'b self, study: &'b Study) -> ReplaySetup<'b> {
@@ -92,7 +92,7 @@ impl<'a> Prepared<'a> {
 fn setup<'b>(
     study: &'b Study,
     conversation: &'b Conversation,
-    sizes: &'b Sizes,
+    sizes: &'b BlockSizes,
     counter: Meter,
     overhead: u64,
     shared: &'b ReplayCache,
@@ -105,7 +105,7 @@ fn setup<'b>(
         window: DEFAULT_WINDOW,
         overhead,
         thinking: study.thinking.unwrap_or(conversation.thinking),
-        summarizer: &*study.writers[study.policies[study.baseline].summarizer].summarizer,
+        summarizer: &*study.summarizers[study.policies[study.baseline].summarizer].summarizer,
         recorded: None,
         shared,
     }

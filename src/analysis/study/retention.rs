@@ -12,7 +12,7 @@ use crate::engine::policy::Policy;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Placebo, Provenance, References};
 use crate::metrics::metric::{self, CHANCE, MetricInput};
-use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Miss, Retention, Share};
+use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Miss, OutcomeWeights, Retention};
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
@@ -36,7 +36,7 @@ pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
     let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name())).zip(&kept.by_provenance);
     let generations = GENERATIONS.iter().map(|name| ("generation", *name)).zip(&kept.by_generation);
     let sides = gaps.chain(kinds).chain(provenances).chain(generations);
-    let row = |((by, of), share): ((&'static str, &'static str), &Share)| {
+    let row = |((by, of), share): ((&'static str, &'static str), &OutcomeWeights)| {
         let part = |weight: f64| weight / share.weight;
         KeptRow {
             policy: policy.to_owned(),
@@ -139,7 +139,7 @@ fn miss_row(
         stale: missed.stale,
         origin: match origin.kind {
             BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => conversation.pair(pair).name.clone(),
-            _ => Provenance::of(origin).name().to_owned(),
+            _ => Provenance::of_block(origin).name().to_owned(),
         },
         origin_line: origin.line,
         context: String::new(),
@@ -159,7 +159,7 @@ pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
 pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
     let weight = input.retention.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
-        let retention = Retention { all: Share { hit, ..input.retention.all }, ..Retention::default() };
+        let retention = Retention { all: OutcomeWeights { hit, ..input.retention.all }, ..Retention::default() };
         let journal = journal.unwrap_or(input.journal);
         let values = metric::bound_values(&MetricInput { journal, retention: &retention, ..*input });
         row.bound(name, values)

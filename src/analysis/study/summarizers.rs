@@ -12,13 +12,13 @@ const RECORDED: &str = "recorded";
 /// Returns a row for each policy and summarizer that was asked for a summary, then the rows of recorded summaries. Empty if
 /// there is one summarizer, because there is nothing to compare.
 pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
-    if study.writers.len() < 2 {
+    if study.summarizers.len() < 2 {
         return Vec::new();
     }
     let mut asked: Vec<ReplicateRows> = Vec::new();
     let mut recorded: Vec<ReplicateRows> = Vec::new();
     for policy in &study.policies {
-        let summarizer = &study.writers[policy.summarizer];
+        let summarizer = &study.summarizers[policy.summarizer];
         let own: Vec<&Row> = results.rows.iter().filter(|row| row.policy == policy.name && row.bound_of.is_none()).collect();
         match summarizer.policy_of(&policy.name) {
             Some(original) if policy.summarizes() => {

@@ -25,7 +25,7 @@ pub fn line(policy: &Policy, journal: &Journal) -> TraceLine {
 pub fn row(transcript: &str, conversation: &Conversation, window: u64, lines: Vec<TraceLine>) -> TraceRow {
     // A compaction comes before the first call whose response had not entered yet.
     let before = |at: usize| conversation.calls.partition_point(|call| call.response < at) + 1;
-    let calls = conversation.compactions.iter().map(|compaction| before(compaction.at));
+    let calls = conversation.compactions.iter().map(|compaction| before(compaction.message_index));
     let mut recorded: Vec<usize> = calls.filter(|call| *call <= conversation.calls.len()).collect();
     recorded.dedup();
     TraceRow { transcript: transcript.to_owned(), conversation: conversation.name.clone(), window, recorded, lines }

@@ -82,16 +82,18 @@ pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Resu
         checks,
         calibrations,
         traces,
-        looked_for: finding_ids(study),
+        checked_findings: finding_ids(study),
         findings,
         spending: answer_spending(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
         notes,
         ..Results::default()
     };
-    for (policy, PolicyTotals { layers, kept, misses, breaks, costliest_breaks }) in study.policies.iter().zip(policies) {
+    for (policy, PolicyTotals { layers, retention: kept, misses, breaks, costliest_breaks }) in
+        study.policies.iter().zip(policies)
+    {
         results.layers.extend(layers.rows(policy));
-        results.kept.extend(retention::rows(&policy.name, &kept));
+        results.retention.extend(retention::rows(&policy.name, &kept));
         results.misses.extend(retention::worst(study.misses, misses));
         results.breaks.extend(breaks.rows(policy));
         results.costliest_breaks.extend(costs::costliest(study.breaks, costliest_breaks));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::prices::RATIOS;
 use crate::results::saved::ResultNote;
-use crate::tokens::calibration::FEWEST;
+use crate::tokens::calibration::MIN_DELTAS;
 use crate::util::text::plural;
 
 use super::counter::DEFAULT_COUNTER;
@@ -38,7 +38,7 @@ impl UnknownModels {
                     RATIOS.cache_write_5m, RATIOS.cache_read, RATIOS.output
                 ),
                 UnknownFact::Tokenizer => format!(
-                    "the tokenizer of {subject} is unknown: fewer than {FEWEST} calls have a usage to calibrate with, and there are no other \
+                    "the tokenizer of {subject} is unknown: fewer than {MIN_DELTAS} calls have a usage to calibrate with, and there are no other \
                      recordings of such models; tokens are counted by {DEFAULT_COUNTER}"
                 ),
             };

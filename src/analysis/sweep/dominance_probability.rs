@@ -70,7 +70,7 @@ mod tests {
         let (cost, lost) = (ratio("cost"), ratio("lost"));
         let objective = |column: &Column| Objective { column: column.id.clone(), better: Direction::Lower, epsilon: 0.01 };
         let objectives = [objective(&cost), objective(&lost)];
-        let add = |over: f64| Some(Accumulator { over, under: 1.0 });
+        let add = |over: f64| Some(Accumulator { numerator: over, denominator: 1.0 });
         let with = |sessions: usize, last: f64| -> BySession {
             let mut lost = vec![add(0.2); sessions];
             lost[sessions - 1] = add(last);

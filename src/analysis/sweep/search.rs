@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    pub fn wishes(&self) -> &Criteria {
+    pub fn criteria(&self) -> &Criteria {
         &self.criteria
     }
 
@@ -99,7 +99,7 @@ impl Search {
     }
 
     /// Returns what to replay next; `None` when the search is complete.
-    pub fn round(&self) -> Option<Round> {
+    pub fn next_round(&self) -> Option<Round> {
         let sessions = self.next_sessions()?.iter().copied().collect();
         let policies = self.alive.iter().map(|at| self.candidates[*at].policy.clone()).collect();
         Some(Round { sessions, policies })
@@ -120,17 +120,21 @@ impl Search {
 
     /// Takes the results of the last round: for each conversation its session, and what it adds by policy and column.
     /// Conversations come in the order of the transcripts.
-    pub fn take<'a>(&mut self, table: &SessionTable, tallies: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>) {
+    pub fn record_totals<'a>(
+        &mut self,
+        table: &SessionTable,
+        totals_by_session: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
+    ) {
         let Some(sessions) = self.next_sessions().map(<[usize]>::to_vec) else { return };
         let (width, begin) = (self.criteria.columns.len(), self.finished_rungs.last().map_or(0, |rung| rung.sessions));
         for at in &self.alive {
             self.added[*at].resize(begin + sessions.len(), vec![None; width]);
         }
-        for (session, added) in tallies {
+        for (session, added) in totals_by_session {
             let Some(place) = sessions.iter().position(|known| *known == session) else { continue };
             for (at, added) in self.alive.iter().zip(added) {
                 for ((column, sum), added) in self.criteria.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
-                    column.put(sum, *added);
+                    column.combine_into(sum, *added);
                 }
             }
         }
@@ -170,7 +174,7 @@ impl Search {
     }
 
     /// Finishes the search: computes the front, the recommendation and the sensitivities.
-    pub fn found(mut self) -> SearchResult {
+    pub fn finish(mut self) -> SearchResult {
         let totals: Vec<Vec<Option<f64>>> = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
         for (at, objective) in self.criteria.objectives.iter_mut().enumerate() {
             let column = &self.criteria.columns[at];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::study::BOUNDS;
-use crate::engine::policy::{Policy, PolicyError, Setting, preset, taken_by_none};
+use crate::engine::policy::{Policy, PolicyError, Setting, preset, unknown_layer_message};
 use crate::results::saved::ParameterRow;
 
 use super::SweepError;
@@ -70,7 +70,7 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
             return Err(SweepError::Wrong(format!("--set {}: given twice; list its values: `1,2,3`", parameter.name)));
         }
         let plain: Vec<&Policy> = spaces.iter().map(|space| &space.plain).collect();
-        if let Some(message) = taken_by_none(&parameter.name, parameter.layer.as_deref(), &plain) {
+        if let Some(message) = unknown_layer_message(&parameter.name, parameter.layer.as_deref(), &plain) {
             return Err(SweepError::Wrong(message));
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
-use recompact::llm::client::{Address, Cassette, Connection, FIRST_WAIT, Limits, Mode, Model, Setup};
+use recompact::llm::client::{Address, Cassette, CassetteMode, Connection, FIRST_WAIT, Limits, Model, ModelConfig};
 use recompact::metrics::prices::Prices;
 use serde_json::{Map, Value};
 
@@ -40,8 +40,8 @@ pub struct ModelArgs {
     #[arg(help_heading = HEADING, long, value_name = "DIR")]
     cassette: Option<PathBuf>,
     /// How to use the cassette
-    #[arg(help_heading = HEADING, long, value_enum, default_value_t = Mode::Auto, requires = "cassette")]
-    cassette_mode: Mode,
+    #[arg(help_heading = HEADING, long, value_enum, default_value_t = CassetteMode::Auto, requires = "cassette")]
+    cassette_mode: CassetteMode,
     /// Maximum number of calls; summaries and answers that need more are left out
     #[arg(help_heading = HEADING, long, value_name = "N")]
     max_calls: Option<u64>,
@@ -102,8 +102,8 @@ impl ModelFactory<'_> {
             return Err(Failure::Usage(message));
         }
         let connect = || address.connect(&self.connection(address, Duration::from_secs(*timeout))?).map_err(Failure::Usage);
-        let provider = (*cassette_mode != Mode::Replay).then(connect).transpose()?;
-        Ok(Model::new(Setup { provider, price, retries: *retries, ..self.setup(address, replicate) }))
+        let provider = (*cassette_mode != CassetteMode::Replay).then(connect).transpose()?;
+        Ok(Model::new(ModelConfig { provider, price, retries: *retries, ..self.setup(address, replicate) }))
     }
 
     /// Returns a model that never makes a call and only reads the cassette.
@@ -111,8 +111,8 @@ impl ModelFactory<'_> {
         Model::new(self.setup(address, replicate))
     }
 
-    fn setup(&self, address: &Address, replicate: u32) -> Setup {
-        Setup {
+    fn setup(&self, address: &Address, replicate: u32) -> ModelConfig {
+        ModelConfig {
             name: address.name(),
             params: self.models.params(),
             replicate,

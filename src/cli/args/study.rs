@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use recompact::analysis::study::{MAX_RESIDUAL, Study, TokenCounter, expand_variants};
 use recompact::analysis::sweep::Source;
-use recompact::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, taken_by_none};
+use recompact::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
 use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 use recompact::util::text::did_you_mean;
@@ -84,7 +84,7 @@ impl StudyArgs {
             policies.push(policy);
         }
         let all: Vec<&Policy> = policies.iter().collect();
-        let unused = |setting: &Setting| taken_by_none(&setting.written, setting.layer.as_deref(), &all);
+        let unused = |setting: &Setting| unknown_layer_message(&setting.written, setting.layer.as_deref(), &all);
         match settings.iter().find_map(unused) {
             Some(message) => Err(Failure::Usage(message)),
             None => Ok(policies),
@@ -141,7 +141,7 @@ impl StudyArgs {
             window: self.window,
             overhead: self.overhead,
             thinking: self.thinking(),
-            writers,
+            summarizers: writers,
             max_residual: self.max_residual,
             seed: self.seed,
             prices,

@@ -11,7 +11,7 @@ use recompact::metrics::metric::METRICS;
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
 use recompact::report::REPORTS;
-use recompact::tokens::meter::{METERS, MeterPage, RECORDED};
+use recompact::tokens::meter::{METERS, MeterDescription, RECORDED};
 use recompact::transcript::format::FORMATS;
 use recompact::util::text;
 
@@ -104,7 +104,7 @@ fn entry(name: &str, about: &str, page: String) -> CatalogEntry {
     CatalogEntry { name: name.to_owned(), about: about.to_owned(), page }
 }
 
-fn meter(page: &MeterPage) -> CatalogEntry {
+fn meter(page: &MeterDescription) -> CatalogEntry {
     entry(page.name, page.about, wrapped("Used by: ", page.source))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use recompact::analysis::probe::{self, Findings, Shown, Spot};
+use recompact::analysis::probe::{self, ProbeResults, Shown, Spot};
 use recompact::analysis::study::{Study, expand_variants};
 use recompact::engine::policy::Policy;
 use recompact::llm::client::Address;
@@ -73,7 +73,7 @@ impl Probe {
         progress.finish();
         let answers = answers.map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
         let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
-        let findings = Findings::new(model.name(), plan, too_long, &names, &shown, answers);
+        let findings = ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers);
         self.output.write(&report::render(name, &findings, &self.output.style()))?;
         end
     }
@@ -84,7 +84,7 @@ impl Probe {
         let policies = self.study_args.policies(&[])?;
         let mut plan = self.dry_run.then(DryRunPlan::default);
         let study = self.study_args.study(policies.clone(), plan.as_mut())?;
-        let policy_count = expand_variants(policies, &study.writers).len();
+        let policy_count = expand_variants(policies, &study.summarizers).len();
         Ok((study, policy_count))
     }
 

@@ -86,7 +86,7 @@ impl Replay {
         let study = self.study(plan.as_mut())?;
         let fingerprint = self.fingerprint(&study);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
-        let policies = expand_variants(self.study_args.policies(&self.settings)?, &study.writers)
+        let policies = expand_variants(self.study_args.policies(&self.settings)?, &study.summarizers)
             .into_iter()
             .map(|policy| policy.name)
             .collect();

@@ -42,7 +42,7 @@ impl Report {
                 "a stopped sweep has nothing to report yet; `recompact sweep … --resume` continues it".to_owned(),
             ));
         }
-        self.output.needs_findings(!results.looked_for.is_empty())?;
+        self.output.needs_findings(!results.checked_findings.is_empty())?;
         self.output.results(&results)
     }
 

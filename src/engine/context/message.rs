@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::rewrite_cache::RewrittenBlock;
-use crate::tokens::block_sizes::Sizes;
+use crate::tokens::block_sizes::BlockSizes;
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
 /// A message of the context.
@@ -22,7 +22,7 @@ pub struct ContextMessage {
 pub struct SyntheticBlock {
     pub rewritten: Arc<RewrittenBlock>,
     /// The block that it replaces; `None` if it replaces no single block.
-    pub instead_of: Option<BlockId>,
+    pub replaces: Option<BlockId>,
 }
 
 /// Returns a block of a conversation, or one that a layer wrote.
@@ -33,10 +33,15 @@ pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlo
     }
 }
 
-/// Returns the sizes of a block, in the order of [`Sizes::measures`].
-pub fn sizes_of<'b>(conversation: &Conversation, sizes: &'b Sizes, synthetic: &'b [SyntheticBlock], id: BlockId) -> &'b [u64] {
+/// Returns the sizes of a block, in the order of [`BlockSizes::measures`].
+pub fn sizes_of<'b>(
+    conversation: &Conversation,
+    sizes: &'b BlockSizes,
+    synthetic: &'b [SyntheticBlock],
+    id: BlockId,
+) -> &'b [u64] {
     match id.index().checked_sub(conversation.blocks.len()) {
-        None => sizes.of(id),
+        None => sizes.block_sizes(id),
         Some(index) => &synthetic[index].rewritten.sizes,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 use super::{Cause, Change, ChangeKind, Context};
-use crate::tokens::block_sizes::Sizes;
+use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 
@@ -17,14 +17,14 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 #[derive(Debug)]
 pub struct RewrittenBlock {
     pub block: Block,
-    /// Sizes in each unit of the context's [`Sizes`].
+    /// Sizes in each unit of the context's [`BlockSizes`].
     pub(super) sizes: Box<[u64]>,
     key: OnceLock<u64>,
 }
 
 impl RewrittenBlock {
-    pub(super) fn new(block: Block, is_string_content: bool, sizes: &Sizes) -> Self {
-        let sizes = sizes.measures().iter().map(|unit| unit.block(&block, is_string_content)).collect();
+    pub(super) fn new(block: Block, is_string_content: bool, sizes: &BlockSizes) -> Self {
+        let sizes = sizes.units().iter().map(|unit| unit.block(&block, is_string_content)).collect();
         Self { block, sizes, key: OnceLock::new() }
     }
 

@@ -120,14 +120,14 @@ impl Clear {
     }
 
     fn is_enough(&self, input: &LayerInput, freed_size: i64) -> bool {
-        let total = input.context.sum(input.counter.measure);
+        let total = input.context.sum(input.counter.unit);
         let [before, after] = [total, total.saturating_add_signed(-freed_size)].map(|size| input.counter.apply(size));
         before.saturating_sub(after) >= self.clear_at_least.resolve(input.limits)
     }
 
     /// Returns the size that clearing these results frees, in the counter's unit.
     fn freed_size(&self, input: &LayerInput, candidates: &[Candidate]) -> i64 {
-        let (context, unit) = (input.context, input.counter.measure);
+        let (context, unit) = (input.context, input.counter.unit);
         let freed_by_edit = |edit: Edit| {
             let Edit::Rewrite { message, block, field, value } = edit else { return 0 };
             let message = &context.messages()[message];

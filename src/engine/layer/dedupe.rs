@@ -136,5 +136,5 @@ impl Dedupe {
 /// Returns the path of the file that a tool call asked for.
 pub fn path_asked_for<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a str> {
     let conversation = context.conversation();
-    tool_access::named_path(conversation.block(conversation.pair(pair).used?).field("input")?)
+    tool_access::named_path(conversation.block(conversation.pair(pair).tool_use?).field("input")?)
 }

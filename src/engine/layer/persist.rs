@@ -173,7 +173,7 @@ impl Persist {
         let size = format!("{:.1}KB", content.len() as f64 / 1024.0);
         let head = text::head(&content, self.preview_chars);
         let marker = fill(&self.marker, &[("path", &path), ("head", head), ("size", &size)]);
-        proposal.files.push(NewFile { kind: FileKind::Persisted, of: Some(candidate.id), path, text: content.to_string() });
+        proposal.files.push(NewFile { kind: FileKind::Persisted, block: Some(candidate.id), path, text: content.to_string() });
         proposal.edits.push(candidate.position.with_content(marker.clone()));
         marker
     }

@@ -11,7 +11,7 @@ pub struct Proposal {
     pub edits: Vec<Edit>,
     pub files: Vec<NewFile>,
     /// Attempts to get a summary, in order.
-    pub asked: Vec<Attempt>,
+    pub attempts: Vec<Attempt>,
     /// Summaries of the recording that are put back.
     pub restored: Vec<RestoredSummary>,
     /// Why the layer gave up; `None` if it did not fail.
@@ -23,7 +23,7 @@ pub struct Proposal {
 impl Proposal {
     /// Returns whether the layer did something or tried to.
     pub fn acts(&self) -> bool {
-        !self.edits.is_empty() || !self.asked.is_empty()
+        !self.edits.is_empty() || !self.attempts.is_empty()
     }
 }
 
@@ -32,7 +32,7 @@ impl Proposal {
 pub struct NewFile {
     pub kind: FileKind,
     /// The tool_result that is moved to this file; `None` for an archive.
-    pub of: Option<BlockId>,
+    pub block: Option<BlockId>,
     pub path: String,
     pub text: String,
 }
@@ -53,7 +53,7 @@ pub struct Attempt {
     /// Tokens of the prompt, sent in addition to the input.
     pub prompt: u64,
     /// The part of the messages that the layer's input limit left out; `None` if it left out nothing.
-    pub unshown: Option<HiddenInput>,
+    pub hidden_input: Option<HiddenInput>,
     /// Tokens of the answer; 0 if it failed.
     pub tokens_out: u64,
     /// Maximum tokens of the answer.
@@ -62,7 +62,7 @@ pub struct Attempt {
     /// Names in the summary as it went into the context, and how many of them are not in the input; 0 if it failed.
     pub names: NameCounts,
     /// Cost of the answer; `None` if no model was asked.
-    pub paid: Option<AnswerCost>,
+    pub cost: Option<AnswerCost>,
 }
 
 /// A summary of the recording that was put back at its original position. No layer requested it, so it costs nothing here.

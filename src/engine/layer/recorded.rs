@@ -41,14 +41,15 @@ pub(crate) fn is_pointer(line: &str) -> bool {
 pub fn propose(input: &LayerInput, state: &mut LayerState) -> Proposal {
     let compactions = &input.context.conversation().compactions;
     let mut proposal = Proposal::default();
-    while let Some(compaction) = compactions.get(state.compactions_done).filter(|compaction| compaction.at <= input.messages_read)
+    while let Some(compaction) =
+        compactions.get(state.compactions_done).filter(|compaction| compaction.message_index <= input.messages_read)
     {
         match &compaction.edit {
             RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs)),
             // Replacing messages moves positions, so it is never proposed with other edits: it waits for the next request.
             RecordedEdit::Fold { .. } if !proposal.edits.is_empty() => break,
             RecordedEdit::Fold { into } => {
-                let after = input.messages_read - compaction.at;
+                let after = input.messages_read - compaction.message_index;
                 let messages = 0..input.context.len().saturating_sub(after);
                 proposal.restored.extend(restored_summary(input, state.compactions_done, messages.clone()));
                 proposal.edits.push(Edit::Replace { messages, into: into.iter().map(existing_message).collect() });

@@ -206,21 +206,21 @@ impl Summarize {
             let attempt = Attempt {
                 tokens_in,
                 prompt: input.tokens(&request.prompt.system) + input.tokens(&request.prompt.user),
-                unshown: window.hidden(input.context, from..read_span.end),
+                hidden_input: window.hidden(input.context, from..read_span.end),
                 tokens_out: 0,
                 max_tokens: self.max_tokens,
                 failed: true,
                 names: NameCounts::default(),
-                paid,
+                cost: paid,
             };
             match answer {
                 Ok((summary, tokens_out)) => {
                     let names = request.count_names(input.context.conversation(), &input.shared.names, &summary);
-                    proposal.asked.push(Attempt { tokens_out, failed: false, names, ..attempt });
+                    proposal.attempts.push(Attempt { tokens_out, failed: false, names, ..attempt });
                     return Ok(summary);
                 }
                 Err(failure) => {
-                    proposal.asked.push(attempt);
+                    proposal.attempts.push(attempt);
                     reason = failure.to_string();
                     if let SummaryError::Unanswered(_) = failure {
                         proposal.unanswered.get_or_insert(reason.clone());
@@ -246,7 +246,7 @@ impl Summarize {
             return (Err(SummaryError::TooLong { tokens, window }), None);
         }
         let reply = input.summarizer.summarize(request);
-        (self.accept_answer(input, request, reply.text), reply.paid)
+        (self.accept_answer(input, request, reply.text), reply.cost)
     }
 
     /// Applies the rules for empty and too long summaries to the answer.
@@ -297,7 +297,7 @@ impl Summarize {
     }
 
     fn frees_enough(&self, input: &LayerInput, span: Range<usize>, text: &str) -> bool {
-        let (context, unit) = (input.context, input.counter.measure);
+        let (context, unit) = (input.context, input.counter.unit);
         let removed: u64 = context.messages()[span].iter().map(|message| context.message_size(message, unit)).sum();
         let added = unit.text(text) + self.ack.as_deref().map_or(0, |ack| unit.text(ack));
         removed as f64 - added as f64 >= self.min_gain * context.sum(unit) as f64

@@ -76,7 +76,7 @@ impl Setting {
 }
 
 /// Returns an error message if none of these policies has the layer of a setting; it lists the layers that they have.
-pub fn taken_by_none(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
+pub fn unknown_layer_message(setting: &str, layer: Option<&str>, policies: &[&Policy]) -> Option<String> {
     let id = layer.filter(|_| !policies.iter().any(|policy| policy.has_layer(layer)))?;
     let ids = policies.iter().flat_map(|policy| policy.layers.iter().map(|layer| layer.id.as_str()));
     let known: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();

@@ -23,12 +23,12 @@ struct RecordedUsage {
 }
 
 /// The recorded session, replayed with its own compactions.
-pub struct Record {
+pub struct RecordedReplay {
     pub policy: Policy,
     pub journal: Journal,
 }
 
-impl Record {
+impl RecordedReplay {
     /// Replays the conversation through the preset `recorded`.
     pub fn replay(setup: &ReplaySetup) -> Option<Self> {
         let policy = preset("recorded")?.policy(&[]).ok()?;
@@ -39,7 +39,7 @@ impl Record {
 
 impl RecordedRequests {
     /// Combines the recorded usage with this program's token counts of the replayed recording.
-    pub fn of(setup: &ReplaySetup, record: &Record) -> Self {
+    pub fn new(setup: &ReplaySetup, record: &RecordedReplay) -> Self {
         let calls = &setup.conversation.calls;
         let mut recorded = vec![None; calls.len()];
         let (mut largest, mut scale) = (0, 1.0);
@@ -67,7 +67,7 @@ impl LayerRunner<'_, '_> {
         let by_usage = if meter.recorded { self.estimate_by_usage(meter, context) } else { None };
         by_usage.unwrap_or_else(|| {
             let overhead = if meter.recorded { self.setup.overhead } else { 0 };
-            overhead + meter.apply(context.size(meter.measure))
+            overhead + meter.apply(context.size(meter.unit))
         })
     }
 
@@ -76,8 +76,8 @@ impl LayerRunner<'_, '_> {
         let recorded = self.setup.recorded?.0[last.call]?;
         let difference = (last.tokens as f64 - recorded.counted as f64) * recorded.scale;
         let request_tokens = (recorded.usage as f64 + difference).round().max(0.0) as u64;
-        let unit_index = self.setup.sizes.measures().iter().position(|unit| *unit == meter.measure)?;
-        let newer = context.appended(meter.measure) - last.appended[unit_index];
+        let unit_index = self.setup.sizes.units().iter().position(|unit| *unit == meter.unit)?;
+        let newer = context.appended(meter.unit) - last.appended[unit_index];
         Some(request_tokens + meter.apply(newer))
     }
 }

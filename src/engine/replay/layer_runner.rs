@@ -148,7 +148,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
 
     /// Returns the tokens of the messages, by the report's counter.
     fn message_tokens(&self, context: &Context) -> u64 {
-        self.setup.counter.apply(context.sum(self.setup.counter.measure))
+        self.setup.counter.apply(context.sum(self.setup.counter.unit))
     }
 
     fn propose(
@@ -194,7 +194,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
         target.context.faults(Cause::Layer(index));
         let after = self.message_tokens(&target.context);
-        let summaries = proposal.asked.into_iter().map(|attempt| Summary { call: call.index, layer: index, attempt });
+        let summaries = proposal.attempts.into_iter().map(|attempt| Summary { call: call.index, layer: index, attempt });
         self.journal.summaries.extend(summaries);
         let recorded = proposal.restored.into_iter().map(|restored| RecordedSummary { call: call.index, layer: index, restored });
         self.journal.recorded.extend(recorded);
@@ -228,7 +228,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     fn write_archive(&mut self, context: &Context, index: usize, path: String, call: &CallState<'a>) {
         self.archives += 1;
         let text = if self.observer.wants_archives() { archive::text(context) } else { String::new() };
-        self.write_file(index, call, NewFile { kind: FileKind::Archive, of: None, path, text }, archive::bytes(context));
+        self.write_file(index, call, NewFile { kind: FileKind::Archive, block: None, path, text }, archive::bytes(context));
         self.log_event(call, index, EventKind::Wrote);
     }
 
@@ -237,9 +237,9 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     }
 
     fn write_file(&mut self, layer: usize, call: &CallState<'a>, file: NewFile, bytes: u64) {
-        let NewFile { kind, of, path, text } = file;
+        let NewFile { kind, block: of, path, text } = file;
         let again = !self.paths.insert(path.clone());
-        let file = File { kind, call: call.index, layer, of, path, bytes, again };
+        let file = File { kind, call: call.index, layer, block: of, path, bytes, again };
         self.observer.file(&file, &text);
         self.journal.files.push(file);
     }

@@ -76,7 +76,7 @@ impl<'a> ReplayRun<'a, '_> {
     /// Returns the tokens of the request that would be sent now, including the overhead.
     fn tokens(&self) -> u64 {
         let (context, counter) = (&self.view.as_ref().unwrap_or(&self.history).context, self.runner.setup.counter);
-        counter.apply(context.size(counter.measure)) + self.runner.setup.overhead
+        counter.apply(context.size(counter.unit)) + self.runner.setup.overhead
     }
 
     /// Runs the layers that edit this request only; returns whether the view was rebuilt.

@@ -32,7 +32,7 @@ pub struct HiddenInput {
     /// Hidden characters of the serialised messages.
     pub chars: u64,
     /// All characters of the serialised messages.
-    pub of: u64,
+    pub total_chars: u64,
     /// The first message of the span that the user typed is hidden, fully or partly.
     pub task: bool,
     /// The newest message of the span is hidden, fully or partly.
@@ -89,7 +89,7 @@ impl InputWindow {
             visible.iter().any(|range| range.start <= start && end <= range.end)
         };
         let task = messages.iter().position(|message| message.typed).is_some_and(|index| !is_shown(index));
-        Some(HiddenInput { chars, of: total, task, newest: !is_shown(messages.len().checked_sub(1)?) })
+        Some(HiddenInput { chars, total_chars: total, task, newest: !is_shown(messages.len().checked_sub(1)?) })
     }
 
     /// Returns the characters of these messages, serialised.
@@ -120,7 +120,7 @@ fn visible_parts<'a>(
 ) -> Vec<InputBlock<'a>> {
     let block = context.block(id);
     let size = (place.end - place.start).max(1);
-    let tokens = counter.apply(context.block_size(id, counter.measure));
+    let tokens = counter.apply(context.block_size(id, counter.unit));
     let (tool, call) = match block.kind {
         BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => (context.tool_name(pair), tool_use_of(context, pair)),
         _ => ("", None),
@@ -149,5 +149,5 @@ fn visible_parts<'a>(
 
 fn tool_use_of<'a>(context: &Context<'a>, pair: PairId) -> Option<&'a Block> {
     let conversation = context.conversation();
-    Some(conversation.block(conversation.pair(pair).used?))
+    Some(conversation.block(conversation.pair(pair).tool_use?))
 }

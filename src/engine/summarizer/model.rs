@@ -16,11 +16,11 @@ impl Summarizer for ModelSummarizer {
     fn summarize(&self, request: &SummaryRequest) -> Reply {
         let question = build_question(request);
         match self.model.look_up(&question) {
-            Err(error) => Reply { text: Err(to_summary_error(error)), paid: None },
+            Err(error) => Reply { text: Err(to_summary_error(error)), cost: None },
             Ok(asked) => {
                 let (usage, seconds) = asked.took();
                 let paid = AnswerCost { key: asked.key, model: self.model.name().to_owned(), usage, seconds };
-                Reply { text: extract_summary(request, asked.outcome), paid: Some(paid) }
+                Reply { text: extract_summary(request, asked.outcome), cost: Some(paid) }
             }
         }
     }

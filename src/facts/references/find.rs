@@ -117,7 +117,7 @@ impl<'a> ReferenceFinder<'a> {
     fn compact(&mut self, index: usize, after: u32) {
         match &self.conversation.compactions[index].edit {
             RecordedEdit::Clear { pairs } => {
-                for result in pairs.iter().filter_map(|pair| self.conversation.pair(*pair).answered) {
+                for result in pairs.iter().filter_map(|pair| self.conversation.pair(*pair).tool_result) {
                     self.epoch[result.index()] = UNSET;
                 }
             }
@@ -171,7 +171,7 @@ impl<'a> ReferenceFinder<'a> {
         let origin = self.entered_holders(fact).find(|id| self.is_visible(*id))?;
         let in_history = self.entered_holders(fact).filter(|id| self.is_in_history[id.index()]);
         let gap = call + 1 - in_history.map(|id| self.after[id.index()]).max()?;
-        let provenance = Provenance::of(self.conversation.block(origin));
+        let provenance = Provenance::of_block(self.conversation.block(origin));
         (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance })
     }
 
@@ -183,7 +183,7 @@ impl<'a> ReferenceFinder<'a> {
             return;
         }
         // A block that the harness kept in full counts like a summary.
-        let provenance = |id| if is_known(&id) { Provenance::Summary } else { Provenance::of(self.conversation.block(id)) };
+        let provenance = |id| if is_known(&id) { Provenance::Summary } else { Provenance::of_block(self.conversation.block(id)) };
         let from = self.entered_holders(fact).find(|id| self.is_visible(*id)).map(|id| (id, provenance(id)));
         let was_kept = from.is_some_and(|(_, provenance)| provenance == Provenance::Summary);
         let new_source = from.filter(|(id, _)| !is_known(id)).map(|(_, provenance)| provenance);

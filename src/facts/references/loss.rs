@@ -106,7 +106,7 @@ impl Loss {
 /// Returns the tokens to fetch a tool result again: the result and its tool_use. For other blocks, returns their own tokens.
 pub fn cost_to_fetch(conversation: &Conversation, block: BlockId, tokens: &dyn Fn(BlockId) -> u64) -> u64 {
     let tool_use = match conversation.block(block).kind {
-        BlockKind::ToolResult(pair) => conversation.pair(pair).used,
+        BlockKind::ToolResult(pair) => conversation.pair(pair).tool_use,
         _ => None,
     };
     tokens(block) + tool_use.map_or(0, tokens)

@@ -16,7 +16,7 @@ pub(super) enum HistoryStep<'a> {
 pub(super) fn steps(conversation: &Conversation) -> Vec<HistoryStep<'_>> {
     let (mut steps, mut call, mut compaction) = (Vec::new(), 0, 0);
     for (index, message) in conversation.messages.iter().enumerate() {
-        while conversation.compactions.get(compaction).is_some_and(|next| next.at <= index) {
+        while conversation.compactions.get(compaction).is_some_and(|next| next.message_index <= index) {
             steps.push(HistoryStep::Compact(compaction, call));
             compaction += 1;
         }

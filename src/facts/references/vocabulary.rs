@@ -94,7 +94,7 @@ impl Vocabulary {
                     });
                 }
                 // The error message of a tool is not the content of the file.
-                let Some(result) = pair.answered.filter(|id| !conversation.block(*id).is_error()) else { continue };
+                let Some(result) = pair.tool_result.filter(|id| !conversation.block(*id).is_error()) else { continue };
                 for path in &access.reads {
                     extract::in_name(path, &mut |fact_match| accesses.handles.push((result.0, self.intern(&fact_match))));
                 }

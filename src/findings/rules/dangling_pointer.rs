@@ -169,7 +169,7 @@ impl Pointers<'_, '_> {
         let result = self.replay.block(block);
         let BlockKind::ToolResult(pair) = result.kind else { return None };
         let pair = self.replay.conversation.pair(pair);
-        let input = pair.used.and_then(|used| self.replay.conversation.block(used).field("input"));
+        let input = pair.tool_use.and_then(|used| self.replay.conversation.block(used).field("input"));
         let path = input.and_then(tool_access::named_path).unwrap_or_default();
         let name = format!("{}\n{path}", pair.name);
         Some([xxh3_64(result.text().as_bytes()), xxh3_64(name.as_bytes()).rotate_left(1)])

@@ -30,8 +30,8 @@ const MOST: usize = 5;
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut cuts: BTreeMap<usize, Vec<InputCut>> = BTreeMap::new();
     for summary in replay.journal.summaries.iter().filter(|summary| !summary.attempt.failed) {
-        let Some(hidden) = summary.attempt.unshown else { continue };
-        let share = hidden.chars as f64 / hidden.of as f64;
+        let Some(hidden) = summary.attempt.hidden_input else { continue };
+        let share = hidden.chars as f64 / hidden.total_chars as f64;
         if share >= LEAST_SHARE || hidden.task || hidden.newest {
             cuts.entry(summary.layer).or_default().push(InputCut { call: summary.call, hidden, share });
         }
@@ -51,7 +51,7 @@ struct InputCut {
 }
 
 fn detection_of_cut(replay: &ReplayView, layer: usize, cut: &InputCut) -> Detection {
-    let HiddenInput { chars, of, task, newest } = cut.hidden;
+    let HiddenInput { chars, total_chars: of, task, newest } = cut.hidden;
     let layer = replay.layer(layer);
     let hidden = [("the task", task), ("the newest message", newest)];
     let hidden: Vec<&str> = hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(what, _)| what).collect();

@@ -16,11 +16,11 @@
 
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
-use crate::metrics::retention::Share;
+use crate::metrics::retention::OutcomeWeights;
 use crate::util::text::plural;
 
 /// Fewest uses for which a share is meaningful: with 20, it is known to about ±22 percentage points.
-const FEWEST: u64 = 20;
+const MIN_DELTAS: u64 = 20;
 /// Difference between the shares that survive one summary and several from which it is a warning: a tenth of the uses' weight.
 const DECAY: f64 = 0.1;
 
@@ -28,14 +28,14 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     if replay.is_record() {
         return Vec::new();
     }
-    let [none, once, twice, older @ ..] = &replay.kept.by_generation;
-    let mut three_or_more = Share::default();
+    let [none, once, twice, older @ ..] = &replay.retention.by_generation;
+    let mut three_or_more = OutcomeWeights::default();
     older.iter().for_each(|share| three_or_more.add(share));
     let several = sum(twice, &three_or_more);
     if several.uses == 0 {
         return Vec::new();
     }
-    let decays = once.uses >= FEWEST && several.uses >= FEWEST && survival(several) + DECAY <= survival(*once);
+    let decays = once.uses >= MIN_DELTAS && several.uses >= MIN_DELTAS && survival(several) + DECAY <= survival(*once);
     let generations = [("no summary", none), ("1 summary", once), ("2 summaries", twice), ("3 or more", &three_or_more)];
     let shares = generations
         .iter()
@@ -50,13 +50,13 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     vec![detection]
 }
 
-fn sum(share: &Share, other: &Share) -> Share {
+fn sum(share: &OutcomeWeights, other: &OutcomeWeights) -> OutcomeWeights {
     let mut sum = *share;
     sum.add(other);
     sum
 }
 
 /// Share of the uses' weight that the requests still held.
-fn survival(share: Share) -> f64 {
+fn survival(share: OutcomeWeights) -> f64 {
     if share.weight > 0.0 { share.hit / share.weight } else { 0.0 }
 }

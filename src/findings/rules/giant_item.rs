@@ -83,7 +83,7 @@ fn new_blocks<'a>(replay: &ReplayView<'a>, request: &Request) -> impl Iterator<I
 fn detection(replay: &ReplayView, call: usize, (block, current): (BlockId, BlockId), budgets: &[Budget]) -> Option<Detection> {
     let (tokens, window) = ((replay.tokens)(current), replay.window);
     let exceeded = budgets.iter().filter(|budget| tokens > budget.tokens / THRESHOLD_PARTS).find_map(|budget| {
-        let size = budget.meter.apply(budget.meter.measure.block(replay.block(current), false));
+        let size = budget.meter.apply(budget.meter.unit.block(replay.block(current), false));
         (size > budget.limit).then_some((budget, size))
     });
     let quarter = window / WINDOW_PARTS;

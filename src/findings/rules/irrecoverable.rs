@@ -136,10 +136,10 @@ impl RemovedResults {
 /// Whether something in the context leads back to a result: a way to its content, or the file that its call wrote.
 fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockId, call: usize) -> bool {
     let used = || match replay.block(block).kind {
-        BlockKind::ToolResult(pair) => replay.conversation.pair(pair).used,
+        BlockKind::ToolResult(pair) => replay.conversation.pair(pair).tool_use,
         _ => None,
     };
-    recovery_paths.to(block, call).is_some() || used().is_some_and(|used| recovery_paths.names(used))
+    recovery_paths.best_handle(block, call).is_some() || used().is_some_and(|used| recovery_paths.names_handle(used))
 }
 
 fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
@@ -161,7 +161,7 @@ fn detection(replay: &ReplayView, layer: usize, mut lost: Vec<LostResult>) -> Op
     let name = |lost: &LostResult| {
         let block = replay.block(lost.block);
         let BlockKind::ToolResult(pair) = block.kind else { return String::new() };
-        let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_named(block.line));
+        let (name, line) = (&replay.conversation.pair(pair).name, replay.conversation.line_label(block.line));
         format!("{name} at {line} ({} tokens)", lost.tokens)
     };
     let largest = lost.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
@@ -178,7 +178,7 @@ fn detection(replay: &ReplayView, layer: usize, mut lost: Vec<LostResult>) -> Op
     let tokens_for_good: u64 = lost.iter().filter(|lost| !lost.call_is_visible).map(|lost| lost.tokens).sum();
     let level = if tokens_for_good < LEAST_TOKENS { Level::Note } else { Level::Warning };
     let detection = Detection::at_call(replay, level, first, message).with("layer", replay.layer(layer));
-    let lines = lost.iter().take(NAMED).map(|lost| replay.conversation.line_value(replay.block(lost.block).line));
+    let lines = lost.iter().take(NAMED).map(|lost| replay.conversation.line_json(replay.block(lost.block).line));
     let detection = detection.with("results", lost.len()).with("tokens", tokens);
     let detection = detection.with("largest_lines", lines.collect::<Vec<_>>());
     let calls = lost.iter().take(NAMED).map(|lost| lost.call + 1);

@@ -26,7 +26,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         let stale: Option<&TypedMessage> = cut.newest_verbatim.map(|at| &typed[at]);
         let older = match stale {
             Some(older) => {
-                let line = replay.conversation.line_named(older.line);
+                let line = replay.conversation.line_label(older.line);
                 format!(
                     "; the newest request still in the context is an older one: {} ({line})",
                     message_text::quoted(&older.text)
@@ -39,13 +39,13 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             replay.who(cut.layer),
             if now == Survival::Absent { "removed" } else { "left only a part of" },
             message_text::quoted(&request.text),
-            replay.conversation.line_named(request.line),
+            replay.conversation.line_label(request.line),
         );
         let detection =
             Detection::at_call(replay, Level::Warning, cut.call, message).at_line(Some(request.line).filter(|line| *line > 0));
         let detection = detection.with("layer", replay.layer(cut.layer)).with("absent", now == Survival::Absent);
         Some(match stale {
-            Some(older) => detection.with("stale_line", replay.conversation.line_value(older.line)),
+            Some(older) => detection.with("stale_line", replay.conversation.line_json(older.line)),
             None => detection,
         })
     });

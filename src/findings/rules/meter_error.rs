@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
-use crate::tokens::calibration::{Delta, FEWEST, Spread, deltas, median, message_size, metered, quantile};
-use crate::tokens::meter::{Class, Divide, Meter, SizeUnit};
+use crate::tokens::calibration::{Delta, MIN_DELTAS, Spread, deltas, median, message_size, metered, quantile};
+use crate::tokens::meter::{Meter, Rounding, SizeUnit, TextClass};
 use crate::transcript::conversation::{Compaction, RecordedEdit};
 use crate::util::text::plural;
 
@@ -47,7 +47,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         return Vec::new();
     }
     let deltas = deltas(replay.conversation);
-    if deltas.len() < FEWEST {
+    if deltas.len() < MIN_DELTAS {
         return Vec::new();
     }
     meters.into_iter().filter_map(|(meter, layer)| detection_of_meter(replay, meter, layer, &deltas)).collect()
@@ -55,7 +55,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 
 fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &[Delta]) -> Option<Detection> {
     let pairs = metered(replay.conversation, deltas, &meter);
-    let spread = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR)?;
+    let spread = Spread::from_pairs(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR)?;
     let mut ratios: Vec<f64> = pairs.iter().map(|(estimate, recorded)| estimate / *recorded as f64).collect();
     let [least, p95] = [0.0, 0.95].map(|share| quantile(&mut ratios, share));
     let median_ratio = median(&mut ratios)?;
@@ -92,14 +92,14 @@ fn detection_of_meter(replay: &ReplayView, meter: Meter, layer: usize, deltas: &
 
 /// Whether a meter counts characters or bytes without dividing them.
 fn counts_characters(meter: Meter) -> bool {
-    meter.divide == Divide::No && !matches!(meter.measure, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_))
+    meter.rounding == Rounding::No && !matches!(meter.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_))
 }
 
 /// Median of estimate ÷ usage for each class of blocks, over the calls for which almost only this class entered.
 fn by_class(deltas: &[Delta], pairs: &[(f64, u64)]) -> Value {
     let names = ["result", "tool_use", "text", "thinking"];
     let mut by_class = Map::new();
-    for (class, name) in Class::ALL.iter().zip(names) {
+    for (class, name) in TextClass::ALL.iter().zip(names) {
         let is_of_class = |delta: &Delta| {
             let all: u64 = delta.characters.iter().sum();
             delta.characters[*class as usize] as f64 >= CLASS_SHARE * all as f64
@@ -124,14 +124,14 @@ impl Crossing {
     /// Looks at the calls before the first recorded compaction. `None` if neither estimate nor usage exceeds the threshold.
     fn find(replay: &ReplayView, meter: Meter, limit: u64) -> Option<Self> {
         let conversation = replay.conversation;
-        let compacted = conversation.compactions.first().map_or(usize::MAX, |compaction| compaction.at);
+        let compacted = conversation.compactions.first().map_or(usize::MAX, |compaction| compaction.message_index);
         let (mut read, mut sum) = (0, 0);
         let mut crossing = Self { limit, estimated: None, billed: None };
         for (index, call) in conversation.calls.iter().enumerate().take_while(|(_, call)| call.response <= compacted) {
             let entered = &conversation.messages[read..call.response];
-            sum += entered.iter().map(|message| message_size(conversation, message, meter.measure)).sum::<u64>();
+            sum += entered.iter().map(|message| message_size(conversation, message, meter.unit)).sum::<u64>();
             read = call.response;
-            if meter.apply(meter.measure.list(read, sum)) > limit {
+            if meter.apply(meter.unit.list(read, sum)) > limit {
                 crossing.estimated.get_or_insert(index + 1);
             }
             if call.billed().is_some_and(|usage| usage.request() > limit) {
@@ -174,7 +174,9 @@ fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
     let summaries =
         replay.conversation.compactions.iter().filter(|compaction| matches!(compaction.edit, RecordedEdit::Fold { .. }));
     let pairs: Vec<(f64, u64)> = summaries.filter_map(|compaction| tokens_before(replay, compaction)).collect();
-    let Some(spread) = Spread::of(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR) else { return Vec::new() };
+    let Some(spread) = Spread::from_pairs(pairs.iter().copied()).filter(|spread| spread.error >= LEAST_ERROR) else {
+        return Vec::new();
+    };
     let message = format!(
         "the harness's token counts before its compactions are {:.2} of billed usage plus later messages, with a median error of \
          {:.0} % ({})",
@@ -190,8 +192,8 @@ fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
 /// since.
 fn tokens_before(replay: &ReplayView, compaction: &Compaction) -> Option<(f64, u64)> {
     let conversation = replay.conversation;
-    let call = conversation.calls.iter().rfind(|call| call.response < compaction.at)?;
-    let entered = conversation.messages[call.response..compaction.at].iter().flat_map(|message| &message.blocks);
+    let call = conversation.calls.iter().rfind(|call| call.response < compaction.message_index)?;
+    let entered = conversation.messages[call.response..compaction.message_index].iter().flat_map(|message| &message.blocks);
     let appended: u64 = entered.map(|id| (replay.tokens)(*id)).sum();
     Some((compaction.tokens_before? as f64, call.billed()?.request() + appended))
 }

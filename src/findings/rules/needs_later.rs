@@ -34,7 +34,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         return replay.references.losses.iter().filter_map(|loss| detection_of_compaction(replay, loss)).collect();
     }
     let mut removed: BTreeMap<(u32, usize), Vec<&Miss>> = BTreeMap::new();
-    for miss in &replay.kept.missed {
+    for miss in &replay.retention.missed {
         if let Some((layer, call)) = miss.lost {
             removed.entry((call, layer)).or_default().push(miss);
         }
@@ -117,6 +117,6 @@ fn count_by_kind(replay: &ReplayView, facts: impl Iterator<Item = u32>) -> Strin
 /// Names a fact and the call that uses it: `path "src/pool.rs" (call 4, line 9)`.
 fn describe_use(replay: &ReplayView, fact: u32, call: u32) -> String {
     let fact = &replay.references.facts[fact as usize];
-    let line = replay.conversation.line_named(replay.line_of(call as usize));
+    let line = replay.conversation.line_label(replay.line_of(call as usize));
     format!("{} {} (call {}, {line})", fact.kind.name(), message_text::quoted(&fact.text), call + 1)
 }

@@ -80,8 +80,8 @@ fn reads(replay: &ReplayView, call: usize) -> Vec<(String, BlockId)> {
 
 fn question(replay: &ReplayView, pair: PairId) -> Option<(String, BlockId)> {
     let pair = replay.conversation.pair(pair);
-    let answer = pair.answered.filter(|answer| !replay.block(*answer).is_error())?;
-    let input = replay.block(pair.used?).field("input")?;
+    let answer = pair.tool_result.filter(|answer| !replay.block(*answer).is_error())?;
+    let input = replay.block(pair.tool_use?).field("input")?;
     let access = tool_access::access_of(&pair.name, input);
     (!access.reads.is_empty() && access.writes.is_empty()).then(|| (format!("{}\n{input}", pair.name), answer))
 }
@@ -113,7 +113,7 @@ fn detection(replay: &ReplayView, call: usize, layer: usize, repeated: &[Repeate
          call {}",
         replay.who(layer),
         plural(repeated.len(), "tool result"),
-        replay.conversation.line_named(replay.line_of_block(costliest.first).unwrap_or_default()),
+        replay.conversation.line_label(replay.line_of_block(costliest.first).unwrap_or_default()),
         costliest.call + 1,
     );
     let detection = Detection::at_call(replay, Level::Warning, call, message).at_line(replay.line_of_block(costliest.second));

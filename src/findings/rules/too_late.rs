@@ -81,7 +81,7 @@ fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
     });
     let late = conversation.compactions.iter().filter_map(|compaction| {
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;
-        let call = conversation.calls.iter().position(|call| call.response >= compaction.at)?;
+        let call = conversation.calls.iter().position(|call| call.response >= compaction.message_index)?;
         let message = format!("the recorded session was compacted at {tokens} tokens, over the window of {window}");
         let detection = Detection::at_call(replay, Level::Warning, call, message).at_line(Some(compaction.line));
         Some(detection.with("tokens", tokens).with("window", window))

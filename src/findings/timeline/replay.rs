@@ -18,7 +18,7 @@ pub struct ReplayView<'a> {
     pub policy: &'a Policy,
     pub journal: &'a Journal,
     pub references: &'a References,
-    pub kept: &'a Retention,
+    pub retention: &'a Retention,
     /// `None` if the conversation could not be priced.
     pub cost: Option<&'a Cost>,
     /// Context window in tokens.

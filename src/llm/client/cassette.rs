@@ -17,7 +17,7 @@ use super::{Answer, Question, Usage};
 
 /// How a cassette is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Mode {
+pub enum CassetteMode {
     /// Use recorded answers; ask the model for the others and record them
     #[default]
     Auto,
@@ -31,12 +31,12 @@ pub enum Mode {
 #[derive(Debug, Clone, Default)]
 pub struct Cassette {
     folder: Option<PathBuf>,
-    mode: Mode,
+    mode: CassetteMode,
 }
 
 /// One question and its outcome, as saved. Texts are lists of lines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct CassetteEntry {
     /// Protocol and model: `openai:gpt-5.5`.
     pub model: String,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -75,7 +75,7 @@ pub enum CassetteError {
     Broken(PathBuf, String),
 }
 
-impl Entry {
+impl CassetteEntry {
     pub(super) fn new(model: &str, params: &Map<String, Value>, replicate: u32, question: &Question, outcome: &Outcome) -> Self {
         let answer = outcome.as_ref().ok();
         Self {
@@ -119,11 +119,11 @@ fn lines(text: &str) -> Vec<String> {
 
 impl Cassette {
     /// Creates a cassette. The folder is created when the first answer is recorded.
-    pub fn new(folder: Option<PathBuf>, mode: Mode) -> Self {
+    pub fn new(folder: Option<PathBuf>, mode: CassetteMode) -> Self {
         Self { folder, mode }
     }
 
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> CassetteMode {
         self.mode
     }
 
@@ -142,7 +142,7 @@ impl Cassette {
     }
 
     /// Saves an entry and returns the outcome of its question. If another writer was faster, its outcome is kept and returned.
-    pub fn put(&self, key: &str, entry: &Entry) -> Result<Option<Outcome>, CassetteError> {
+    pub fn put(&self, key: &str, entry: &CassetteEntry) -> Result<Option<Outcome>, CassetteError> {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return Ok(entry.outcome()) };
         let failed = |error| CassetteError::Io(path.clone(), error);
         fs::create_dir_all(folder).map_err(failed)?;
@@ -150,7 +150,7 @@ impl Cassette {
         let mut json = serde_json::to_vec_pretty(entry).map_err(|error| failed(error.into()))?;
         json.push(b'\n');
         file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-        if self.mode == Mode::Record {
+        if self.mode == CassetteMode::Record {
             file.persist(&path).map_err(|error| failed(error.error))?;
             return Ok(entry.outcome());
         }
@@ -162,7 +162,7 @@ impl Cassette {
     }
 
     /// Reads all entries of a cassette, sorted by key.
-    pub fn entries(folder: &Path) -> Result<Vec<Entry>, CassetteError> {
+    pub fn entries(folder: &Path) -> Result<Vec<CassetteEntry>, CassetteError> {
         let failed = |error| CassetteError::Io(folder.to_owned(), error);
         let mut paths = Vec::new();
         for file in fs::read_dir(folder).map_err(failed)? {
@@ -179,9 +179,9 @@ impl Cassette {
 }
 
 /// Parses an entry. The file name must be the key of its question.
-fn parse_entry(path: &Path, bytes: &[u8]) -> Result<Entry, CassetteError> {
+fn parse_entry(path: &Path, bytes: &[u8]) -> Result<CassetteEntry, CassetteError> {
     let broken = |what: String| CassetteError::Broken(path.to_owned(), what);
-    let entry: Entry = serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
+    let entry: CassetteEntry = serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
     if entry.outcome().is_none() {
         return Err(broken("neither `answer` nor `too_long`".to_owned()));
     }
@@ -209,7 +209,7 @@ mod tests {
     fn put(cassette: &Cassette, user: &str, outcome: &Outcome) -> (String, Option<Outcome>) {
         let params = Map::from_iter([("temperature".to_owned(), Value::from(0.5))]);
         let key = question_key("openai:m", &params, 1, &question(user));
-        let entry = Entry::new("openai:m", &params, 1, &question(user), outcome);
+        let entry = CassetteEntry::new("openai:m", &params, 1, &question(user), outcome);
         let put = cassette.put(&key, &entry).expect("a folder to write to");
         (key, put)
     }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn cassette_returns_what_was_put() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let cassette = Cassette::new(Some(folder.path().join("new")), Mode::Auto);
+        let cassette = Cassette::new(Some(folder.path().join("new")), CassetteMode::Auto);
         let texts = ["", "one line", "two\nlines\n", "\u{1b}[31m \"quoted\" \\n\r\n\u{0}", "é 💾"];
         for text in texts {
             let (key, put) = put(&cassette, text, &answered(text));
@@ -235,18 +235,18 @@ mod tests {
     fn first_cassette_writer_wins_unless_recording() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let with = |mode| Cassette::new(Some(folder.path().to_owned()), mode);
-        put(&with(Mode::Auto), "q", &answered("first"));
-        let (key, second) = put(&with(Mode::Auto), "q", &answered("second"));
+        put(&with(CassetteMode::Auto), "q", &answered("first"));
+        let (key, second) = put(&with(CassetteMode::Auto), "q", &answered("second"));
         assert_eq!(second, Some(answered("first")));
-        put(&with(Mode::Record), "q", &answered("third"));
-        assert_eq!(with(Mode::Auto).get(&key).expect("an entry"), Some(answered("third")));
+        put(&with(CassetteMode::Record), "q", &answered("third"));
+        assert_eq!(with(CassetteMode::Auto).get(&key).expect("an entry"), Some(answered("third")));
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
     }
 
     #[test]
     fn broken_cassette_entry_is_an_error() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let cassette = Cassette::new(Some(folder.path().to_owned()), Mode::Auto);
+        let cassette = Cassette::new(Some(folder.path().to_owned()), CassetteMode::Auto);
         let (key, _) = put(&cassette, "q", &answered("a"));
         let path = folder.path().join(format!("{key}.json"));
         let whole = fs::read_to_string(&path).expect("an entry");
@@ -271,7 +271,7 @@ mod tests {
             for writer in 0..8 {
                 let (folder, long) = (folder.path().to_owned(), &long);
                 threads.spawn(move || {
-                    let cassette = Cassette::new(Some(folder), Mode::Auto);
+                    let cassette = Cassette::new(Some(folder), CassetteMode::Auto);
                     for number in 0..20 {
                         let (key, put) = put(&cassette, &number.to_string(), &answered(&format!("{writer}{long}")));
                         assert_eq!(put, cassette.get(&key).expect("a whole entry"));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use serde_json::{Map, Value};
 
-use super::cassette::{Cassette, CassetteError, Entry, Mode, Outcome};
+use super::cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
 use super::health::Health;
 use super::key::question_key;
 use super::limits::Limits;
@@ -18,7 +18,7 @@ use super::{Answer, AskError, Provider, Question, Rejection, Usage};
 pub type Price = Box<dyn Fn(&Usage) -> f64 + Send + Sync>;
 
 /// Configuration of a [`Model`].
-pub struct Setup {
+pub struct ModelConfig {
     /// Protocol and model: `openai:gpt-5.5`.
     pub name: String,
     /// Extra fields of every request. Must be sorted, because they are part of a question's key.
@@ -41,7 +41,7 @@ pub struct Setup {
 
 /// Answers questions. The same question gets the same answer, even if several threads ask at once.
 pub struct Model {
-    setup: Setup,
+    setup: ModelConfig,
     /// Outcomes of this run by key.
     outcomes: Mutex<HashMap<String, Arc<OutcomeCell>>>,
     health: Health,
@@ -64,7 +64,7 @@ impl KeyedOutcome {
     }
 }
 
-/// Default of [`Setup::first_wait`].
+/// Default of [`ModelConfig::first_wait`].
 pub const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum wait if the provider names none.
 const MAX_DEFAULT_WAIT: Duration = Duration::from_secs(60);
@@ -76,7 +76,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MIN_BYTES_PER_TOKEN: u64 = 2;
 
 impl Model {
-    pub fn new(setup: Setup) -> Self {
+    pub fn new(setup: ModelConfig) -> Self {
         Self { setup, outcomes: Mutex::default(), health: Health::default() }
     }
 
@@ -96,7 +96,7 @@ impl Model {
     }
 
     fn question_key(&self, question: &Question) -> String {
-        let Setup { name, params, replicate, .. } = &self.setup;
+        let ModelConfig { name, params, replicate, .. } = &self.setup;
         question_key(name, params, *replicate, question)
     }
 
@@ -110,20 +110,20 @@ impl Model {
     }
 
     fn outcome(&self, key: &str, question: &Question) -> Result<Outcome, AskError> {
-        let Setup { name, params, replicate, cassette, .. } = &self.setup;
+        let ModelConfig { name, params, replicate, cassette, .. } = &self.setup;
         let broken = |error: CassetteError| AskError::Unanswered(error.to_string());
-        if cassette.mode() != Mode::Record
+        if cassette.mode() != CassetteMode::Record
             && let Some(outcome) = cassette.get(key).map_err(broken)?
         {
             return Ok(outcome);
         }
-        let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != Mode::Replay) else {
+        let Some(provider) = self.setup.provider.as_deref().filter(|_| cassette.mode() != CassetteMode::Replay) else {
             let folder = cassette.folder().map_or("none".to_owned(), |folder| folder.display().to_string());
             let message = format!("the cassette {folder} holds no answer of {name} to this question ({key})");
             return Err(AskError::Unanswered(message));
         };
         let outcome = self.ask_with_retries(provider, question)?;
-        let entry = Entry::new(name, params, *replicate, question, &outcome);
+        let entry = CassetteEntry::new(name, params, *replicate, question, &outcome);
         // Stop asking: further answers would be paid for and not recorded.
         let not_recorded = |error: CassetteError| {
             self.health.fail(&error.to_string());
@@ -134,7 +134,7 @@ impl Model {
 
     /// Asks the provider until it answers or a retry makes no sense.
     fn ask_with_retries(&self, provider: &dyn Provider, question: &Question) -> Result<Outcome, AskError> {
-        let Setup { name, retries, first_wait, .. } = &self.setup;
+        let ModelConfig { name, retries, first_wait, .. } = &self.setup;
         let unanswered = |message: String| AskError::Unanswered(format!("{name}: {message}"));
         let waits = ExponentialBuilder::default().with_jitter().with_min_delay(*first_wait);
         let mut waits = waits.with_max_delay(MAX_DEFAULT_WAIT).with_max_times(*retries).build();

@@ -57,7 +57,7 @@ pub(crate) fn came_with(conversation: &Conversation, journal: &Journal) -> Vec<O
         }
     }
     for made in &journal.synthetic_blocks {
-        came_with.push(made.instead_of.and_then(|block| came_with[block.index()]));
+        came_with.push(made.replaces.and_then(|block| came_with[block.index()]));
     }
     came_with
 }

@@ -51,12 +51,12 @@ impl<'a> RecoveryPaths<'a> {
     }
 
     /// Returns whether a path or URL that a block reads or writes is visible, even if the file was written since.
-    pub fn names(&self, block: BlockId) -> bool {
+    pub fn names_handle(&self, block: BlockId) -> bool {
         self.references.handles(block).iter().any(|handle| self.visible.hit(*handle).is_some())
     }
 
     /// Returns the best handle to a block of the conversation in the current request, which is the request of `call`.
-    pub fn to(&self, block: BlockId, call: usize) -> Option<Handle> {
+    pub fn best_handle(&self, block: BlockId, call: usize) -> Option<Handle> {
         let span = self.archive_spans[block.index()].clone();
         let written = span.start..span.end.min(self.archives.count());
         let archived = self.archives.paths(written).any(|path| self.visible.hit(path).is_some());

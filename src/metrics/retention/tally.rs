@@ -14,7 +14,7 @@ pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
 
 /// Weights of uses by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Share {
+pub struct OutcomeWeights {
     pub uses: u64,
     pub weight: f64,
     pub hit: f64,
@@ -26,7 +26,7 @@ pub struct Share {
     pub hard_stale: f64,
 }
 
-impl Share {
+impl OutcomeWeights {
     pub fn count(&mut self, weight: f64, outcome: UseOutcome) {
         self.uses += 1;
         self.weight += weight;
@@ -43,7 +43,7 @@ impl Share {
         }
     }
 
-    pub fn add(&mut self, other: &Share) {
+    pub fn add(&mut self, other: &OutcomeWeights) {
         self.uses += other.uses;
         self.weight += other.weight;
         self.hit += other.hit;

@@ -47,7 +47,7 @@ impl<'a> VisibleFacts<'a> {
                 let next = (references.tracked() + paths.len()) as FactId;
                 handles.push(references.known(sighting.key).unwrap_or_else(|| *paths.entry(sighting.key).or_insert(next)));
             });
-            match (file.kind, file.of) {
+            match (file.kind, file.block) {
                 (FileKind::Archive, _) => archives.push(handles.last().copied()),
                 (FileKind::Persisted, Some(block)) => {
                     let of = journal.recorded_block(conversation, block).unwrap_or(block);

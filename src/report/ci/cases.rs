@@ -21,7 +21,7 @@ pub fn cases(results: &Results) -> Vec<Case> {
         Case { group: transcript.to_owned(), name: format!("{policy}: {id}"), findings }
     };
     replayed
-        .flat_map(|replayed| results.looked_for.iter().map(move |id| (replayed, id)))
+        .flat_map(|replayed| results.checked_findings.iter().map(move |id| (replayed, id)))
         .map(|(replayed, id)| case(replayed, id))
         .collect()
 }

@@ -9,12 +9,12 @@ use crate::results::saved::Unit;
 /// counts.
 pub fn sentence(verdict: &Verdict) -> String {
     let column = &verdict.rule.column;
-    let statement = match (&verdict.outcome, &verdict.rule.demand) {
+    let statement = match (&verdict.outcome, &verdict.rule.kind) {
         (Outcome::Undecided(why), _) => {
             let advice = "`recompact check --update` writes a new baseline";
-            return format!("{}: `{}` could not be judged: {why}; {advice}", policy_and_suite(verdict), verdict.rule.written());
+            return format!("{}: `{}` could not be judged: {why}; {advice}", policy_and_suite(verdict), verdict.rule.describe());
         }
-        (_, RuleKind::Limit(condition)) => limit(verdict, condition.words()),
+        (_, RuleKind::Limit(condition)) => limit(verdict, condition.operator_words()),
         (_, RuleKind::Tolerance(tolerated)) => tolerance(verdict, &tolerated.to_string()),
     };
     let cause = verdict.moved.as_ref().map_or_else(String::new, |moved| cause(moved, column));

@@ -37,7 +37,7 @@ pub const GENERATION: Grouping = Grouping {
 const HEIGHT: usize = 250;
 
 pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Option<Figure> {
-    let rows: Vec<&KeptRow> = results.kept.iter().filter(|row| row.by == grouping.by && row.hit.is_finite()).collect();
+    let rows: Vec<&KeptRow> = results.retention.iter().filter(|row| row.by == grouping.by && row.hit.is_finite()).collect();
     let mut steps: Vec<&str> = Vec::new();
     for row in &rows {
         if !steps.contains(&&*row.of) {

@@ -14,7 +14,7 @@ pub fn meters(inspections: &[Inspection]) -> TableModel {
             None => meters.push((&check.meter, check.pairs.clone())),
         }
     }
-    let rows = meters.into_iter().filter_map(|(meter, pairs)| MeterCheck::of(meter.to_owned(), pairs)).map(|check| {
+    let rows = meters.into_iter().filter_map(|(meter, pairs)| MeterCheck::new(meter.to_owned(), pairs)).map(|check| {
         vec![
             check.meter,
             number(check.deltas),

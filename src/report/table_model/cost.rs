@@ -119,7 +119,7 @@ fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
         tokens: sum.tokens + check.tokens,
         counted_tokens: sum.counted_tokens + check.counted_tokens,
         calls: sum.calls + check.calls,
-        alike: sum.alike + check.alike,
+        matching_calls: sum.matching_calls + check.matching_calls,
         recorded_cost: sum.recorded_cost + check.recorded_cost,
         simulated_cost: sum.simulated_cost + check.simulated_cost,
         ..sum
@@ -137,7 +137,7 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         share(check.counted_tokens, check.tokens),
         share(check.recorded_read, check.tokens),
         share(check.simulated_read, check.tokens),
-        share(check.alike as u64, check.calls as u64),
+        share(check.matching_calls as u64, check.calls as u64),
         number_format::value(unit, Some(check.recorded_cost)),
         number_format::value(unit, Some(check.simulated_cost)),
         number_format::value(Unit::Share, Some(check.residual)),

@@ -20,7 +20,7 @@ const GROUPINGS: [(&str, &str, &str); 3] = [
 
 /// Groupings that all policies share × the share of facts that each policy still had in context.
 pub fn by_grouping(results: &Results) -> TableModel {
-    let kept = || results.kept.iter().filter(|row| row.by != GENERATION);
+    let kept = || results.retention.iter().filter(|row| row.by != GENERATION);
     let policies = keep_all_first(kept().map(|row| row.policy.as_str()));
     let groupings = deduplicated(kept().map(|row| &*row.by));
     let mut shares: HashMap<(&str, &str, &str), &KeptRow> = HashMap::new();
@@ -47,7 +47,7 @@ pub fn by_grouping(results: &Results) -> TableModel {
 
 /// The share of facts still in context, by the number of summaries between a fact and its use.
 pub fn by_generation(results: &Results) -> TableModel {
-    let generations = results.kept.iter().filter(|row| row.by == GENERATION);
+    let generations = results.retention.iter().filter(|row| row.by == GENERATION);
     let rows = generations.map(|row| {
         let mut cells = vec![row.policy.clone(), row.of.to_string(), count(Some(row.uses))];
         cells.extend([row.hit, row.hit_summary, row.soft, row.hard].map(|value| share(Some(value))));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::tokens::calibration::{By, Calibration};
-use crate::tokens::meter::{Class, SCALE};
+use crate::tokens::calibration::{Calibration, RateSource};
+use crate::tokens::meter::{SCALE, TextClass};
 
 /// The token rates of one conversation, fitted to recorded usage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,20 +36,20 @@ pub struct CalibrationRow {
 
 impl CalibrationRow {
     pub fn new(transcript: &str, conversation: &str, calibration: &Calibration) -> Self {
-        let rate = |class: Class| f64::from(calibration.rates.by_class[class as usize]) / SCALE as f64;
+        let rate = |class: TextClass| f64::from(calibration.rates.by_class[class as usize]) / SCALE as f64;
         let to_thousandths = |value: f64| (value * 1e3).round() / 1e3;
         Self {
             transcript: transcript.to_owned(),
             conversation: conversation.to_owned(),
             model: calibration.model.clone().unwrap_or_default(),
             counter: match calibration.by {
-                By::Itself => crate::tokens::meter::RECORDED.name.to_owned(),
-                By::Family(name) => name.to_owned(),
+                RateSource::Itself => crate::tokens::meter::RECORDED.name.to_owned(),
+                RateSource::Family(name) => name.to_owned(),
             },
-            result: rate(Class::Result),
-            tool_use: rate(Class::ToolUse),
-            text: rate(Class::Text),
-            thinking: rate(Class::Thinking),
+            result: rate(TextClass::Result),
+            tool_use: rate(TextClass::ToolUse),
+            text: rate(TextClass::Text),
+            thinking: rate(TextClass::Thinking),
             per_call: calibration.rates.per_call,
             deltas: calibration.deltas,
             error: to_thousandths(calibration.spread.error),

@@ -60,7 +60,8 @@ pub struct CheckRow {
     /// Calls with recorded usage.
     pub calls: usize,
     /// Calls that match: simulated and recorded cache reads differ by at most a twentieth of the request.
-    pub alike: usize,
+    #[serde(rename = "alike")]
+    pub matching_calls: usize,
     /// Tokens read from the cache, as recorded.
     pub recorded_read: u64,
     /// Tokens read from the cache, as simulated.

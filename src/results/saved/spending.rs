@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::summarizer::AnswerCost;
-use crate::llm::client::{Entry, Usage};
+use crate::llm::client::{CassetteEntry, Usage};
 use crate::metrics::prices::Prices;
 
 /// The answers of one model that a study used, each counted once. An answer from a cassette counts like a new one.
@@ -43,6 +43,6 @@ pub fn answer_spending(paid: &BTreeMap<String, AnswerCost>, prices: &Prices) -> 
 }
 
 /// Sums up all answers on a cassette by model.
-pub fn cassette_spending(entries: &[Entry], prices: &Prices) -> Vec<SpendingRow> {
+pub fn cassette_spending(entries: &[CassetteEntry], prices: &Prices) -> Vec<SpendingRow> {
     by_model(entries.iter().map(|entry| (entry.model.as_str(), entry.usage, entry.seconds)), prices)
 }

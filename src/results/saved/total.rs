@@ -9,15 +9,15 @@ use crate::metrics::column_map::Values;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Accumulator {
     /// Numerator, or the sum itself; for a maximum, the largest value.
-    pub over: f64,
+    pub numerator: f64,
     /// Denominator: the sum of another column, the sum of the weights, or the number of rows.
-    pub under: f64,
+    pub denominator: f64,
 }
 
 impl Column {
     /// Returns what one row contributes; `None` if it has no value, or the column has no total.
-    pub fn adds(&self, values: &Values) -> Option<Accumulator> {
-        let accumulator = |over: f64, under: f64| Accumulator { over, under };
+    pub fn contribution(&self, values: &Values) -> Option<Accumulator> {
+        let accumulator = |over: f64, under: f64| Accumulator { numerator: over, denominator: under };
         match &self.combine {
             Aggregation::Nothing => None,
             Aggregation::Sum | Aggregation::Max | Aggregation::Mean => Some(accumulator(values.get(&self.id)?, 1.0)),
@@ -33,8 +33,9 @@ impl Column {
 
     /// Adds two contributions.
     pub fn add(&self, one: Accumulator, other: Accumulator) -> Accumulator {
-        let over = if self.combine == Aggregation::Max { one.over.max(other.over) } else { one.over + other.over };
-        Accumulator { over, under: one.under + other.under }
+        let over =
+            if self.combine == Aggregation::Max { one.numerator.max(other.numerator) } else { one.numerator + other.numerator };
+        Accumulator { numerator: over, denominator: one.denominator + other.denominator }
     }
 
     /// Returns the total of a sum of contributions; `None` if the denominator is 0. A mean of whole numbers is rounded.
@@ -45,7 +46,7 @@ impl Column {
     }
 
     /// Like [`Self::total_of`], but never rounds.
-    pub fn exact_total_of(&self, Accumulator { over, under }: Accumulator) -> Option<f64> {
+    pub fn exact_total_of(&self, Accumulator { numerator: over, denominator: under }: Accumulator) -> Option<f64> {
         match &self.combine {
             Aggregation::Nothing => None,
             _ if under == 0.0 => None,
@@ -56,7 +57,7 @@ impl Column {
     }
 
     /// Adds a contribution to a sum; `None` adds nothing.
-    pub fn put(&self, sum: &mut Option<Accumulator>, one: Option<Accumulator>) {
+    pub fn combine_into(&self, sum: &mut Option<Accumulator>, one: Option<Accumulator>) {
         *sum = match (*sum, one) {
             (Some(sum), Some(one)) => Some(self.add(sum, one)),
             (sum, one) => sum.or(one),
@@ -70,6 +71,6 @@ impl Column {
 
     /// Returns the total of several rows.
     pub fn total<'a>(&self, rows: impl Iterator<Item = &'a Values>) -> Option<f64> {
-        self.total_of_all(rows.filter_map(|values| self.adds(values)))
+        self.total_of_all(rows.filter_map(|values| self.contribution(values)))
     }
 }

@@ -58,7 +58,9 @@ impl SignFlips {
             one.iter().zip(other).map(|(one, other)| one.zip(*other).map_or_else(Default::default, Into::into)).collect();
         let sums = both.iter().fold([Accumulator::default(); 2], |[one, other], two| [plus(one, two[0]), plus(other, two[1])]);
         let swapped = swapped_by_group(&both);
-        let quotient = |Accumulator { over, under }: Accumulator| if under == 0.0 { 0.0 } else { (over / under).abs() };
+        let quotient = |Accumulator { numerator: over, denominator: under }: Accumulator| {
+            if under == 0.0 { 0.0 } else { (over / under).abs() }
+        };
         let difference = |swap: Accumulator| -> Option<f64> {
             let [one, other] = [plus(sums[0], swap), minus(sums[1], swap)].map(|sum| column.exact_total_of(sum));
             Some((one? - other?).abs())
@@ -95,11 +97,11 @@ fn swapped_by_group(both: &[[Accumulator; 2]]) -> Vec<Accumulator> {
 }
 
 fn plus(one: Accumulator, other: Accumulator) -> Accumulator {
-    Accumulator { over: one.over + other.over, under: one.under + other.under }
+    Accumulator { numerator: one.numerator + other.numerator, denominator: one.denominator + other.denominator }
 }
 
 fn minus(one: Accumulator, other: Accumulator) -> Accumulator {
-    Accumulator { over: one.over - other.over, under: one.under - other.under }
+    Accumulator { numerator: one.numerator - other.numerator, denominator: one.denominator - other.denominator }
 }
 
 #[cfg(test)]
@@ -117,7 +119,7 @@ mod tests {
     }
 
     fn contributions(values: &[f64]) -> Vec<Option<Accumulator>> {
-        values.iter().map(|over| Some(Accumulator { over: *over, under: 1.0 })).collect()
+        values.iter().map(|over| Some(Accumulator { numerator: *over, denominator: 1.0 })).collect()
     }
 
     fn p(column: &Column, one: &[Option<Accumulator>], other: &[Option<Accumulator>]) -> f64 {
@@ -139,7 +141,8 @@ mod tests {
     /// the second session alone gives the same with the other sign; swapping both gives −.75.
     #[test]
     fn flips_swap_both_parts_of_a_ratio() {
-        let ratios = |parts: [(f64, f64); 2]| parts.map(|(over, under)| Some(Accumulator { over, under }));
+        let ratios =
+            |parts: [(f64, f64); 2]| parts.map(|(over, under)| Some(Accumulator { numerator: over, denominator: under }));
         assert_eq!(p(&ratio(), &ratios([(1.0, 1.0), (3.0, 3.0)]), &ratios([(0.0, 3.0), (1.0, 1.0)])), 2.0 / 4.0);
     }
 
@@ -206,7 +209,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn fast_flips_equal_slow_flips(sessions in proptest::collection::vec((0_u8..5, 1_u8..4, 0_u8..5, 1_u8..4, 0_u8..8), 0..11)) {
-            let side = |has_value: bool, over: u8, under: u8| has_value.then(|| Accumulator { over: 0.1 * f64::from(over), under: 0.3 * f64::from(under) });
+            let side = |has_value: bool, over: u8, under: u8| has_value.then(|| Accumulator { numerator: 0.1 * f64::from(over), denominator: 0.3 * f64::from(under) });
             let one: Vec<_> = sessions.iter().map(|session| side(session.4 != 0, session.0, session.1)).collect();
             let other: Vec<_> = sessions.iter().map(|session| side(session.4 != 1, session.2, session.3)).collect();
             for column in [mean(), ratio()] {

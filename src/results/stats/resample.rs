@@ -40,11 +40,14 @@ impl Resamples {
             let Some(added) = added else { continue };
             for ((over, under), count) in over.iter_mut().zip(&mut under).zip(counts) {
                 let count = f64::from(*count);
-                *over += added.over * count;
-                *under += added.under * count;
+                *over += added.numerator * count;
+                *under += added.denominator * count;
             }
         }
-        over.into_iter().zip(under).map(|(over, under)| column.total_of(Accumulator { over, under })).collect()
+        over.into_iter()
+            .zip(under)
+            .map(|(over, under)| column.total_of(Accumulator { numerator: over, denominator: under }))
+            .collect()
     }
 }
 
@@ -75,7 +78,7 @@ mod tests {
     }
 
     fn added(over: f64, under: f64) -> Option<Accumulator> {
-        Some(Accumulator { over, under })
+        Some(Accumulator { numerator: over, denominator: under })
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl<'a> Samples<'a> {
     pub fn added(&self, policy: &str, bound_of: Option<&str>, column: &Column) -> Vec<Option<Accumulator>> {
         let mut added = vec![None; self.sessions];
         for (session, values) in self.rows.get(&(policy, bound_of)).into_iter().flatten() {
-            column.put(&mut added[*session], column.adds(values));
+            column.combine_into(&mut added[*session], column.contribution(values));
         }
         added
     }

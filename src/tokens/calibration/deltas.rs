@@ -1,6 +1,6 @@
 //! Deltas between calls: the characters that were added to a request, and the tokens by which it grew.
 
-use crate::tokens::meter::{Class, SizeUnit, media};
+use crate::tokens::meter::{SizeUnit, TextClass, media};
 use crate::transcript::conversation::{BlockId, BlockKind, Compaction, Conversation, Message, Thinking};
 
 /// A call whose request is the previous request plus new messages.
@@ -8,7 +8,7 @@ use crate::transcript::conversation::{BlockId, BlockKind, Compaction, Conversati
 pub struct Delta {
     /// Index of the call.
     pub call: usize,
-    /// Unicode characters of the new messages, in the order of [`Class::ALL`].
+    /// Unicode characters of the new messages, in the order of [`TextClass::ALL`].
     pub characters: [u64; 4],
     /// Growth of the recorded request in tokens since the previous call.
     pub tokens: u64,
@@ -49,7 +49,7 @@ pub fn sent_blocks<'a>(conversation: &'a Conversation, messages: &'a [Message]) 
 pub fn compactions_before(conversation: &Conversation, call: usize) -> &[Compaction] {
     let count_until = |call: usize| {
         let response = conversation.calls[call].response;
-        conversation.compactions.partition_point(|compaction| compaction.at <= response)
+        conversation.compactions.partition_point(|compaction| compaction.message_index <= response)
     };
     let start = call.checked_sub(1).map_or(0, count_until);
     conversation.compactions.get(start..count_until(call)).unwrap_or_default()
@@ -77,7 +77,7 @@ fn delta_of_call(conversation: &Conversation, call: usize) -> Option<Delta> {
         if block.recorded_tokens.is_some() || media::parts(block).next().is_some() {
             return None;
         }
-        characters[Class::of(block) as usize] += SizeUnit::Chars.block(block, false);
+        characters[TextClass::from_block(block) as usize] += SizeUnit::Chars.block(block, false);
     }
     Some(Delta { call, characters, tokens })
 }

@@ -42,7 +42,7 @@ pub fn has_public_tokenizer(model: &str) -> bool {
 
 /// Returns the model that answered the most calls of a conversation; on a tie, the first one. Skips names in angle brackets,
 /// which the harness uses for its own messages.
-pub fn model(conversation: &Conversation) -> Option<&str> {
+pub fn main_model(conversation: &Conversation) -> Option<&str> {
     let named = || conversation.calls.iter().filter_map(|call| call.model.as_deref()).filter(|model| !model.starts_with('<'));
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for model in named() {

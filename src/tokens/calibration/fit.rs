@@ -5,8 +5,8 @@ use super::theil_sen::{median, quantile, slope};
 use crate::tokens::meter::{Rates, SCALE};
 
 /// Minimum number of deltas. With fewer, the rates of other sessions are better estimates.
-pub const FEWEST: usize = 30;
-/// A class gets its own rate if it has at least this share of all characters and occurs in at least [`FEWEST`] deltas.
+pub const MIN_DELTAS: usize = 30;
+/// A class gets its own rate if it has at least this share of all characters and occurs in at least [`MIN_DELTAS`] deltas.
 const MIN_CLASS_SHARE: f64 = 0.05;
 /// Maximum deltas to use, at even distances. The number of pairs is the square of the number of deltas.
 const MAX_DELTAS: usize = 600;
@@ -43,8 +43,9 @@ impl Fit {
     /// Fits rates to all deltas. The spread is measured on each half with the rates of the other half. `None` if there are too
     /// few deltas.
     pub fn from_deltas(deltas: &[Delta]) -> Option<Self> {
-        let rates = fit(deltas).filter(|_| deltas.len() >= FEWEST)?;
-        let spread = Spread::of(held_out(deltas).into_iter().zip(deltas).map(|(estimate, delta)| (estimate, delta.tokens)));
+        let rates = fit(deltas).filter(|_| deltas.len() >= MIN_DELTAS)?;
+        let spread =
+            Spread::from_pairs(held_out(deltas).into_iter().zip(deltas).map(|(estimate, delta)| (estimate, delta.tokens)));
         Some(Self { rates, deltas: deltas.len(), spread: spread? })
     }
 }
@@ -66,7 +67,7 @@ pub fn estimate(rates: &Rates, delta: &Delta) -> f64 {
 
 impl Spread {
     /// Computes the spread of `(estimate, recorded)` pairs; `None` if there are none.
-    pub fn of(pairs: impl IntoIterator<Item = (f64, u64)>) -> Option<Self> {
+    pub fn from_pairs(pairs: impl IntoIterator<Item = (f64, u64)>) -> Option<Self> {
         let pairs: Vec<(f64, f64)> = pairs.into_iter().map(|(estimate, recorded)| (estimate, recorded as f64)).collect();
         let (estimated, recorded) = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
         let mut errors: Vec<f64> = pairs.iter().map(|(estimate, recorded)| (estimate - recorded).abs() / recorded).collect();
@@ -94,7 +95,7 @@ pub fn fit(deltas: &[Delta]) -> Option<Rates> {
     let total: f64 = deltas.iter().map(|delta| characters(delta)).sum();
     let is_large = |class: &usize| {
         let counts = || deltas.iter().map(|delta| delta.characters[*class]).filter(|count| *count > 0);
-        counts().count() >= FEWEST && counts().sum::<u64>() as f64 >= MIN_CLASS_SHARE * total
+        counts().count() >= MIN_DELTAS && counts().sum::<u64>() as f64 >= MIN_CLASS_SHARE * total
     };
     let large_classes: Vec<usize> = (0..rates.len()).filter(is_large).collect();
     for _ in 0..MAX_ROUNDS {

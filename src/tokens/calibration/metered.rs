@@ -6,7 +6,7 @@ use crate::transcript::conversation::{Conversation, Message};
 
 /// Returns the meter's estimate and the recorded tokens of each delta.
 pub fn metered(conversation: &Conversation, deltas: &[Delta], meter: &Meter) -> Vec<(f64, u64)> {
-    let measure = meter.measure;
+    let measure = meter.unit;
     let size = |delta: &Delta| {
         let messages = new_messages(conversation, delta.call);
         let sum = messages.iter().map(|message| message_size(conversation, message, measure)).sum();

@@ -1,7 +1,7 @@
 //! Distributes the recorded growth of requests over the blocks that were added.
 
 use super::deltas::{Delta, compactions_before, new_messages, sent_blocks};
-use crate::tokens::block_sizes::{Sizes, overhead};
+use crate::tokens::block_sizes::{BlockSizes, overhead};
 use crate::tokens::meter::{Meter, Rates, scaled};
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, RecordedEdit};
 
@@ -16,13 +16,11 @@ const MAX_FACTOR: u64 = 2;
 /// usage. If the transcript does not show what the tokens belong to, blocks keep their estimated sizes.
 pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) -> Vec<u64> {
     let meter = Meter::fitted(rates);
-    let raw = Sizes::new(conversation, [meter.measure]);
+    let raw = BlockSizes::new(conversation, [meter.unit]);
     let overhead = overhead(conversation, &raw, meter);
     let ids = (0..conversation.blocks.len()).map(|index| BlockId(index as u32));
-    let mut shares = BlockShares {
-        sizes: ids.map(|id| raw.size(id, meter.measure)).collect(),
-        is_fixed: vec![false; conversation.blocks.len()],
-    };
+    let mut shares =
+        BlockShares { sizes: ids.map(|id| raw.size(id, meter.unit)).collect(), is_fixed: vec![false; conversation.blocks.len()] };
     let responses = conversation.calls.iter().map(|call| &conversation.messages[call.response].blocks);
     for block in responses.filter_map(|blocks| remainder_block(conversation, blocks)) {
         shares.sizes[block.index()] += rates.call_size();
@@ -48,7 +46,7 @@ pub fn apportion(conversation: &Conversation, rates: Rates, deltas: &[Delta]) ->
 fn blocks_after_compaction(conversation: &Conversation, call: usize) -> Option<Vec<BlockId>> {
     let last = compactions_before(conversation, call).last()?;
     let RecordedEdit::Fold { into } = &last.edit else { return None };
-    let since = conversation.messages.get(last.at..conversation.calls[call].response)?;
+    let since = conversation.messages.get(last.message_index..conversation.calls[call].response)?;
     Some(sent_blocks(conversation, into).chain(sent_blocks(conversation, since)).collect())
 }
 

@@ -46,7 +46,14 @@ fn session(steps: Vec<TestCall>) -> Conversation {
         if step.compacted {
             let into = message(Role::User, vec![builder.text("s".repeat(40), Origin::Compaction, 1)]);
             let edit = RecordedEdit::Fold { into: vec![into] };
-            builder.compaction(Compaction { at: entered, edit, trigger: None, tokens_before: None, tokens_after: None, line: 1 });
+            builder.compaction(Compaction {
+                message_index: entered,
+                edit,
+                trigger: None,
+                tokens_before: None,
+                tokens_after: None,
+                line: 1,
+            });
         }
         let blocks = step.entered.into_iter().map(|(wire, origin)| builder.block(wire, origin, 1)).collect();
         builder.message(message(Role::User, blocks));
@@ -149,7 +156,7 @@ fn rare_block_class_gets_the_common_rate() {
     }
     deltas[5].characters[3] = 10;
     assert_eq!(fit(&deltas).map(|rates| rates.by_class[3].abs_diff(3_500) <= 2), Some(true));
-    assert_eq!(Fit::from_deltas(&deltas[..FEWEST - 1]), None);
+    assert_eq!(Fit::from_deltas(&deltas[..MIN_DELTAS - 1]), None);
     assert_eq!(Fit::from_deltas(&deltas).map(|fit| (fit.deltas, fit.spread.error < 0.01)), Some((100, true)));
     // Two equal calls have no slope.
     assert_eq!(fit(&[deltas[0].clone(), deltas[0].clone()]), None);
@@ -217,7 +224,7 @@ fn model_families_are_recognised_by_id() {
     assert_eq!(names, [Some("claude"), Some("claude"), None]);
     let with =
         |models: &[&'static str]| session(models.iter().map(|model| TestCall { model, ..step(text(2), 5, text(2)) }).collect());
-    let most = |models: &[&'static str]| model(&with(models)).map(str::to_owned);
+    let most = |models: &[&'static str]| main_model(&with(models)).map(str::to_owned);
     assert_eq!(most(&["a", "b", "b", "<synthetic>", "<synthetic>", "<synthetic>"]).as_deref(), Some("b"));
     assert_eq!(most(&["b", "a"]).as_deref(), Some("b"));
     assert_eq!(most(&["<synthetic>"]), None);
@@ -226,11 +233,11 @@ fn model_families_are_recognised_by_id() {
 #[test]
 fn a_short_session_is_counted_by_its_family() {
     let mut short = session(vec![typed(step(text(20), 1_000, text(20))), step(result(80), 1_090, text(20))]);
-    let calibration = Calibration::of(&short).expect("a family");
-    assert_eq!((calibration.by, calibration.deltas, calibration.rates), (By::Family("claude"), 1, FAMILIES[0].rates));
+    let calibration = Calibration::for_conversation(&short).expect("a family");
+    assert_eq!((calibration.by, calibration.deltas, calibration.rates), (RateSource::Family("claude"), 1, FAMILIES[0].rates));
     assert_eq!(calibration.meter().to_string(), "recorded");
     for call in &mut short.calls {
         call.model = Some("kimi-k2".to_owned());
     }
-    assert_eq!(Calibration::of(&short), None);
+    assert_eq!(Calibration::for_conversation(&short), None);
 }

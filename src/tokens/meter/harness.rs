@@ -13,13 +13,13 @@ use super::{Rates, SCALE, SizeUnit};
 pub struct Meter {
     /// Use the recorded usage of the last call, if there is one, and estimate only what came after it. The replay adds them up.
     pub recorded: bool,
-    pub measure: SizeUnit,
-    pub divide: Divide,
+    pub unit: SizeUnit,
+    pub rounding: Rounding,
 }
 
 /// Conversion of a size to tokens. Divides doubles, as harnesses do in their own languages.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Divide {
+pub enum Rounding {
     /// No division.
     No,
     /// Divided and rounded down.
@@ -30,21 +30,21 @@ pub enum Divide {
 
 impl Meter {
     /// Creates a meter that reports sizes in a unit, without division.
-    pub const fn of(measure: SizeUnit) -> Self {
-        Self { recorded: false, measure, divide: Divide::No }
+    pub const fn from_unit(unit: SizeUnit) -> Self {
+        Self { recorded: false, unit, rounding: Rounding::No }
     }
 
     /// Creates a meter for tokens at fitted rates.
     pub const fn fitted(rates: Rates) -> Self {
-        Self { recorded: false, measure: SizeUnit::Fitted(rates), divide: Divide::Floor(SCALE as f64) }
+        Self { recorded: false, unit: SizeUnit::Fitted(rates), rounding: Rounding::Floor(SCALE as f64) }
     }
 
     /// Converts a size in the meter's unit to the estimate.
     pub fn apply(&self, raw: u64) -> u64 {
-        match self.divide {
-            Divide::No => raw,
-            Divide::Floor(by) => (raw as f64 / by).floor() as u64,
-            Divide::Ceil(by) => (raw as f64 / by).ceil() as u64,
+        match self.rounding {
+            Rounding::No => raw,
+            Rounding::Floor(by) => (raw as f64 / by).floor() as u64,
+            Rounding::Ceil(by) => (raw as f64 / by).ceil() as u64,
         }
     }
 }
@@ -52,11 +52,11 @@ impl Meter {
 impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let recorded = if self.recorded { RECORDED_PREFIX } else { "" };
-        match self.divide {
-            Divide::Floor(_) if matches!(self.measure, SizeUnit::Fitted(_)) => write!(f, "{}", self.measure),
-            Divide::No => write!(f, "{recorded}{}", self.measure),
-            Divide::Floor(by) => write!(f, "{recorded}{}/{by}", self.measure),
-            Divide::Ceil(by) => write!(f, "{recorded}ceil({}/{by})", self.measure),
+        match self.rounding {
+            Rounding::Floor(_) if matches!(self.unit, SizeUnit::Fitted(_)) => write!(f, "{}", self.unit),
+            Rounding::No => write!(f, "{recorded}{}", self.unit),
+            Rounding::Floor(by) => write!(f, "{recorded}{}/{by}", self.unit),
+            Rounding::Ceil(by) => write!(f, "{recorded}ceil({}/{by})", self.unit),
         }
     }
 }
@@ -74,12 +74,12 @@ impl FromStr for Meter {
 fn parse(text: &str) -> Option<Meter> {
     let (recorded, text) = text.strip_prefix(RECORDED_PREFIX).map_or((false, text), |rest| (true, rest));
     let rounded_up = text.strip_prefix("ceil(").and_then(|rest| rest.strip_suffix(')'));
-    let (measure, divide) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
-        (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Divide::Ceil(divisor(by)?))))?,
-        (None, Some((measure, by))) => (measure, Divide::Floor(divisor(by)?)),
-        (None, None) => (text, Divide::No),
+    let (measure, rounding) = match (rounded_up, rounded_up.unwrap_or(text).split_once('/')) {
+        (Some(_), quotient) => quotient.and_then(|(measure, by)| Some((measure, Rounding::Ceil(divisor(by)?))))?,
+        (None, Some((measure, by))) => (measure, Rounding::Floor(divisor(by)?)),
+        (None, None) => (text, Rounding::No),
     };
-    Some(Meter { recorded, measure: measure.parse().ok()?, divide })
+    Some(Meter { recorded, unit: measure.parse().ok()?, rounding })
 }
 
 /// Parses a positive decimal number: `4`, `3.3`.
@@ -113,7 +113,7 @@ impl From<Meter> for String {
 
 /// A meter's entry in the catalog.
 #[derive(Debug, Clone, Copy)]
-pub struct MeterPage {
+pub struct MeterDescription {
     /// The text that [`Meter`] parses.
     pub name: &'static str,
     pub about: &'static str,
@@ -122,7 +122,7 @@ pub struct MeterPage {
 }
 
 /// The unit of reports for models whose tokenizer is not public. No harness uses it, and no policy can name it.
-pub const RECORDED: MeterPage = MeterPage {
+pub const RECORDED: MeterDescription = MeterDescription {
     name: "recorded",
     about: "tokens estimated from the recorded usage of the same session: a rate per character for tool results, tool uses, text \
             and thinking, fitted (Theil–Sen) to the growth of requests from call to call; the messages added for a call share \
@@ -131,84 +131,84 @@ pub const RECORDED: MeterPage = MeterPage {
 };
 
 /// The meters of known harnesses.
-pub const METERS: &[MeterPage] = &[
-    MeterPage {
+pub const METERS: &[MeterDescription] = &[
+    MeterDescription {
         name: "chars",
         about: "Unicode code points of the text the model reads; no keys, quotes or braces",
         source: "the output caps of SWE-agent (agents.py:70) and mini-swe-agent @a83fcae8 (config/default.yaml:131); Python's len(text)",
     },
-    MeterPage { name: "chars/4", about: "characters ÷ 4, rounded down", source: "kimi-cli 1.52.0 soul/compaction.py" },
-    MeterPage {
+    MeterDescription { name: "chars/4", about: "characters ÷ 4, rounded down", source: "kimi-cli 1.52.0 soul/compaction.py" },
+    MeterDescription {
         name: "ceil(chars/4)",
         about: "characters ÷ 4, rounded up",
         source: "LangChain count_tokens_approximately, langchain-core 1.8.2 messages/utils.py:2262 (which adds 3 per message)",
     },
-    MeterPage {
+    MeterDescription {
         name: "ceil(chars/3.3)",
         about: "characters ÷ 3.3, rounded up",
         source: "LangChain for Anthropic's models, summarization middleware :252",
     },
-    MeterPage {
+    MeterDescription {
         name: "recorded+ceil(chars/4)",
         about: "the usage recorded for the last call, plus characters ÷ 4, rounded up, of what came after it",
         source: "pi-mono @83378aad core/compaction; Claude Code's auto-compaction by third-party analyses",
     },
-    MeterPage {
+    MeterDescription {
         name: "utf16/4",
         about: "UTF-16 units ÷ 4, rounded down",
         source: "learn-claude-code's Java port @2afa4712 ContextCompactor.java:55",
     },
-    MeterPage {
+    MeterDescription {
         name: "utf16/3",
         about: "UTF-16 units ÷ 3, rounded down",
         source: "Cline SDK @21cb8d25 extensions/context/compaction-shared.ts",
     },
-    MeterPage {
+    MeterDescription {
         name: "utf16",
         about: "UTF-16 units: length in JavaScript and Java",
         source: "Claude Code's result budgets, toolLimits.ts",
     },
-    MeterPage {
+    MeterDescription {
         name: "ceil(bytes/4)",
         about: "UTF-8 bytes ÷ 4, rounded up",
         source: "Codex CLI @0100b103 codex-rs/core/src/truncate.rs",
     },
-    MeterPage {
+    MeterDescription {
         name: "py-repr",
         about: "characters of Python's str(messages), including keys, quotes and escapes",
         source: "learn-claude-code s08_context_compact/code.py @1baf1ac:251",
     },
-    MeterPage {
+    MeterDescription {
         name: "py-repr/4",
         about: "characters of Python's str(messages) ÷ 4, rounded down",
         source: "learn-claude-code agents/s06_context_compact.py @c171f8a:63",
     },
-    MeterPage {
+    MeterDescription {
         name: "json",
         about: "characters of Python's json.dumps(messages, ensure_ascii=False)",
         source: "learn-claude-code s08_context_compact/code.py @b6b5f33:244",
     },
-    MeterPage {
+    MeterDescription {
         name: "json-ascii/4",
         about: "characters of Python's json.dumps(messages) ÷ 4, rounded down: a character outside ASCII counts six or twelve times",
         source: "no harness known; json.dumps with default options",
     },
-    MeterPage {
+    MeterDescription {
         name: "js-json",
         about: "UTF-16 units of JSON.stringify(messages)",
         source: "gemini-cli @5411f113 chatCompressionService.ts:60 (its split point)",
     },
-    MeterPage {
+    MeterDescription {
         name: "js-json/4",
         about: "UTF-16 units of JSON.stringify(messages) ÷ 4, rounded down",
         source: "opencode @08f74b9b packages/opencode/src/session/compaction.ts (its tail)",
     },
-    MeterPage {
+    MeterDescription {
         name: "o200k",
         about: "tokens of o200k_base; the default of reports for models whose tokenizer is public",
         source: "tiktoken's encode_ordinary; images by Anthropic's rule, encrypted reasoning as recorded",
     },
-    MeterPage { name: "cl100k", about: "tokens of cl100k_base", source: "tiktoken's encode_ordinary" },
+    MeterDescription { name: "cl100k", about: "tokens of cl100k_base", source: "tiktoken's encode_ordinary" },
 ];
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub fn scaled(tokens: u64) -> u64 {
 
 /// Classes of text with different tokens per character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum TextClass {
     /// Tool results.
     Result,
     /// Name and input of a tool call.
@@ -26,15 +26,15 @@ pub enum Class {
     Thinking,
 }
 
-impl Class {
-    pub const ALL: [Class; 4] = [Class::Result, Class::ToolUse, Class::Text, Class::Thinking];
+impl TextClass {
+    pub const ALL: [TextClass; 4] = [TextClass::Result, TextClass::ToolUse, TextClass::Text, TextClass::Thinking];
 
-    pub fn of(block: &Block) -> Self {
+    pub fn from_block(block: &Block) -> Self {
         match block.kind {
-            BlockKind::ToolResult(_) => Class::Result,
-            BlockKind::ToolUse(_) => Class::ToolUse,
-            BlockKind::Thinking => Class::Thinking,
-            BlockKind::Text | BlockKind::Media | BlockKind::Other => Class::Text,
+            BlockKind::ToolResult(_) => TextClass::Result,
+            BlockKind::ToolUse(_) => TextClass::ToolUse,
+            BlockKind::Thinking => TextClass::Thinking,
+            BlockKind::Text | BlockKind::Media | BlockKind::Other => TextClass::Text,
         }
     }
 }
@@ -42,7 +42,7 @@ impl Class {
 /// Tokens per character and per response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rates {
-    /// Ten-thousandths of a token per Unicode character, in the order of [`Class::ALL`].
+    /// Ten-thousandths of a token per Unicode character, in the order of [`TextClass::ALL`].
     pub by_class: [u32; 4],
     /// Tokens per response: its frame, and content that the harness adds and the transcript does not show.
     pub per_call: u32,
@@ -61,7 +61,7 @@ impl Rates {
 
     /// Returns the size of a text in ten-thousandths of a token.
     pub(super) fn text_size(&self, text: &str) -> u64 {
-        SizeUnit::Chars.text(text) * u64::from(self.by_class[Class::Text as usize])
+        SizeUnit::Chars.text(text) * u64::from(self.by_class[TextClass::Text as usize])
     }
 
     /// Returns the size of a block in ten-thousandths of a token: the recorded one, or else an estimate from its characters, images
@@ -70,7 +70,7 @@ impl Rates {
         if let Some(tokens) = block.recorded_tokens {
             return scaled(tokens);
         }
-        let rate = u64::from(self.by_class[Class::of(block) as usize]);
+        let rate = u64::from(self.by_class[TextClass::from_block(block) as usize]);
         SizeUnit::Chars.block(block, false) * rate + scaled(media::parts(block).map(media::tokens).sum())
     }
 }

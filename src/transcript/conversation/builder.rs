@@ -32,7 +32,7 @@ impl ConversationBuilder {
             window: None,
             system: None,
             records: 0,
-            pieces: Vec::new(),
+            source_files: Vec::new(),
         };
         Self { conversation, pair_ids: HashMap::new(), ids_recur: false }
     }
@@ -59,7 +59,7 @@ impl ConversationBuilder {
 
     /// Adds a file: lines after `piece.before` belong to it, until the next file is added.
     pub fn add_piece(&mut self, piece: SourceFile) {
-        self.conversation.pieces.push(piece);
+        self.conversation.source_files.push(piece);
     }
 
     /// Counts one more record of the file as part of the conversation.
@@ -123,21 +123,21 @@ impl ConversationBuilder {
             "image" | "document" => BlockKind::Media,
             "tool_use" => {
                 let existing = self.pair_ids.get(field("id")).map(|pair| &self.conversation.pairs[pair.index()]);
-                if self.ids_recur && existing.is_some_and(|pair| pair.answered.is_some()) {
+                if self.ids_recur && existing.is_some_and(|pair| pair.tool_result.is_some()) {
                     self.pair_ids.remove(field("id"));
                 }
                 let pair_id = self.intern(field("id"));
                 let pair = &mut self.conversation.pairs[pair_id.index()];
                 // If two calls have the same id, the first one counts: a later call must not change what layers saw before.
-                if pair.used.is_none() {
+                if pair.tool_use.is_none() {
                     pair.name = field("name").to_owned();
-                    pair.used = Some(id);
+                    pair.tool_use = Some(id);
                 }
                 BlockKind::ToolUse(pair_id)
             }
             "tool_result" => {
                 let pair = self.intern(field("tool_use_id"));
-                self.conversation.pairs[pair.index()].answered.get_or_insert(id);
+                self.conversation.pairs[pair.index()].tool_result.get_or_insert(id);
                 BlockKind::ToolResult(pair)
             }
             _ => BlockKind::Other,
@@ -151,7 +151,7 @@ impl ConversationBuilder {
         }
         let pair = PairId(u32::try_from(self.conversation.pairs.len()).expect("fewer pairs than blocks"));
         let name = "unknown".to_owned();
-        self.conversation.pairs.push(ToolPair { id: id.to_owned(), name, used: None, answered: None });
+        self.conversation.pairs.push(ToolPair { id: id.to_owned(), name, tool_use: None, tool_result: None });
         self.pair_ids.insert(id.to_owned(), pair);
         pair
     }

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use recompact::analysis::probe::{Findings, Plan, SampledQuestions, Shown, ask, choose, forecast, sample, show};
+use recompact::analysis::probe::{Plan, ProbeResults, SampledQuestions, Shown, ask, choose, forecast, sample, show};
 use recompact::analysis::study::Study;
 use recompact::engine::policy::{Policy, preset};
 use recompact::facts::extract::{self, FactKind};
-use recompact::llm::client::{Answer, Cassette, Limits, Mode, Model, Provider, Question, Rejection, Setup, Usage};
+use recompact::llm::client::{Answer, Cassette, CassetteMode, Limits, Model, ModelConfig, Provider, Question, Rejection, Usage};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(shown: &[Shown]) -> Self {
+    fn new(shown: &[Shown]) -> Self {
         let questions = shown.iter().flat_map(|shown| &shown.spot.questions);
         let asked = questions.map(|question| (question.cloze.line.clone(), (question.kind, question.fact.clone()))).collect();
         Self { asked, read: Mutex::default() }
@@ -87,12 +87,12 @@ fn shown(plan: &Plan) -> Vec<Shown> {
 }
 
 fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
-    Model::new(Setup {
+    Model::new(ModelConfig {
         name: "openai:reader".to_owned(),
         params: serde_json::Map::new(),
         replicate: 1,
-        provider: Some(Box::new(Reader::of(shown))),
-        cassette: Arc::new(Cassette::new(cassette.map(Path::to_owned), Mode::Auto)),
+        provider: Some(Box::new(Reader::new(shown))),
+        cassette: Arc::new(Cassette::new(cassette.map(Path::to_owned), CassetteMode::Auto)),
         limits: Arc::new(Limits::new(None, None, 4)),
         price: None,
         retries: 0,
@@ -105,7 +105,7 @@ fn model(shown: &[Shown], cassette: Option<&Path>) -> Model {
 fn perfect_reader_answers_hits_and_fails_misses() {
     let shown = &*SHOWN;
     let asked = ask(&model(shown, None), shown, &|| {}).expect("an answer to everything");
-    let found = Findings::new("reader", PLAN, 0, &POLICIES, shown, asked);
+    let found = ProbeResults::new("reader", PLAN, 0, &POLICIES, shown, asked);
     for of in &found.policies {
         let answers = &of.answers;
         println!("{}: {answers:?} {:?}", of.policy, of.agreement);

@@ -47,7 +47,7 @@ fn fixed(name: &str, replicate: u32, text: &str) -> NamedSummarizer {
 fn compared(writers: Vec<NamedSummarizer>) -> Results {
     let auto = Policy::parse(POLICY, "auto", &[]).unwrap_or_else(|error| panic!("{error}"));
     let policies = vec![preset_with("keep-all", &[]), auto, preset_with("recorded", &[])];
-    let study = Study { policies: expand_variants(policies, &writers), writers, ..Study::new(vec![]) };
+    let study = Study { policies: expand_variants(policies, &writers), summarizers: writers, ..Study::new(vec![]) };
     let conversation = notation::parse(CONVERSATION).unwrap_or_else(|what| panic!("{what}"));
     let reading = Reading { conversations: vec![conversation], notes: vec![] };
     study.results(vec![study.transcript("a.jsonl", &reading, None)])

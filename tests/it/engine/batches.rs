@@ -105,7 +105,7 @@ fn clear_batch_fires_as_soon_as_its_minimum_is_reached() {
             max_messages = 9
             "#
         );
-        let trial = Trial::of(Policy::parse(&toml, "batches", &[]).expect("a policy"));
+        let trial = Trial::new(Policy::parse(&toml, "batches", &[]).expect("a policy"));
         generate::check(15, |steps| {
             let mut waits = Waits { keep, min_chars, least, cleared: 0 };
             trial.replay(&generate::conversation(steps, Thinking::Turn), &mut waits);

@@ -151,7 +151,7 @@ impl Case<'_> {
             }
             false => Policy::parse(&format!("name = \"case\"\n{}", self.policy), self.name, &[]),
         };
-        let mut trial = Trial::of(policy.map_err(|error| error.to_string())?);
+        let mut trial = Trial::new(policy.map_err(|error| error.to_string())?);
         for line in self.setup.lines() {
             let (key, value) = line.split_once(": ").ok_or_else(|| format!("`{line}` is not KEY: VALUE"))?;
             let number = || value.parse().map_err(|_| format!("`{line}` wants a number"));

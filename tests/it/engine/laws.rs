@@ -103,7 +103,7 @@ fn replay_is_deterministic() {
 
 #[test]
 fn keep_all_changes_nothing() {
-    let trial = Trial::of(preset_with("keep-all", &[]));
+    let trial = Trial::new(preset_with("keep-all", &[]));
     generate::check(10, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let journal = trial.replay(&conversation, &mut NoObserver);
@@ -123,7 +123,7 @@ fn keep_all_changes_nothing() {
 
 #[test]
 fn drop_all_sends_only_what_entered() {
-    let trial = Trial::of(preset_with("drop-all", &[]));
+    let trial = Trial::new(preset_with("drop-all", &[]));
     generate::check(10, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (call, request) in trial.requests(&conversation).into_iter().enumerate() {
@@ -147,7 +147,7 @@ fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value
 
 #[test]
 fn recorded_without_compactions_is_keep_all() {
-    let [recorded, keep_all] = ["recorded", "keep-all"].map(|name| Trial::of(preset_with(name, &[])));
+    let [recorded, keep_all] = ["recorded", "keep-all"].map(|name| Trial::new(preset_with(name, &[])));
     generate::check(5, |steps| {
         let mut conversation = generate::conversation(steps, Thinking::Turn);
         conversation.compactions.clear();
@@ -187,7 +187,7 @@ fn smaller_window_overflows_at_least_as_often() {
     generate::check(5, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let overflows = [100_000, 3_000, 800, 200, 0].map(|window| {
-            let trial = Trial { window, ..Trial::of(preset_with("keep-all", &[])) };
+            let trial = Trial { window, ..Trial::new(preset_with("keep-all", &[])) };
             trial.replay(&conversation, &mut NoObserver).requests.iter().filter(|request| request.failed).count()
         });
         assert!(overflows.is_sorted(), "{overflows:?}");
@@ -202,7 +202,7 @@ fn request_views_do_not_change_the_stored_history() {
     generate::check(6, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &with_views {
-            let mut without = Trial::of(trial.policy.clone());
+            let mut without = Trial::new(trial.policy.clone());
             without.policy.layers.retain(|layer| !layer.for_request_only());
             let [with, without] = [trial, &without].map(|trial| trial.replay(&conversation, &mut NoObserver));
             assert_eq!(with.files, without.files, "{}", trial.policy.name);
@@ -225,7 +225,7 @@ fn grown_view_equals_a_rebuilt_view() {
     generate::check(8, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &with_views {
-            let mut anew = Trial { window: trial.window, ..Trial::of(trial.policy.clone()) };
+            let mut anew = Trial { window: trial.window, ..Trial::new(trial.policy.clone()) };
             // A layer that never acts, and whose threshold forbids that views grow.
             let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
             anew.policy.layers.extend(Policy::parse(never, "never", &[]).expect("a policy").layers);

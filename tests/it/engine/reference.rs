@@ -9,7 +9,7 @@ use recompact::engine::policy::preset;
 use recompact::engine::replay::{Observer, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Fixed;
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, ReadOptions};
@@ -29,8 +29,8 @@ impl Observer for Requests {
 fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u64, Value)> {
     let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
     let policy = preset(policy).expect("a preset").policy(&settings).expect("a policy");
-    let counter = Meter::of(SizeUnit::Chars);
-    let sizes = Sizes::new(conversation, policy.measures().into_iter().chain([counter.measure]));
+    let counter = Meter::from_unit(SizeUnit::Chars);
+    let sizes = BlockSizes::new(conversation, policy.units().into_iter().chain([counter.unit]));
     let setup = ReplaySetup {
         conversation,
         sizes: &sizes,

@@ -31,7 +31,7 @@ fn incremental_sizes_equal_recounted_sizes() {
     for trial in &mut trials {
         let fitted = SizeUnit::Fitted(Rates { by_class: [3_500, 3_200, 3_000, 2_500], per_call: 90 });
         trial.also = SizeUnit::ALL.iter().map(|(measure, _)| *measure).chain([fitted]).collect();
-        trial.counter = Meter::of(SizeUnit::Cl100k);
+        trial.counter = Meter::from_unit(SizeUnit::Cl100k);
         trial.overhead = 7;
     }
     generate::check(1, |steps| {
@@ -87,16 +87,16 @@ impl Observer for Slow<'_> {
 
         let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
         let size = |measure| slow_size(measure, context, &wires);
-        let measures = self.trial.policy.measures().into_iter().chain(self.trial.also.iter().copied());
+        let measures = self.trial.policy.units().into_iter().chain(self.trial.also.iter().copied());
         for measure in measures {
             assert_eq!(context.size(measure), size(measure), "{place}: {measure}");
         }
-        let tokens = self.trial.counter.apply(size(self.trial.counter.measure)) + self.trial.overhead;
+        let tokens = self.trial.counter.apply(size(self.trial.counter.unit)) + self.trial.overhead;
         assert_eq!(request.tokens, tokens, "{place}: tokens");
         match self.trial.policy.meter {
             None => assert_eq!(request.estimate, tokens, "{place}: estimate"),
             Some(meter) if meter.recorded => {}
-            Some(meter) => assert_eq!(request.estimate, meter.apply(size(meter.measure)), "{place}: estimate"),
+            Some(meter) => assert_eq!(request.estimate, meter.apply(size(meter.unit)), "{place}: estimate"),
         }
         assert_eq!((request.messages, request.failed), (wires.len(), tokens > self.trial.window), "{place}");
         assert!(request.overflowed || !request.failed, "{place}");

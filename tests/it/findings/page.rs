@@ -3,7 +3,7 @@
 use recompact::engine::replay::NoObserver;
 use recompact::findings::{Finding, ReplayView, detect};
 use recompact::metrics::retention::evaluate;
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::trial::Trial;
@@ -23,20 +23,20 @@ pub fn of(conversation: &Conversation, trial: &Trial, id: &str) -> String {
 /// Everything that is found, with tokens by the trial's counter, and not priced.
 pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
     let journal = trial.replay(conversation, &mut NoObserver);
-    let sizes = Sizes::new(conversation, [trial.counter.measure]);
-    let counted = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
+    let sizes = BlockSizes::new(conversation, [trial.counter.unit]);
+    let counted = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.unit));
     let references = recompact::facts::references::References::new(conversation, counted);
     let kept = evaluate(conversation, &references, &journal, &counted);
     let written = |block: BlockId| match block.index() < conversation.blocks.len() {
         true => counted(block),
-        false => trial.counter.apply(trial.counter.measure.block(journal.block(conversation, block), false)),
+        false => trial.counter.apply(trial.counter.unit.block(journal.block(conversation, block), false)),
     };
     let replay = ReplayView {
         conversation,
         policy: &trial.policy,
         journal: &journal,
         references: &references,
-        kept: &kept,
+        retention: &kept,
         cost: None,
         window: trial.window,
         tokens: &written,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recompact::llm::client::{Address, Cassette, Connection, Limits, Mode, Model, Question, Setup};
+use recompact::llm::client::{Address, Cassette, CassetteMode, Connection, Limits, Model, ModelConfig, Question};
 use serde_json::{Map, Value, json};
 
 use self::server::Act;
@@ -66,12 +66,12 @@ impl Asks {
             timeout: self.timeout,
             params: self.params.clone(),
         };
-        Ok(Model::new(Setup {
+        Ok(Model::new(ModelConfig {
             name: address.name(),
             params: self.params,
             replicate: 1,
             provider: Some(address.connect(&connection)?),
-            cassette: Arc::new(Cassette::new(self.cassette, Mode::Auto)),
+            cassette: Arc::new(Cassette::new(self.cassette, CassetteMode::Auto)),
             limits: Arc::clone(limits),
             price: self.price,
             retries: self.retries,

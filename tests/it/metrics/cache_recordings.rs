@@ -77,7 +77,7 @@ fn sum<'a>(all: impl Iterator<Item = &'a Seen>) -> Seen {
 
 impl Caches {
     fn look_at(&mut self, conversation: &Conversation) {
-        let journal = Trial::of(preset_with("recorded", &[])).replay(conversation, &mut NoObserver);
+        let journal = Trial::new(preset_with("recorded", &[])).replay(conversation, &mut NoObserver);
         let tariff = Tariff::new(conversation, &Prices::built_in(), None);
         let Some(terms) = tariff.terms().first() else { return };
         let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;

@@ -21,17 +21,17 @@ const OVERHEAD: u64 = 1_000;
 
 /// Under a policy, with 1,000 tokens of system prompt and tools, none of them cached before.
 fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
-    simulated(&Trial { overhead: OVERHEAD, ..Trial::of(policy) }, conversation, model, work)
+    simulated(&Trial { overhead: OVERHEAD, ..Trial::new(policy) }, conversation, model, work)
 }
 
 /// A trial, priced as a model; nothing was cached before.
 pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
     let journal = trial.replay(conversation, &mut NoObserver);
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
-    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
+    let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
     let before = InitialState { warm: 0, stable: trial.overhead };
     let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
-    work(CacheSetup { conversation, policy, journal, terms, before, size: &size }, &tariff)
+    work(CacheSetup { conversation, policy, journal, terms, initial: before, size: &size }, &tariff)
 }
 
 /// Every response has 100 tokens.

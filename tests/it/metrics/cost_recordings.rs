@@ -38,7 +38,8 @@ fn replayed_recordings_cost_what_was_billed() {
             ALIKE * 100.0
         );
         for check in &others {
-            let CheckRow { transcript, conversation, calls, alike, residual, worst_call, why, priced, .. } = check;
+            let CheckRow { transcript, conversation, calls, matching_calls: alike, residual, worst_call, why, priced, .. } =
+                check;
             let worst =
                 worst_call.zip(why.as_ref()).map_or(String::new(), |(call, why)| format!(", worst at call {call}: {why}"));
             let refused = if *priced { "" } else { ", not priced" };

@@ -17,12 +17,13 @@ fn keep_all() -> Policy {
 }
 
 fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: InitialState) -> Vec<CacheUse> {
-    let trial = Trial { overhead: OVERHEAD, ..Trial::of(policy) };
+    let trial = Trial { overhead: OVERHEAD, ..Trial::new(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
     let provider = Provider::by_name(provider).expect(provider);
     let terms = vec![CacheTerms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
-    let size = |id: BlockId| trial.counter.measure.block(journal.block(conversation, id), false);
-    let setup = CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, before, size: &size };
+    let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
+    let setup =
+        CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, initial: before, size: &size };
     simulate(&setup)
 }
 
@@ -170,17 +171,17 @@ fn cache_marks_are_found_only_within_the_look_back() {
 #[test]
 fn each_model_has_its_own_cache() {
     let conversation = growing(2);
-    let trial = Trial { overhead: OVERHEAD, ..Trial::of(keep_all()) };
+    let trial = Trial { overhead: OVERHEAD, ..Trial::new(keep_all()) };
     let journal = trial.replay(&conversation, &mut NoObserver);
     let provider = Provider::by_name("anthropic").expect("a provider");
     let terms = [0, 1, 0].map(|model| CacheTerms { provider, min_tokens: 1_024, long: false, model });
-    let size = |id: BlockId| trial.counter.measure.block(conversation.block(id), false);
+    let size = |id: BlockId| trial.counter.unit.block(conversation.block(id), false);
     let setup = CacheSetup {
         conversation: &conversation,
         policy: &trial.policy,
         journal: &journal,
         terms: &terms,
-        before: COLD,
+        initial: COLD,
         size: &size,
     };
     // The third request finds what the first had written.

@@ -15,8 +15,8 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::NoObserver;
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::References;
-use recompact::metrics::retention::{Grain, Retention, Share, UseOutcome, bounds, evaluate, oracle_instance};
-use recompact::tokens::block_sizes::Sizes;
+use recompact::metrics::retention::{Grain, OutcomeWeights, Retention, UseOutcome, bounds, evaluate, oracle_instance};
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::notation;
@@ -73,7 +73,7 @@ fn mask(keep: usize, placeholder: usize) -> Trial {
 }
 
 fn of(policy: Policy) -> Trial {
-    Trial { counter: "chars/4".parse().expect("a meter"), ..Trial::of(policy) }
+    Trial { counter: "chars/4".parse().expect("a meter"), ..Trial::new(policy) }
 }
 
 /// A policy's replay of the session, and what it kept.
@@ -100,12 +100,12 @@ fn told(trial: &Trial) -> Told {
 
 fn tokens(conversation: &Conversation) -> impl Fn(BlockId) -> u64 {
     let counter = of(preset_with("keep-all", &[])).counter;
-    let sizes = Sizes::new(conversation, [counter.measure]);
-    move |block| counter.apply(sizes.size(block, counter.measure))
+    let sizes = BlockSizes::new(conversation, [counter.unit]);
+    move |block| counter.apply(sizes.size(block, counter.unit))
 }
 
 /// Hits, soft and hard misses.
-fn shares(share: &Share) -> [f64; 3] {
+fn shares(share: &OutcomeWeights) -> [f64; 3] {
     [share.hit, share.soft, share.hard].map(|part| part / share.weight)
 }
 

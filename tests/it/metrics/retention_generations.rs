@@ -11,7 +11,7 @@ use crate::support::trial::Trial;
 fn kept(summary: &str, uses: &[(usize, &str)]) -> Retention {
     let toml =
         format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = {{ calls = 3 }}\ntemplate = \"{summary}\"");
-    let trial = Trial::of(Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")));
+    let trial = Trial::new(Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")));
     let mut text = "user: Look around\n".to_owned();
     for call in 1..=17 {
         let said: Vec<_> = uses.iter().filter(|(at, _)| *at == call).map(|(_, fact)| *fact).collect();

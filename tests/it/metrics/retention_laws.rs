@@ -19,7 +19,7 @@ use crate::support::{effort, planted};
 
 fn policy(layer: &str) -> Trial {
     let toml = format!("name = \"p\"\n[[layer]]\nid = \"l\"\n{layer}");
-    Trial::of(recompact::engine::policy::Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")))
+    Trial::new(recompact::engine::policy::Policy::parse(&toml, "p", &[]).unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn clear(keep: usize) -> Trial {
@@ -30,10 +30,10 @@ fn clear(keep: usize) -> Trial {
 fn keep_all_retains_every_fact_and_drop_all_none() {
     let (uses, with_uses) = (Cell::new(0), Cell::new(0));
     planted::check(38, |conversation| {
-        let (references, kept) = looked_up(conversation, &Trial::of(preset_with("keep-all", &[])));
+        let (references, kept) = looked_up(conversation, &Trial::new(preset_with("keep-all", &[])));
         assert!(kept.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }));
         assert_eq!((kept.rules, kept.reread_tokens(), kept.missed.len()), (kept.rules_held, 0, 0));
-        let (_, kept) = looked_up(conversation, &Trial::of(preset_with("drop-all", &[])));
+        let (_, kept) = looked_up(conversation, &Trial::new(preset_with("drop-all", &[])));
         assert!(kept.outcomes.iter().all(|outcome| !matches!(outcome, UseOutcome::Hit { .. })));
         uses.set(uses.get() + references.uses.len());
         with_uses.set(with_uses.get() + usize::from(!references.uses.is_empty()));
@@ -123,7 +123,7 @@ fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
         BlockKind::ToolUse(pair) => (pair, false),
         _ => return Vec::new(),
     };
-    let Some(used) = conversation.pair(pair).used else { return Vec::new() };
+    let Some(used) = conversation.pair(pair).tool_use else { return Vec::new() };
     let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
     keys(if of_result { &access.reads } else { &access.writes })
 }

@@ -3,7 +3,7 @@
 use recompact::engine::replay::NoObserver;
 use recompact::facts::references::{Provenance, References, Use};
 use recompact::metrics::retention::{GENERATIONS, Retention, Summarised, UseOutcome, evaluate};
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 
 use crate::support::notation::shown;
@@ -38,8 +38,8 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
 
 /// The references of a conversation, and what became of them. Tokens are the trial's.
 pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Retention) {
-    let sizes = Sizes::new(conversation, [trial.counter.measure]);
-    let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.measure));
+    let sizes = BlockSizes::new(conversation, [trial.counter.unit]);
+    let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.unit));
     let references = References::new(conversation, tokens);
     let journal = trial.replay(conversation, &mut NoObserver);
     let kept = evaluate(conversation, &references, &journal, &tokens);
@@ -50,7 +50,7 @@ fn use_line(conversation: &Conversation, references: &References, used: &Use) ->
     let (fact, origin) = (&references.facts[used.fact as usize], conversation.block(used.origin));
     let from = match origin.kind {
         BlockKind::ToolResult(pair) => format!("result#{}", conversation.pair(pair).id),
-        _ => Provenance::of(origin).name().to_owned(),
+        _ => Provenance::of_block(origin).name().to_owned(),
     };
     format!("call {}, {} {}, {} calls back, from {from}", used.call + 1, fact.kind.name(), shown(&fact.text), used.gap)
 }

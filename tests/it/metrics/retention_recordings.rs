@@ -14,9 +14,9 @@ use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer;
 use recompact::facts::references::{Loss, Provenance, References};
 use recompact::metrics::retention::{Grain, Retention, UseOutcome, bounds, evaluate, oracle_instance};
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::block_sizes::overhead;
-use recompact::tokens::meter::{Divide, Meter, SizeUnit};
+use recompact::tokens::meter::{Meter, Rounding, SizeUnit};
 use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::transcripts::{RECORDINGS, Recorded, recorded};
@@ -24,24 +24,24 @@ use crate::support::trial::preset_with;
 use random::{Paired, interval, pooled};
 
 const FOLDERS: [&str; 2] = ["claude-code", "codex"];
-const COUNTER: Meter = Meter { recorded: false, measure: SizeUnit::Chars, divide: Divide::Floor(4.0) };
+const COUNTER: Meter = Meter { recorded: false, unit: SizeUnit::Chars, rounding: Rounding::Floor(4.0) };
 
 /// A conversation with what all look-ups need.
 struct One<'a> {
     conversation: &'a Conversation,
-    sizes: Sizes,
+    sizes: BlockSizes,
     references: References,
 }
 
 impl<'a> One<'a> {
     fn new(conversation: &'a Conversation) -> Self {
-        let sizes = Sizes::new(conversation, [COUNTER.measure]);
-        let references = References::new(conversation, |block| COUNTER.apply(sizes.size(block, COUNTER.measure)));
+        let sizes = BlockSizes::new(conversation, [COUNTER.unit]);
+        let references = References::new(conversation, |block| COUNTER.apply(sizes.size(block, COUNTER.unit)));
         Self { conversation, sizes, references }
     }
 
     fn tokens(&self, block: BlockId) -> u64 {
-        COUNTER.apply(self.sizes.size(block, COUNTER.measure))
+        COUNTER.apply(self.sizes.size(block, COUNTER.unit))
     }
 
     fn replay(&self, policy: &Policy) -> Journal {

@@ -29,7 +29,7 @@ fn prefix_tree_equals_a_comparison_with_every_request() {
                 policy: &trial.policy,
                 journal: &journal,
                 terms: &terms,
-                before: InitialState::default(),
+                initial: InitialState::default(),
                 size: &size,
             };
             let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());

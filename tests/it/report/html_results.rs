@@ -49,7 +49,7 @@ pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
         version: VERSION,
         comparisons: names.iter().skip(1).flat_map(|policy| comparisons(&names, policy)).collect(),
         statistics: Some(Statistics { sessions: transcripts, draws: 2_000, level: 0.95, seed: 1 }),
-        kept: names.iter().enumerate().flat_map(|(at, policy)| kept(policy, share(at, policies))).collect(),
+        retention: names.iter().enumerate().flat_map(|(at, policy)| kept(policy, share(at, policies))).collect(),
         misses: names.iter().skip(1).take(3).map(|policy| miss(policy)).collect(),
         policies: names.iter().map(|policy| text(policy)).collect(),
         notes: vec![ResultNote { path: "runs/session-000.jsonl".into(), line: Some(3), what: "the line was skipped".into() }],
@@ -226,7 +226,7 @@ pub fn hostile() -> Results {
         row.bound_of = row.bound_of.as_deref().map(policy);
     }
     results.summary = summarise(&results.columns, &results.rows);
-    for row in &mut results.kept {
+    for row in &mut results.retention {
         row.policy = policy(&row.policy);
         row.of = bad(&row.of).into();
     }

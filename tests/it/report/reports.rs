@@ -101,7 +101,7 @@ fn hostile() -> Results {
         summary,
         statistics: Some(Statistics { sessions: 12, draws: 2_000, level: 0.95, seed: 1 }),
         comparisons: comparisons(policies[0]),
-        kept: policies.iter().flat_map(|policy| kept_rows(policy)).collect(),
+        retention: policies.iter().flat_map(|policy| kept_rows(policy)).collect(),
         misses: misses(policies[0]),
         layers: vec![layer(policies[0], "micro", 1_204, 2_339_000), idle, layer(policies[0], "restore", 2, -5_200)],
         policies: vec![
@@ -236,7 +236,7 @@ fn json_without_retention_rows_has_no_keys_for_them() {
 #[test]
 fn json_writes_each_retention_row_on_one_line() {
     let json = rendered("json", &hostile(), &Style::default());
-    assert_eq!(json.lines().filter(|line| line.contains("\"hit_summary\": ")).count(), hostile().kept.len());
+    assert_eq!(json.lines().filter(|line| line.contains("\"hit_summary\": ")).count(), hostile().retention.len());
     assert_eq!(json.lines().filter(|line| line.contains("\"origin_line\": ")).count(), hostile().misses.len());
 }
 
@@ -299,7 +299,7 @@ fn nine_policies() -> Results {
         columns: columns(),
         summary: summarise(&columns(), &rows),
         rows,
-        kept: kept.concat(),
+        retention: kept.concat(),
         misses: misses.concat(),
         statistics: hostile().statistics,
         comparisons: names.map(comparisons).concat(),
@@ -361,7 +361,7 @@ fn nothing() -> Results {
         summary: vec![],
         statistics: None,
         comparisons: vec![],
-        kept: vec![],
+        retention: vec![],
         misses: vec![],
         layers: vec![],
         calibrations: vec![],

@@ -231,6 +231,13 @@ impl Scribe {
             Compacted::Clear => RecordedEdit::Clear { pairs: self.builder.pair("toolu_1").into_iter().collect() },
         };
         let at = self.builder.so_far().messages.len();
-        self.builder.compaction(Compaction { at, edit, trigger: None, tokens_before: None, tokens_after: None, line: 0 });
+        self.builder.compaction(Compaction {
+            message_index: at,
+            edit,
+            trigger: None,
+            tokens_before: None,
+            tokens_after: None,
+            line: 0,
+        });
     }
 }

@@ -91,7 +91,7 @@ pub fn assert_api_valid(conversation: &Conversation) {
     }
     assert!(pairs(0, Role::User).is_empty(), "{name}: a result before any call");
     for (index, two) in conversation.messages.windows(2).enumerate() {
-        let compacted = conversation.compactions.iter().any(|compaction| compaction.at == index + 1);
+        let compacted = conversation.compactions.iter().any(|compaction| compaction.message_index == index + 1);
         let both_user = two[0].role == Role::User && two[1].role == Role::User;
         assert!(!both_user || compacted, "{name}: two user messages at {index}");
     }

@@ -3,10 +3,10 @@
 use recompact::engine::context::Context;
 use recompact::engine::journal::{Journal, Request};
 use recompact::engine::policy::{PRESETS, Policy, preset};
-use recompact::engine::replay::{Observer, Record, RecordedRequests, ReplaySetup, replay};
+use recompact::engine::replay::{Observer, RecordedReplay, RecordedRequests, ReplaySetup, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::{Fixed, Summarizer};
-use recompact::tokens::block_sizes::Sizes;
+use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Conversation, Thinking};
 use serde_json::Value;
@@ -25,11 +25,11 @@ pub struct Trial {
 
 impl Trial {
     /// Counts characters; every summary is `SUMMARY`.
-    pub fn of(policy: Policy) -> Self {
+    pub fn new(policy: Policy) -> Self {
         Self {
             window: policy.window.unwrap_or(u64::MAX / 2),
             policy,
-            counter: Meter::of(SizeUnit::Chars),
+            counter: Meter::from_unit(SizeUnit::Chars),
             also: Vec::new(),
             overhead: 0,
             thinking: None,
@@ -38,8 +38,8 @@ impl Trial {
     }
 
     pub fn replay(&self, conversation: &Conversation, observer: &mut dyn Observer) -> Journal {
-        let measures = self.policy.measures().into_iter().chain([self.counter.measure]).chain(self.also.iter().copied());
-        let sizes = Sizes::new(conversation, measures);
+        let measures = self.policy.units().into_iter().chain([self.counter.unit]).chain(self.also.iter().copied());
+        let sizes = BlockSizes::new(conversation, measures);
         let setup = ReplaySetup {
             conversation,
             sizes: &sizes,
@@ -53,8 +53,8 @@ impl Trial {
             shared: &ReplayCache::new(conversation),
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
-        let record = by_usage.then(|| Record::replay(&setup)).flatten();
-        let recorded = record.map(|record| RecordedRequests::of(&setup, &record));
+        let record = by_usage.then(|| RecordedReplay::replay(&setup)).flatten();
+        let recorded = record.map(|record| RecordedRequests::new(&setup, &record));
         replay(&ReplaySetup { recorded: recorded.as_ref(), ..setup }, observer)
     }
 
@@ -82,16 +82,16 @@ pub fn preset_with(name: &str, settings: &[&str]) -> Policy {
 
 /// Every preset as it is, presets whose limits are so low that small conversations reach them, and layers that no preset has.
 pub fn trials() -> Vec<Trial> {
-    let presets = PRESETS.iter().map(|preset| Trial::of(preset_with(preset.name, &[])));
-    let low = LOW.iter().map(|(name, settings)| Trial::of(preset_with(name, settings)));
+    let presets = PRESETS.iter().map(|preset| Trial::new(preset_with(preset.name, &[])));
+    let low = LOW.iter().map(|(name, settings)| Trial::new(preset_with(name, settings)));
     let own = OWN.iter().enumerate().map(|(n, layers)| {
         let toml = format!("name = \"own-{n}\"\nmeter = \"py-repr/4\"\n{layers}");
-        Trial::of(Policy::parse(&toml, "own", &[]).unwrap_or_else(|error| panic!("{error}")))
+        Trial::new(Policy::parse(&toml, "own", &[]).unwrap_or_else(|error| panic!("{error}")))
     });
-    let narrow = LOW.iter().map(|(name, settings)| Trial { window: 4_000, ..Trial::of(preset_with(name, settings)) });
+    let narrow = LOW.iter().map(|(name, settings)| Trial { window: 4_000, ..Trial::new(preset_with(name, settings)) });
     let failing = Trial {
         summarizer: Box::new(recompact::engine::summarizer::Failing),
-        ..Trial::of(preset_with("lcc-s06", &["auto.threshold=200", "auto.breaker=2", "auto.max_retries=1"]))
+        ..Trial::new(preset_with("lcc-s06", &["auto.threshold=200", "auto.breaker=2", "auto.max_retries=1"]))
     };
     presets.chain(low).chain(own).chain(narrow).chain([failing]).collect()
 }

@@ -10,7 +10,7 @@ use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::{Ledger, Prices};
 use recompact::tokens::block_sizes::overhead;
 use recompact::tokens::calibration::{
-    Delta, FAMILIES, FEWEST, Fit, Spread, deltas, estimate, fit, held_out, model, new_messages,
+    Delta, FAMILIES, Fit, MIN_DELTAS, Spread, deltas, estimate, fit, held_out, main_model, new_messages,
 };
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::Conversation;
@@ -59,13 +59,13 @@ fn recorded<'a>(session: &'a Session, estimates: Vec<f64>) -> impl Iterator<Item
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn calibration_predicts_the_held_out_half_of_recordings() {
     let sessions: Vec<_> = sessions("claude-code");
-    let long: Vec<&Session> = sessions.iter().filter(|session| session.deltas.len() >= FEWEST).collect();
-    assert!(!long.is_empty(), "no session has {FEWEST} deltas");
+    let long: Vec<&Session> = sessions.iter().filter(|session| session.deltas.len() >= MIN_DELTAS).collect();
+    assert!(!long.is_empty(), "no session has {MIN_DELTAS} deltas");
     let mut pooled: BTreeMap<&str, Vec<(f64, u64)>> = BTreeMap::new();
     for session in &long {
         let fitted = Fit::from_deltas(&session.deltas).expect("enough deltas");
         say(&session.name, fitted.spread, session.deltas.len());
-        println!("    {:?} {:?}", model(&session.conversation).unwrap_or("–"), fitted.rates);
+        println!("    {:?} {:?}", main_model(&session.conversation).unwrap_or("–"), fitted.rates);
         assert!(fitted.spread.error < 0.35, "{}", session.name);
         pooled.entry("recorded").or_default().extend(recorded(session, held_out(&session.deltas)));
         pooled.entry("chars/4").or_default().extend(recorded(session, by_measure(session, SizeUnit::Chars, 4.0)));
@@ -75,7 +75,7 @@ fn calibration_predicts_the_held_out_half_of_recordings() {
     let mut errors = BTreeMap::new();
     for (name, pairs) in pooled {
         let deltas = pairs.len();
-        let spread = Spread::of(pairs).expect("deltas");
+        let spread = Spread::from_pairs(pairs).expect("deltas");
         say(name, spread, deltas);
         errors.insert(name, spread.error);
     }
@@ -97,7 +97,7 @@ fn model_family_rates_equal_the_fit_of_all_recordings() {
         let session = &sessions[at];
         recorded(session, session.deltas.iter().map(|delta| estimate(&rates, delta)).collect()).collect::<Vec<_>>()
     };
-    let spread = Spread::of((0..sessions.len()).flat_map(by_others)).expect("deltas");
+    let spread = Spread::from_pairs((0..sessions.len()).flat_map(by_others)).expect("deltas");
     println!("{}: {rates:?}", family.name);
     say("each session by the others", spread, all(&|_| true).len());
     let mut models: BTreeMap<&str, Vec<Delta>> = BTreeMap::new();
@@ -119,9 +119,9 @@ fn model_family_rates_equal_the_fit_of_all_recordings() {
 /// Replays the record by its own usage and gives how many requests there were, how many had exactly the recorded usage, and
 /// how many had to: those since the first, or since everything was replaced, with nothing unknown in between.
 fn exact(conversation: &Conversation) -> [usize; 3] {
-    let counting = TokenCounter::Recorded.of(conversation);
+    let counting = TokenCounter::Recorded.resolve(conversation);
     let policy = preset_with("recorded", &[]);
-    let sizes = counting.sizes(conversation, policy.measures());
+    let sizes = counting.sizes(conversation, policy.units());
     let setup = ReplaySetup {
         conversation,
         sizes: &sizes,
@@ -142,7 +142,10 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
         let first = request.call == 0 && usage > 0;
         let is_replaced = conversation.calls[..=request.call].last().is_some_and(|call| {
             let before = request.call.checked_sub(1).map_or(0, |before| conversation.calls[before].response);
-            conversation.compactions.iter().any(|compaction| compaction.at > before && compaction.at <= call.response)
+            conversation
+                .compactions
+                .iter()
+                .any(|compaction| compaction.message_index > before && compaction.message_index <= call.response)
         });
         known = first || (known && !is_replaced && told.contains(&request.call));
         let is_exact = request.tokens == usage;

@@ -123,7 +123,7 @@ fn calls_ascend(conversation: &Conversation) {
 #[track_caller]
 fn roles_alternate(conversation: &Conversation) {
     for (i, pair) in conversation.messages.windows(2).enumerate() {
-        let at_compaction = conversation.compactions.iter().any(|compaction| compaction.at == i + 1);
+        let at_compaction = conversation.compactions.iter().any(|compaction| compaction.message_index == i + 1);
         assert!(pair[0].role != pair[1].role || at_compaction, "two {:?} messages at {i}", pair[0].role);
     }
 }
@@ -140,7 +140,7 @@ fn results_follow_their_calls(conversation: &Conversation) {
     for message in &conversation.messages {
         let mut answers = pairs(message, answered);
         // Results whose call is not in the record come after those whose call is.
-        answers.retain(|pair| conversation.pairs[*pair].used.is_some());
+        answers.retain(|pair| conversation.pairs[*pair].tool_use.is_some());
         assert_eq!(answers, calls, "results at line {}", message.line);
         let leading = message.blocks.iter().take_while(|block| answered(conversation.block(**block)).is_some()).count();
         assert!(leading >= answers.len(), "results at line {} stand behind other blocks", message.line);

@@ -50,7 +50,7 @@ fn codex_compactions_keep_typed_messages_and_sizes() {
             for compaction in &conversation.compactions {
                 let RecordedEdit::Fold { into } = &compaction.edit else { panic!("{file}: a fold") };
                 let blocks: Vec<_> = into.iter().flat_map(|m| &m.blocks).map(|id| conversation.block(*id)).collect();
-                let before = conversation.messages[..compaction.at].iter().flat_map(|m| &m.blocks);
+                let before = conversation.messages[..compaction.message_index].iter().flat_map(|m| &m.blocks);
                 let typed = |origin| origin == Origin::User;
                 let typed_before = before.filter(|id| typed(conversation.block(**id).origin)).count();
                 assert_eq!(blocks.iter().filter(|block| typed(block.origin)).count(), typed_before, "{file}");

@@ -26,7 +26,7 @@ fn describe(files: &[(&'static str, &'static str)]) -> String {
     let chains: Vec<String> = groups(&links, &pointers)
         .iter()
         .map(|order| {
-            let file = |file: &Part| format!("{}+{}", number(&file.path).unwrap_or(0), file.messages - file.shared);
+            let file = |file: &ChainFile| format!("{}+{}", number(&file.path).unwrap_or(0), file.messages - file.shared);
             chain(&links, order).files.iter().map(file).collect::<Vec<_>>().join(" ")
         })
         .collect();

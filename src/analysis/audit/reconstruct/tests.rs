@@ -33,7 +33,7 @@ fn archive(words: &str) -> Conversation {
 fn notation(conversation: &Conversation, messages: &[Message]) -> String {
     let word = |message: &Message| {
         let block = conversation.block(message.blocks[0]);
-        let (file, line) = conversation.place(block.line);
+        let (file, line) = conversation.file_and_line(block.line);
         let text = block.text();
         let word = match block.kind {
             BlockKind::ToolUse(pair) => format!("+{}", conversation.pair(pair).id),
@@ -72,9 +72,9 @@ fn describe(files: &[(&str, Option<PriorHistory>)]) -> Vec<String> {
         let mut from = 0;
         let mut description = String::new();
         for compaction in &conversation.compactions {
-            description += &notation(conversation, &conversation.messages[from..compaction.at]);
+            description += &notation(conversation, &conversation.messages[from..compaction.message_index]);
             description += &format!(" [{}] ", notation(conversation, compaction.edit.messages()));
-            from = compaction.at;
+            from = compaction.message_index;
         }
         assert_eq!(session.compacted_archives.len(), conversation.compactions.len());
         description + &notation(conversation, &conversation.messages[from..])

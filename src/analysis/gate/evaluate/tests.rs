@@ -21,7 +21,9 @@ fn reached(suite: &Suite, transcripts: &[(&str, f64, f64)]) -> Measured {
         TranscriptValues {
             transcript: transcript.to_owned(),
             values: columns.iter().map(|column| (column.id.clone(), Some(value))).collect(),
-            adds: adds.map(|(id, added)| (id, added.map(|(over, under)| Accumulator { over, under }))).collect(),
+            adds: adds
+                .map(|(id, added)| (id, added.map(|(over, under)| Accumulator { numerator: over, denominator: under })))
+                .collect(),
         }
     };
     let transcripts = transcripts.iter().map(of).collect();

@@ -21,7 +21,7 @@ limits = [
 #[test]
 fn suite_rules_have_their_lines() {
     let gate = Gate::parse(WHOLE, "s.toml").expect("a suite file");
-    let rules: Vec<_> = gate.suites[0].rules.iter().map(|rule| (rule.written(), rule.line)).collect();
+    let rules: Vec<_> = gate.suites[0].rules.iter().map(|rule| (rule.describe(), rule.line)).collect();
     let expected = [
         ("kept.hit >= 85%", 8),
         ("finding.pairs == 0", 9),

@@ -22,7 +22,7 @@ fn used_fact(line: &str, fact: &str) -> Option<Fact> {
 
 fn cloze(line: &str, fact: &str) -> Option<(String, String)> {
     let fact = used_fact(line, fact).unwrap_or_else(|| panic!("no use of {fact}"));
-    Cloze::of(line, &fact).next().map(|cloze| (cloze.line, cloze.answer))
+    Cloze::candidates(line, &fact).next().map(|cloze| (cloze.line, cloze.answer))
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Check {
     /// Converts the suite to arguments. Paths are relative to the suite file; those other than transcripts are made
     /// relative to the current folder.
     fn arguments(&self, suite: &Suite, base: &Path) -> Vec<String> {
-        let study = &suite.asked;
+        let study = &suite.table;
         let file = |path: &String| display_path(&base.join(path));
         let policy = |name: &String| if preset(name).is_some() { name.clone() } else { file(name) };
         let prices = |name: &String| if base.join(name).is_file() { file(name) } else { name.clone() };

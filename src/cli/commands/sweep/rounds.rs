@@ -40,11 +40,11 @@ impl Rounds<'_> {
     fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(SearchResult, Study)>, Failure> {
         let baseline = study.policies.clone();
         let progress = self.transcripts.replay_progress(search.policy_calls(self.session_table));
-        while let Some(Round { sessions, policies }) = search.round() {
+        while let Some(Round { sessions, policies }) = search.next_round() {
             study.policies = [&baseline[..], &policies].concat();
             let round = policies_hash(&study.policies);
             study.baseline = 0;
-            let columns = &search.wishes().columns;
+            let columns = &search.criteria().columns;
             // Checkpoints that do not fit, because the file was edited, are replayed again.
             let fits = |checkpoint: &Checkpoint<Vec<PartialTotals>>| {
                 checkpoint.result.iter().all(|totals| totals.fits(policies.len(), columns.len()))
@@ -54,7 +54,11 @@ impl Rounds<'_> {
                 &sessions,
                 |source| self.resumed.as_ref()?.checkpoint(source, &round).filter(fits),
                 |source, reading| {
-                    Checkpoint::new(source, &round, study.tallies(reading, columns, &|calls| progress.calls_replayed(calls)))
+                    Checkpoint::new(
+                        source,
+                        &round,
+                        study.partial_totals(reading, columns, &|calls| progress.calls_replayed(calls)),
+                    )
                 },
             )?;
             let begin = self.checkpoints.len();
@@ -71,7 +75,7 @@ impl Rounds<'_> {
                 let session = self.session_table.session(name, &totals.conversation)?;
                 Some((session, totals.added.as_slice()))
             });
-            search.take(self.session_table, session_totals);
+            search.record_totals(self.session_table, session_totals);
             self.done += self.checkpoints.len() - begin;
             if !self.keep_checkpoints {
                 self.checkpoints.clear();
@@ -79,7 +83,7 @@ impl Rounds<'_> {
         }
         progress.finish();
         study.policies = baseline;
-        Ok(Some((self.transcripts.install(|| search.found())?, study)))
+        Ok(Some((self.transcripts.install(|| search.finish())?, study)))
     }
 
     /// Replays the configurations found once more with all details: on the held-out sessions, if there are any.

@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
         let metadata = record.compact_metadata.as_ref();
         self.builder.compaction(Compaction {
-            at,
+            message_index: at,
             edit: RecordedEdit::Fold { into },
             trigger: metadata.and_then(|metadata| metadata.trigger.clone()),
             tokens_before: metadata.and_then(|metadata| metadata.pre_tokens),
@@ -72,7 +72,7 @@ impl Reader<'_> {
         let Some(metadata) = &record.microcompact_metadata else { return };
         let pairs = metadata.compacted_tool_ids.iter().filter_map(|id| self.builder.pair(id)).collect();
         self.builder.compaction(Compaction {
-            at: self.builder.so_far().messages.len(),
+            message_index: self.builder.so_far().messages.len(),
             edit: RecordedEdit::Clear { pairs },
             trigger: metadata.trigger.clone(),
             tokens_before: metadata.pre_tokens,

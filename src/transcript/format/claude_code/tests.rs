@@ -329,7 +329,7 @@ fn a_compaction_is_recorded_and_unrolled() {
     let compaction = &conversation.compactions[0];
     let RecordedEdit::Fold { into } = &compaction.edit else { panic!("a fold, not {:?}", compaction.edit) };
     assert_eq!(show(&conversation, into), ["user: so far (Compaction), 7 left (Compaction)"]);
-    assert_eq!((compaction.at, compaction.line, compaction.trigger.as_deref()), (3, 4, Some("auto")));
+    assert_eq!((compaction.message_index, compaction.line, compaction.trigger.as_deref()), (3, 4, Some("auto")));
     assert_eq!((compaction.tokens_before, compaction.tokens_after), (Some(900), Some(90)));
 }
 
@@ -408,7 +408,7 @@ fn summary_without_boundary_is_still_a_compaction() {
     records[2]["parentUuid"] = Value::Null;
     let (conversation, _) = read_one(&records);
     assert_eq!(show(&conversation, &conversation.messages), ["user = go (User)", "assistant: ok", "assistant: on"]);
-    assert_eq!((conversation.compactions[0].at, conversation.compactions[0].line), (2, 3));
+    assert_eq!((conversation.compactions[0].message_index, conversation.compactions[0].line), (2, 3));
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn a_micro_compaction_names_the_cleared_results() {
     assert_eq!(show(&conversation, &conversation.messages)[2], "user: result t");
     let compaction = &conversation.compactions[0];
     assert_eq!(compaction.edit, RecordedEdit::Clear { pairs: vec![crate::transcript::conversation::PairId(0)] });
-    assert_eq!((compaction.at, compaction.tokens_before, compaction.tokens_after), (3, Some(60), Some(40)));
+    assert_eq!((compaction.message_index, compaction.tokens_before, compaction.tokens_after), (3, Some(60), Some(40)));
 }
 
 #[test]

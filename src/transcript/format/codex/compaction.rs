@@ -63,7 +63,7 @@ pub fn read_compaction(
         None => reader.push(Role::User, builder.text(compacted.message, Origin::Compaction, at.line)),
     }
     let compaction = Compaction {
-        at: builder.so_far().messages.len(),
+        message_index: builder.so_far().messages.len(),
         edit: RecordedEdit::Fold { into: reader.into },
         trigger: None,
         tokens_before,

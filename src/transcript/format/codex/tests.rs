@@ -295,7 +295,7 @@ fn a_compaction_keeps_the_users_own_blocks() {
     let (conversation, notes) = read_lines(&lines);
     assert_eq!(shape(&conversation), ["u: go", "a: [use a]", "u: [result a: one]", "a: on"]);
     let (compaction, blocks) = only_compaction(&conversation);
-    assert_eq!((compaction.at, compaction.tokens_before, compaction.tokens_after), (3, Some(100), Some(40)));
+    assert_eq!((compaction.message_index, compaction.tokens_before, compaction.tokens_after), (3, Some(100), Some(40)));
     // The text is twice in the new history but only once in the conversation, so the second one is a new block.
     assert_eq!(blocks, ["User go", "Compaction new rules", "Compaction go", "Compaction [summary, encrypted by the provider]"]);
     let readable: usize = [message("user", "go"), message("developer", "new rules"), message("user", "go")]
@@ -312,7 +312,7 @@ fn an_older_compaction_is_its_summary() {
     let compacted = line("compacted", json!({"message": "so far: nothing"}));
     let (conversation, _) = read_lines(&[user("go"), assistant("one"), compacted, user("more"), assistant("two")]);
     let (compaction, blocks) = only_compaction(&conversation);
-    assert_eq!((compaction.at, blocks), (2, vec!["Compaction so far: nothing".to_owned()]));
+    assert_eq!((compaction.message_index, blocks), (2, vec!["Compaction so far: nothing".to_owned()]));
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn clearing(one: &One, whole: &Journal, like: &Journal, seed: u64) -> Journa
         let left = |cleared: u64| whole.tokens.saturating_sub(COUNTER.apply(cleared));
         while left(cleared) > like.tokens && !shown.is_empty() {
             let result = shown.swap_remove(chance.below(shown.len()));
-            cleared += one.sizes.size(result, COUNTER.measure);
+            cleared += one.sizes.size(result, COUNTER.unit);
             let (kind, cause) = (ChangeKind::Rewrite, Cause::Layer(0));
             changes.push(Change { kind, cause, at: 0, removed: vec![result], added: Vec::new() });
         }

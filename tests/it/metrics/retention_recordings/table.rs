@@ -45,7 +45,7 @@ fn value(results: &Results, policy: &str, column: &str) -> f64 {
 /// The shares hit, by gap.
 fn gaps(results: &Results, policy: &str) -> Vec<f64> {
     let of_policy = |row: &&KeptRow| row.policy == policy && row.by == "gap";
-    results.kept.iter().filter(of_policy).map(|row| row.hit).collect()
+    results.retention.iter().filter(of_policy).map(|row| row.hit).collect()
 }
 
 fn print(results: &Results) {
