@@ -50,19 +50,12 @@ fn setup<'a>(
     recorded: Option<&'a RecordedRequests>,
     shared: &'a ReplayCache,
 ) -> ReplaySetup<'a> {
-    let window = policy.window.unwrap_or(WINDOW);
-    let thinking = conversation.thinking;
     ReplaySetup {
-        conversation,
-        sizes,
-        policy,
-        counter,
-        window,
+        window: policy.window.unwrap_or(WINDOW),
         overhead: 18_000,
-        thinking,
         summarizer: &Extract { tokens: 3_000 },
         recorded,
-        shared,
+        ..ReplaySetup::new(conversation, sizes, policy, counter, shared)
     }
 }
 

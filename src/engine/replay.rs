@@ -16,7 +16,7 @@ use crate::engine::layer::{BlockPosition, LayerState, ScanCursor, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
-use crate::engine::summarizer::Summarizer;
+use crate::engine::summarizer::{Failing, Summarizer};
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::Meter;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Message, Thinking};
@@ -47,7 +47,33 @@ pub struct ReplaySetup<'a> {
     pub shared: &'a ReplayCache,
 }
 
-impl ReplaySetup<'_> {
+/// A window that no request exceeds. Half of the range leaves room for sums.
+pub const UNLIMITED: u64 = u64::MAX / 2;
+
+impl<'a> ReplaySetup<'a> {
+    /// Creates a setup with the window of the policy, or else without a limit; without overhead, with the conversation's own
+    /// rule for thinking, and with a summarizer that fails. Callers replace what they know better.
+    pub fn new(
+        conversation: &'a Conversation,
+        sizes: &'a BlockSizes,
+        policy: &'a Policy,
+        counter: Meter,
+        shared: &'a ReplayCache,
+    ) -> Self {
+        Self {
+            conversation,
+            sizes,
+            policy,
+            counter,
+            window: policy.window.unwrap_or(UNLIMITED),
+            overhead: 0,
+            thinking: conversation.thinking,
+            summarizer: &Failing,
+            recorded: None,
+            shared,
+        }
+    }
+
     fn limits(&self) -> Limits {
         Limits { window: self.window, max_output: self.policy.max_output }
     }

@@ -97,16 +97,12 @@ fn setup<'b>(
     overhead: u64,
     shared: &'b ReplayCache,
 ) -> ReplaySetup<'b> {
+    let policy = &study.policies[study.baseline];
     ReplaySetup {
-        conversation,
-        sizes,
-        policy: &study.policies[study.baseline],
-        counter,
         window: DEFAULT_WINDOW,
         overhead,
         thinking: study.thinking.unwrap_or(conversation.thinking),
-        summarizer: &*study.summarizers[study.policies[study.baseline].summarizer].summarizer,
-        recorded: None,
-        shared,
+        summarizer: &*study.summarizers[policy.summarizer].summarizer,
+        ..ReplaySetup::new(conversation, sizes, policy, counter, shared)
     }
 }

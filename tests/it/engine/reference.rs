@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;
 use recompact::engine::policy::preset;
-use recompact::engine::replay::{Observer, ReplaySetup, replay};
+use recompact::engine::replay::{Observer, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::Fixed;
 use recompact::tokens::block_sizes::BlockSizes;
@@ -31,20 +31,10 @@ fn ours(conversation: &Conversation, policy: &str, settings: &[&str]) -> Vec<(u6
     let policy = preset(policy).expect("a preset").policy(&settings).expect("a policy");
     let counter = Meter::from_unit(SizeUnit::Chars);
     let sizes = BlockSizes::new(conversation, policy.units().into_iter().chain([counter.unit]));
-    let setup = ReplaySetup {
-        conversation,
-        sizes: &sizes,
-        policy: &policy,
-        counter,
-        window: u64::MAX / 2,
-        overhead: 0,
-        thinking: conversation.thinking,
-        summarizer: &Fixed { text: "SUMMARY".to_owned() },
-        recorded: None,
-        shared: &ReplayCache::new(conversation),
-    };
+    let (shared, summarizer) = (ReplayCache::new(conversation), Fixed { text: "SUMMARY".to_owned() });
+    let setup = ReplaySetup::new(conversation, &sizes, &policy, counter, &shared);
     let mut requests = Requests(Vec::new());
-    replay(&setup, &mut requests);
+    replay(&ReplaySetup { window: UNLIMITED, summarizer: &summarizer, ..setup }, &mut requests);
     requests.0
 }
 

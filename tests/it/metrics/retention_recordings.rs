@@ -9,9 +9,8 @@ use rayon::prelude::*;
 use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::Policy;
-use recompact::engine::replay::{NoObserver, ReplaySetup, replay};
+use recompact::engine::replay::{NoObserver, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
-use recompact::engine::summarizer;
 use recompact::facts::references::{Loss, Provenance, References};
 use recompact::metrics::retention::{Grain, Retention, UseOutcome, bounds, evaluate, oracle_instance};
 use recompact::tokens::block_sizes::BlockSizes;
@@ -45,19 +44,10 @@ impl<'a> One<'a> {
     }
 
     fn replay(&self, policy: &Policy) -> Journal {
-        let setup = ReplaySetup {
-            conversation: self.conversation,
-            sizes: &self.sizes,
-            policy,
-            counter: COUNTER,
-            window: u64::MAX / 2,
-            overhead: overhead(self.conversation, &self.sizes, COUNTER),
-            thinking: self.conversation.thinking,
-            summarizer: &summarizer::Failing,
-            recorded: None,
-            shared: &ReplayCache::new(self.conversation),
-        };
-        replay(&setup, &mut NoObserver)
+        let shared = ReplayCache::new(self.conversation);
+        let setup = ReplaySetup::new(self.conversation, &self.sizes, policy, COUNTER, &shared);
+        let overhead = overhead(self.conversation, &self.sizes, COUNTER);
+        replay(&ReplaySetup { window: UNLIMITED, overhead, ..setup }, &mut NoObserver)
     }
 
     fn kept(&self, journal: &Journal) -> Retention {

@@ -3,7 +3,7 @@
 use recompact::engine::context::Context;
 use recompact::engine::journal::{Journal, Request};
 use recompact::engine::policy::{PRESETS, Policy, preset};
-use recompact::engine::replay::{Observer, RecordedReplay, RecordedRequests, ReplaySetup, replay};
+use recompact::engine::replay::{Observer, RecordedReplay, RecordedRequests, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::{Fixed, Summarizer};
 use recompact::tokens::block_sizes::BlockSizes;
@@ -27,7 +27,7 @@ impl Trial {
     /// Counts characters; every summary is `SUMMARY`.
     pub fn new(policy: Policy) -> Self {
         Self {
-            window: policy.window.unwrap_or(u64::MAX / 2),
+            window: policy.window.unwrap_or(UNLIMITED),
             policy,
             counter: Meter::from_unit(SizeUnit::Chars),
             also: Vec::new(),
@@ -40,17 +40,13 @@ impl Trial {
     pub fn replay(&self, conversation: &Conversation, observer: &mut dyn Observer) -> Journal {
         let measures = self.policy.units().into_iter().chain([self.counter.unit]).chain(self.also.iter().copied());
         let sizes = BlockSizes::new(conversation, measures);
+        let shared = ReplayCache::new(conversation);
         let setup = ReplaySetup {
-            conversation,
-            sizes: &sizes,
-            policy: &self.policy,
-            counter: self.counter,
             window: self.window,
             overhead: self.overhead,
             thinking: self.thinking.unwrap_or(conversation.thinking),
             summarizer: &*self.summarizer,
-            recorded: None,
-            shared: &ReplayCache::new(conversation),
+            ..ReplaySetup::new(conversation, &sizes, &self.policy, self.counter, &shared)
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
         let record = by_usage.then(|| RecordedReplay::replay(&setup)).flatten();

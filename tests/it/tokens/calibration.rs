@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use recompact::analysis::inspect::Inspection;
 use recompact::analysis::study::TokenCounter;
-use recompact::engine::replay::{NoObserver, ReplaySetup, replay};
+use recompact::engine::replay::{NoObserver, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
 use recompact::metrics::prices::{Ledger, Prices};
@@ -122,18 +122,11 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
     let counting = TokenCounter::Recorded.resolve(conversation);
     let policy = preset_with("recorded", &[]);
     let sizes = counting.sizes(conversation, policy.units());
-    let setup = ReplaySetup {
-        conversation,
-        sizes: &sizes,
-        policy: &policy,
-        counter: counting.meter,
-        window: u64::MAX,
-        overhead: overhead(conversation, &sizes, counting.meter),
-        thinking: conversation.thinking,
-        summarizer: &*by_name("extract").expect("a summarizer"),
-        recorded: None,
-        shared: &ReplayCache::new(conversation),
-    };
+    let shared = ReplayCache::new(conversation);
+    let overhead = overhead(conversation, &sizes, counting.meter);
+    let summarizer = by_name("extract").expect("a summarizer");
+    let setup = ReplaySetup::new(conversation, &sizes, &policy, counting.meter, &shared);
+    let setup = ReplaySetup { window: UNLIMITED, overhead, summarizer: &*summarizer, ..setup };
     let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
     let (mut known, mut counts) = (false, [0; 3]);
     let mut far = Vec::new();
