@@ -31,9 +31,9 @@ pub struct StudyArgs {
     /// Tokens of the system prompt and tools in every request [default: from the first recorded usage]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(..=u64::from(u32::MAX)))]
     overhead: Option<u64>,
-    /// Token counter: own (each model's; if its tokenizer is not public, as Claude's, calibrated on recorded usage,
-    /// else o200k), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4 (see
-    /// `recompact catalog meters`)
+    /// Token counter: own (each model's own tokenizer: o200k, or calibrated on recorded usage if its tokenizer is not
+    /// public, as Claude's), recorded (calibrated for every model), o200k, cl100k, or an estimate such as chars/4
+    /// (see `recompact catalog meters`)
     #[arg(long, value_name = "NAME", default_value = "own")]
     tokenizer: TokenCounter,
     /// How long thinking is sent again [default: as the format's provider does]

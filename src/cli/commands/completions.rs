@@ -9,7 +9,7 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Completions {
-    /// Shell to print completions for; the README says where each shell looks for them
+    /// Shell to print completions for; `recompact guide start` says where each shell looks for them
     shell: Shell,
 }
 

@@ -35,10 +35,10 @@ pub struct Replay {
     /// Change a value of the policies by layer id: --set micro.keep_recent=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
     settings: Vec<Setting>,
-    /// How many facts lost for good to list for each policy, worst first; the agent used them again
+    /// Number of facts to list for each policy that were lost for good and used again, worst first
     #[arg(long, value_name = "N", default_value_t = 3)]
     misses: usize,
-    /// How many of the most expensive cache invalidations to list for each policy
+    /// Number of most expensive cache invalidations to list for each policy
     #[arg(long, value_name = "N", default_value_t = 3)]
     breaks: usize,
     /// Also report what is wrong: broken tool pairs, thrashing, broken cache prefixes and more (see `recompact catalog
