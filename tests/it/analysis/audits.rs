@@ -37,7 +37,7 @@ fn audited(folder: &tempfile::TempDir) -> Value {
 }
 
 /// What is found in files: `spilled error transcript_1.jsonl:5`, and the notes' ends.
-fn told(audit: &Value) -> Vec<String> {
+fn lines_of(audit: &Value) -> Vec<String> {
     let name = |path: &Value| path.as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
     let finding = |found: &Value| {
         let text = |key: &str| found[key].as_str().unwrap_or_default();
@@ -97,8 +97,8 @@ fn audit_reports_every_damage() {
     for (what, damage, expected) in damages {
         let folder = copied();
         damage(&folder);
-        let told: Vec<String> = told(&audited(&folder)).iter().map(|line| line.replace(UNTOLD, "UNTOLD")).collect();
-        assert_eq!(told, expected, "{what}");
+        let lines: Vec<String> = lines_of(&audited(&folder)).iter().map(|line| line.replace(UNTOLD, "UNTOLD")).collect();
+        assert_eq!(lines, expected, "{what}");
     }
 }
 
@@ -156,7 +156,7 @@ fn audit_notes_links_pipes_sockets_and_unreadable_files() {
         "note socket.jsonl: a pipe, a socket or a device; it was not opened",
     ];
     let audit = audited(&folder);
-    assert_eq!(told(&audit), expected);
+    assert_eq!(lines_of(&audit), expected);
     assert_eq!(audit["findings"][0]["data"]["state"], "no-file");
     // Named by itself it is not opened either.
     let ran = run_in(folder.path(), ["audit", "s/.transcripts/pipe.jsonl"], b"");
@@ -169,7 +169,7 @@ fn audit_notes_links_pipes_sockets_and_unreadable_files() {
         Ok(_) => "note closed.jsonl: skipped, not a transcript in a known format",
         Err(_) => "note closed.jsonl: no permission to read it",
     };
-    assert!(told(&audited(&folder)).contains(&note.to_owned()));
+    assert!(lines_of(&audited(&folder)).contains(&note.to_owned()));
 }
 
 /// What a replay writes is audited: as many compactions as summaries, but for the last, behind which nothing was archived.
@@ -186,7 +186,7 @@ fn audit_reconstructs_archives_of_replays() {
         let (.., values) = rows(&results).find(|(_, name, _)| *name == policy).expect("a row");
         let summaries = values["summaries"].as_u64().expect("a number");
         let audit = audited(&folder);
-        assert_eq!(told(&audit), Vec::<String>::new(), "{policy}");
+        assert_eq!(lines_of(&audit), Vec::<String>::new(), "{policy}");
         let transcripts = audit["transcripts"].as_array().expect("transcripts");
         let compactions: Vec<&Value> =
             transcripts.iter().flat_map(|transcript| transcript["compactions"].as_array().into_iter().flatten()).collect();

@@ -160,7 +160,7 @@ fn check_fails_what_it_could_not_judge() {
         let ran = project.check(&[]);
         assert!(ran.code == 2 && ran.stderr.contains(what), "{name}: {} {}", ran.code, ran.stderr);
         if name != "no JSON" {
-            assert!(ran.stdout.contains("kept.hit >= 0.7"), "{name}: what could be judged is told: {}", ran.stdout);
+            assert!(ran.stdout.contains("kept.hit >= 0.7"), "{name}: what could be judged is shown: {}", ran.stdout);
         }
     }
 }
@@ -204,7 +204,7 @@ fn suite_errors_have_file_and_line() {
     }
 }
 
-/// Wherever the program runs, names in the baseline are the same; only the place of the suite file is told from there.
+/// Names in the baseline do not depend on the folder in which the program runs; only the path of the suite file does.
 #[test]
 fn check_runs_in_another_folder() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

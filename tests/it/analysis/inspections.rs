@@ -51,7 +51,7 @@ fn inspect_reports_losses_of_compactions() {
     for report in ["table", "markdown", "json"] {
         let text = rendered(report, &inspections(), 100);
         assert_eq!(text.chars().find(|c| *c != '\n' && is_unseen(*c)), None, "{report} lets nothing unseen through");
-        // From the first of the losses on: what stands before is of the transcripts.
+        // From the first loss on: the lines before it describe the transcripts.
         let begin = text.find(if report == "json" { "\"compaction_losses\"" } else { "What recorded" }).expect("the losses");
         insta::assert_snapshot!(format!("losses-{report}"), &text[begin..]);
     }

@@ -94,7 +94,7 @@ fn summarizers_are_compared_by_facts_held_and_made_up() {
 
     assert_eq!((failing.needed.all, failing.tokens.all, failing.fill.all), (None, None, None));
 
-    // b_vane and c_vane were in the summary, d_vane was looked up again; x_vane nobody had said.
+    // b_vane and c_vane were in the summary, d_vane was looked up again; x_vane was in no message.
     assert_eq!((percent(recorded.needed), percent(recorded.false_share)), (Some((66.7, None)), Some((33.3, None))));
     assert_eq!((recorded.facts, recorded.fill.all, percent(recorded.constraints)), (3, None, Some((0.0, None))));
 }

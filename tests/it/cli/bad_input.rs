@@ -1,4 +1,4 @@
-//! What the program does with input and arguments nobody should give it: an exit code, a reason with its place, no panic, and
+//! What the program does with wrong input and arguments: an exit code, a reason with its place, no panic, and
 //! nothing changed.
 
 use std::fs;

@@ -125,8 +125,8 @@ fn clear_batches_without_minimum_equal_plain_clearing() {
             if one_by_one.policy.layers.iter().any(|layer| clears(layer) && layer.for_request_only()) {
                 continue;
             }
-            let told = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
-            assert!(told(one_by_one) == told(batches), "{}", batches.policy.name);
+            let journal_text = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
+            assert!(journal_text(one_by_one) == journal_text(batches), "{}", batches.policy.name);
         }
     });
 }
@@ -148,8 +148,8 @@ fn server_scope_clears_what_state_scope_clears() {
     generate::check(2, |steps| {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for (state, server) in state.iter().zip(&server) {
-            let told = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
-            assert!(told(state) == told(server), "{}", state.policy.name);
+            let journal_text = |trial: &Trial| format!("{:?}", trial.replay(&conversation, &mut NoObserver));
+            assert!(journal_text(state) == journal_text(server), "{}", state.policy.name);
         }
     });
 }

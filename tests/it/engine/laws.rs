@@ -38,7 +38,8 @@ fn layers_do_not_depend_on_later_calls() {
                     journal.synthetic_blocks.iter().map(|made| made.rewritten.block.wire.clone()).collect::<Vec<_>>()
                 };
                 assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
-                let (of_whole, of_cut) = (told(of_whole, whole.blocks.len(), calls), told(of_cut, cut.blocks.len(), calls));
+                let (of_whole, of_cut) =
+                    (journal_text(of_whole, whole.blocks.len(), calls), journal_text(of_cut, cut.blocks.len(), calls));
                 assert_eq!(of_whole, of_cut, "{}, {calls} of {} calls", trial.policy.name, steps.len());
             }
         }
@@ -65,7 +66,7 @@ fn shared_replay_cache_changes_no_result() {
 }
 
 /// What a journal tells of the first calls, the blocks that layers wrote numbered from the end of all numbers.
-fn told(journal: Journal, recorded: usize, calls: usize) -> String {
+fn journal_text(journal: Journal, recorded: usize, calls: usize) -> String {
     let number = |id: &mut BlockId| {
         if let Some(made) = id.index().checked_sub(recorded) {
             *id = BlockId(u32::MAX - made as u32);

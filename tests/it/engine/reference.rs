@@ -58,7 +58,7 @@ pub const POLICIES: [(&str, &str); 4] = [
     ("lcc-s08-late", "s08-b6b5f33"),
 ];
 
-/// The reference calls a request refused that is over so many characters; as a trigger that is a threshold of the layer.
+/// The reference refuses requests over this number of characters; as a trigger, this is a threshold of the layer.
 pub fn refused_over(window: u64) -> [String; 2] {
     ["reactive.when=always".to_owned(), format!("reactive.threshold={window}")]
 }

@@ -106,7 +106,7 @@ fn answer(protocol: &str, text: &str) -> Act {
     server::status(200, good(protocol, text))
 }
 
-/// The protocol of the request, told by its path.
+/// Returns the protocol of a request, by its path.
 fn protocol_of(path: &str) -> &'static str {
     if path.ends_with("/messages") { "anthropic" } else { "openai" }
 }

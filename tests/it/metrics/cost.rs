@@ -69,7 +69,7 @@ fn cost_parts_are_tokens_times_prices() {
 
 #[test]
 fn unknown_price_still_gives_cost_ratios() {
-    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "nobody-1", &Retention::default());
+    let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "unknown-1", &Retention::default());
     assert_eq!(cost.usd, None);
     // Input 1, cache read .1, cache write 1.25, output 5.
     assert_eq!((cost.tokens.total() * 1e3).round(), (12_000.0 * 0.1 + 8_500.0 * 1.25 + 300.0 * 5.0) * 1e3);
@@ -95,7 +95,7 @@ fn prefix_break_pays_off_when_freed_tokens_outweigh_it() {
 fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
     let summarize =
         |rides: &str| layer(&format!("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0\n{rides}"));
-    // At the second call 6,000 characters are over 5,500: the summary of SUMMARY's 7 stands in their place.
+    // At the second call 6,000 characters are over 5,500: a summary of 7 characters, SUMMARY, replaces them.
     let apart = cost_of(&two_results(), summarize(""), SONNET, &Retention::default());
     assert_eq!(parts(&apart)[3], 6_000.0 * 3.0 + 7.0 * 15.0);
     let rides = cost_of(&two_results(), summarize("rides_prefix = true"), SONNET, &Retention::default());

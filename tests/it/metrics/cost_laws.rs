@@ -9,9 +9,9 @@ use crate::metrics::cost::simulated;
 use crate::support::generate;
 use crate::support::trial::{Trial, trials};
 
-/// With marks, without, and one whose prices nobody knows: input 1, cache read .1, cache write 1.25, output 5.
+/// A provider with breakpoints, one without, and a model without a known price: input 1, cache read .1, cache write 1.25, output 5.
 const MODELS: [&str; 3] = ["claude-sonnet-4-5", "gpt-5.5", UNKNOWN];
-const UNKNOWN: &str = "nobody-1";
+const UNKNOWN: &str = "unknown-1";
 
 /// The same trials with a system prompt.
 fn with_overhead() -> Vec<Trial> {

@@ -1,5 +1,5 @@
 //! The worked example, in numbers a person can follow: what an agent saw, what it used, and what a policy that shows only the
-//! newest result, or the newest three, would have had in sight.
+//! newest result, or the newest three, would have kept.
 //!
 //! | entered | | tokens |
 //! |---|---|---|
@@ -33,7 +33,7 @@ const WEIGHTS: [(FactKind, &str, f64); 5] = [
 /// A token is four characters here.
 const CHARS: usize = 4;
 
-/// A text with so many tokens.
+/// A text with this number of tokens.
 fn padded(text: &str, tokens: usize) -> String {
     assert!(text.len() <= tokens * CHARS, "`{text}` has more");
     format!("{text}{{.*{}}}", tokens * CHARS - text.len())
@@ -63,7 +63,7 @@ assistant: vendor/legacy is untouched"
     notation::parse(&text).unwrap_or_else(|what| panic!("{what}"))
 }
 
-/// Only the newest results are sent; of each other one, so many characters.
+/// Sends only the newest results; each older one is cut to this number of characters.
 fn mask(keep: usize, placeholder: usize) -> Trial {
     let placeholder = format!("{:.<placeholder$}", "[cleared]");
     let toml = format!(
@@ -77,14 +77,14 @@ fn of(policy: Policy) -> Trial {
 }
 
 /// A policy's replay of the session, and what it kept.
-struct Told {
+struct Example {
     conversation: Conversation,
     references: References,
     journal: Journal,
     kept: Retention,
 }
 
-fn told(trial: &Trial) -> Told {
+fn example(trial: &Trial) -> Example {
     let conversation = session();
     let mut references = References::new(&conversation, tokens(&conversation));
     for used in &references.uses {
@@ -95,7 +95,7 @@ fn told(trial: &Trial) -> Told {
     assert_eq!(references.uses.len(), WEIGHTS.len());
     let journal = trial.replay(&conversation, &mut NoObserver);
     let kept = evaluate(&conversation, &references, &journal, &tokens(&conversation));
-    Told { conversation, references, journal, kept }
+    Example { conversation, references, journal, kept }
 }
 
 fn tokens(conversation: &Conversation) -> impl Fn(BlockId) -> u64 {
@@ -110,10 +110,10 @@ fn shares(share: &OutcomeWeights) -> [f64; 3] {
 }
 
 /// What each fact's use became.
-fn outcome(told: &Told, text: &str) -> UseOutcome {
-    let is_it = |fact: u32| told.references.facts[fact as usize].text == text;
-    let at = told.references.uses.iter().position(|used| is_it(used.fact)).expect(text);
-    told.kept.outcomes[at]
+fn outcome(example: &Example, text: &str) -> UseOutcome {
+    let is_it = |fact: u32| example.references.facts[fact as usize].text == text;
+    let at = example.references.uses.iter().position(|used| is_it(used.fact)).expect(text);
+    example.kept.outcomes[at]
 }
 
 const HIT: UseOutcome = UseOutcome::Hit { in_summary: false };
@@ -125,52 +125,52 @@ fn example_sizes_equal_the_documented_table() {
     assert_eq!(entered.map(tokens(&conversation)), [20, 600, 900, 500]);
 }
 
-/// At call 4 only result 3 is there. The path stands in the user's message; the line and its name do not, but the path says
+/// At call 4 only result 3 is there. The path is in the user's message; the line and its name do not, but the path says
 /// where they are. At call 5 the output of the test run is gone, and no one can look it up. At call 6 the message is there.
 #[test]
 fn example_with_one_result_kept() {
-    let told = told(&mask(1, 9));
-    assert_eq!(outcome(&told, "net/pool.rs"), HIT);
-    assert_eq!(outcome(&told, "MAX_IDLE_MS"), UseOutcome::Soft);
-    assert_eq!(outcome(&told, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft);
-    assert_eq!(outcome(&told, "evict_idle"), UseOutcome::Hard { stale: false });
-    assert_eq!(outcome(&told, "vendor/legacy"), HIT);
-    assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
+    let example = example(&mask(1, 9));
+    assert_eq!(outcome(&example, "net/pool.rs"), HIT);
+    assert_eq!(outcome(&example, "MAX_IDLE_MS"), UseOutcome::Soft);
+    assert_eq!(outcome(&example, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft);
+    assert_eq!(outcome(&example, "evict_idle"), UseOutcome::Hard { stale: false });
+    assert_eq!(outcome(&example, "vendor/legacy"), HIT);
+    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2]);
     // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.
-    assert_eq!(told.kept.reread_tokens(), 600 + 35 / CHARS as u64);
-    assert_eq!((told.kept.rules_held, told.kept.rules), (6, 6));
+    assert_eq!(example.kept.reread_tokens(), 600 + 35 / CHARS as u64);
+    assert_eq!((example.kept.rules_held, example.kept.rules), (6, 6));
 }
 
 /// Results 1 to 3 are there at call 4, 2 to 4 at call 5.
 #[test]
 fn example_with_three_results_kept() {
-    let told = told(&mask(3, 9));
-    assert_eq!(shares(&told.kept.all), [1.0, 0.0, 0.0]);
-    assert_eq!(told.kept.reread_tokens(), 0);
+    let example = example(&mask(3, 9));
+    assert_eq!(shares(&example.kept.all), [1.0, 0.0, 0.0]);
+    assert_eq!(example.kept.reread_tokens(), 0);
 }
 
 #[test]
 fn example_with_all_and_with_no_results_kept() {
-    assert_eq!(shares(&told(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0]);
-    assert_eq!(shares(&told(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 1.0]);
+    assert_eq!(shares(&example(&of(preset_with("keep-all", &[]))).kept.all), [1.0, 0.0, 0.0]);
+    assert_eq!(shares(&example(&of(preset_with("drop-all", &[]))).kept.all), [0.0, 0.0, 1.0]);
 }
 
-/// With placeholders of 149 characters one result in sight makes 620 tokens at call 4: 20 and 500, and 100 for two
+/// With placeholders of 149 characters one visible result makes 620 tokens at call 4: 20 and 500, and 100 for two
 /// placeholders and three calls of 35, 31 and 36 characters. Someone who knows what comes keeps the message and the file in
 /// them, and not the test run: 1 + 2 + 3 + 2 of 10. No one can do better. So the policy had three eighths of what was
 /// possible.
 #[test]
 fn example_clairvoyant_bound_with_equal_tokens() {
-    let told = told(&mask(1, 149));
-    assert_eq!(shares(&told.kept.all), [0.3, 0.5, 0.2]);
-    assert_eq!(told.journal.requests[3].tokens, 620);
-    let tokens = tokens(&told.conversation);
-    let instance = oracle_instance(&told.conversation, &told.references, Grain::Blocks, &tokens);
-    let bounds = bounds(&instance, &told.journal, true);
-    assert_eq!(bounds.weight / told.kept.all.weight, 0.8);
+    let example = example(&mask(1, 149));
+    assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2]);
+    assert_eq!(example.journal.requests[3].tokens, 620);
+    let tokens = tokens(&example.conversation);
+    let instance = oracle_instance(&example.conversation, &example.references, Grain::Blocks, &tokens);
+    let bounds = bounds(&instance, &example.journal, true);
+    assert_eq!(bounds.weight / example.kept.all.weight, 0.8);
     if cfg!(feature = "exact") {
         let upper = bounds.upper.expect("a bound");
         assert!((upper - 8.0).abs() < 1e-6, "{upper}");
     }
-    assert_eq!(told.kept.all.hit / bounds.weight, 0.375);
+    assert_eq!(example.kept.all.hit / bounds.weight, 0.375);
 }

@@ -1,4 +1,4 @@
-//! The slow, obvious cache: every request is held against every earlier one that is still alive.
+//! A slow and obvious cache: compares every request with every earlier one that has not expired.
 
 use recompact::engine::context::Context;
 use recompact::engine::journal::Request;

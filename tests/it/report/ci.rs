@@ -32,7 +32,7 @@ fn case(group: &str, name: &str, findings: Vec<Finding>) -> Case {
     Case { group: group.to_owned(), name: name.to_owned(), findings }
 }
 
-/// Plain ones, and those that whoever wrote a transcript would like to see unescaped.
+/// Plain texts, and texts that an attacker would write into a transcript.
 fn invented() -> Vec<Case> {
     let plain = finding("pairs", Level::Error, "runs/a.jsonl", Some(12), "orphan tool_result (Read 7) in message 3");
     let plain = Finding { data: json!({ "message": 3 }).as_object().cloned().unwrap_or_default(), ..plain };
@@ -100,7 +100,7 @@ fn sarif_results_have_a_rule_and_a_unique_fingerprint() {
         assert_eq!(rules[result["ruleIndex"].as_u64().expect("an index") as usize]["id"], result["ruleId"]);
         prints.push(result["partialFingerprints"]["findingPlace/v1"].as_str().expect("a fingerprint"));
     }
-    // What is said may change from run to run; two at one place are told apart.
+    // The message may change from run to run; two findings at one place have different fingerprints.
     assert_eq!(prints[0].strip_suffix(":1"), prints[1].strip_suffix(":2"));
     prints.sort_unstable();
     prints.dedup();

@@ -73,7 +73,7 @@ fn html_draws_all_results() {
         let [high, low] = [0, 1].map(|at| place(&pair[at], "y"));
         assert!(browser.number(&high) < browser.number(&low), "{pair:?}: more kept is higher");
     }
-    // The axis of shares goes from 0 to 100 %: the point of a policy stands where its share says.
+    // The axis of shares goes from 0 to 100 %: the point of a policy is at its share.
     let expected = share(2, 6).sqrt();
     let at = browser.number("1 - parseFloat(document.querySelector('.dot[data-name=\"policy-2\"]').getAttribute('y')) / 100");
     let ticks =
@@ -120,8 +120,8 @@ fn html_responds_to_mouse_and_keyboard() {
     let tip = "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText";
     // Pointing tells parameters and values; a click pins in plots and tables, another one unpins.
     browser.point(".dot[data-name='policy-2']", false);
-    let told = browser.text(tip);
-    assert!(told.contains("policy-2") && told.contains("keep_recent 5") && told.contains("kept.hit"), "{told}");
+    let shown = browser.text(tip);
+    assert!(shown.contains("policy-2") && shown.contains("keep_recent 5") && shown.contains("kept.hit"), "{shown}");
     browser.point(".dot[data-name='policy-2']", true);
     let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
     assert_eq!(browser.text(pinned), "front policies differences conversations kept costs misses tables definitions");
@@ -143,8 +143,8 @@ fn html_responds_to_mouse_and_keyboard() {
 
     // A cursor over the calls.
     browser.point("#conversation .over-time", false);
-    let told = browser.text(tip);
-    assert!(told.contains("Call") && told.contains("policy-1") && told.contains("keep-all"), "{told}");
+    let shown = browser.text(tip);
+    assert!(shown.contains("Call") && shown.contains("policy-1") && shown.contains("keep-all"), "{shown}");
     let edits = "document.querySelector('#conversation [data-name=\"policy-1\"]').dataset";
     assert_eq!(browser.text(&format!("{edits}.layers")), "micro");
     assert!(browser.text(&format!("{edits}.events")).ends_with(":1:39000:0"), "a step, one edit, its tokens, its layer");
@@ -227,8 +227,8 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
     // What to take, with its settings, on what it was chosen, and the neighbour that is cheaper.
     let best = browser.text("document.querySelector('.best').innerText");
-    for told in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
-        assert!(best.contains(told), "{told} is not in {best}");
+    for shown in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
+        assert!(best.contains(shown), "{shown} is not in {best}");
     }
     assert!(browser.text("document.querySelector('#front figcaption').textContent").contains("kept.hard <= 0.5"));
     // The means of an objective at three values of a parameter.
@@ -239,12 +239,12 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
     assert_eq!(browser.text(pinned), " front policies differences conversations kept costs tables definitions");
     browser.point(".dot[data-name='micro-33']", false);
-    let told = browser.text("document.querySelector('#tip').innerText");
-    assert!(told.contains("micro-33") && told.contains("micro.keep_recent") && told.contains("33000"), "{told}");
+    let shown = browser.text("document.querySelector('#tip').innerText");
+    assert!(shown.contains("micro-33") && shown.contains("micro.keep_recent") && shown.contains("33000"), "{shown}");
     is_quiet(browser, &path);
 }
 
-/// Whoever chooses among many chooses luck too, so what is of the sessions held out is not drawn as if it were of the others.
+/// The best of many configurations is partly luck, so values of held-out sessions are not drawn as if they were of the others.
 #[test]
 fn html_draws_the_front_of_the_sessions_it_was_chosen_on() {
     let mut results = swept();

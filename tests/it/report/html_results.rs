@@ -23,7 +23,7 @@ pub fn share(at: usize, policies: usize) -> f64 {
     1.0 - at as f64 / (policies - 1) as f64
 }
 
-/// So many policies on so many transcripts of so many calls.
+/// Results with these numbers of policies, transcripts, and calls in each transcript.
 pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
     let (columns, names) = (metric::columns(), names(policies));
     let mut rows = Vec::new();

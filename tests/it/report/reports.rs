@@ -125,7 +125,7 @@ fn hostile() -> Results {
     }
 }
 
-/// Better, and not to be told; of a mean, which only programs are told; of a column nobody described.
+/// A better value; one without a significant difference; a mean, which only JSON and CSV show; a column without a description.
 fn comparisons(policy: &str) -> Vec<ComparisonRow> {
     let of = |column: &'static str, sessions, difference, interval, p| ComparisonRow {
         policy: policy.into(),
@@ -250,8 +250,8 @@ fn tables_show_tokens_saved_as_their_first_share() {
 
 #[test]
 fn details_appear_only_in_json_and_csv() {
-    for (report, told) in [("table", false), ("markdown", false), ("csv", true), ("json", true)] {
-        assert_eq!(rendered(report, &hostile(), &Style::default()).contains("placebo"), told, "{report}");
+    for (report, is_shown) in [("table", false), ("markdown", false), ("csv", true), ("json", true)] {
+        assert_eq!(rendered(report, &hostile(), &Style::default()).contains("placebo"), is_shown, "{report}");
     }
     let json = rendered("json", &hostile(), &Style::default());
     assert_eq!(json.matches("\"detail\": true").count(), 1, "what is not a detail does not say so");

@@ -1,4 +1,4 @@
-//! Intervals and p-values, held against what they promise: on invented studies in which the truth is known.
+//! Checks intervals and p-values on simulated studies whose true values are known.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -114,8 +114,8 @@ fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
     results
 }
 
-/// Checks how often, of so many studies of two policies that are alike, they differ at the level of .05, the interval of their
-/// difference holds 0, and the interval of a total holds that of all sessions there could be.
+/// Simulates studies of two equal policies. Checks how often they differ at the level of .05, how often the interval of their
+/// difference holds 0, and how often the interval of a total holds the true total.
 fn check(spread: f64, sizes: &[usize], studies: u64) {
     let truth = saved_of_all(spread);
     let is_in = |value: f64, ends: [f64; 2]| ends[0] <= value && value <= ends[1];
@@ -139,10 +139,10 @@ fn check(spread: f64, sizes: &[usize], studies: u64) {
         // Few sessions have few p-values: of 6 the smallest are 1/32 and 2/32.
         let nominal = if *sessions < 8 { 1.0 / 32.0 } else { 0.05 };
         assert!((found - nominal).abs() <= 3.0 * error, "{sessions} sessions: {found}");
-        let told = COVERAGE.iter().find(|(of, ..)| of == sessions && spread == AS_RECORDED);
-        for (found, told) in told.into_iter().flat_map(|told| [(total, told.1), (none, told.2)]) {
-            let error = (told * (1.0 - told) / studies as f64).sqrt();
-            assert!((found - told).abs() <= 4.0 * error, "{sessions} sessions: {found}, and reports say {told}");
+        let promised = COVERAGE.iter().find(|(of, ..)| of == sessions && spread == AS_RECORDED);
+        for (found, promised) in promised.into_iter().flat_map(|promised| [(total, promised.1), (none, promised.2)]) {
+            let error = (promised * (1.0 - promised) / studies as f64).sqrt();
+            assert!((found - promised).abs() <= 4.0 * error, "{sessions} sessions: {found}, and reports say {promised}");
         }
     }
 }

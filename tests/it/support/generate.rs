@@ -65,7 +65,7 @@ enum Answer {
     Missing,
 }
 
-/// A unit, repeated to so many characters.
+/// Repeats a unit up to this number of characters.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     unit: &'static str,

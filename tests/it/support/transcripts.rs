@@ -67,7 +67,7 @@ pub fn read(path: &Path, format: &str) -> Reading {
     (found.read)(&bytes, &ReadOptions::default())
 }
 
-/// What an API asks for: every result stands in the message right after its call, all calls that a response follows are
+/// What an API requires: every result is in the message right after its call, all calls that a response follows are
 /// answered, and two messages of the user stand together only where a compaction was made.
 pub fn assert_api_valid(conversation: &Conversation) {
     let name = &conversation.name;

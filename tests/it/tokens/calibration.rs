@@ -127,7 +127,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
     let summarizer = by_name("extract").expect("a summarizer");
     let setup = ReplaySetup::new(conversation, &sizes, &policy, counting.meter, &shared);
     let setup = ReplaySetup { window: UNLIMITED, overhead, summarizer: &*summarizer, ..setup };
-    let told: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
+    let measured: BTreeSet<usize> = deltas(conversation).iter().map(|delta| delta.call).collect();
     let (mut known, mut counts) = (false, [0; 3]);
     let mut far = Vec::new();
     for request in replay(&setup, &mut NoObserver).requests {
@@ -140,7 +140,7 @@ fn exact(conversation: &Conversation) -> [usize; 3] {
                 .iter()
                 .any(|compaction| compaction.message_index > before && compaction.message_index <= call.response)
         });
-        known = first || (known && !is_replaced && told.contains(&request.call));
+        known = first || (known && !is_replaced && measured.contains(&request.call));
         let is_exact = request.tokens == usage;
         assert!(is_exact || !known, "{}: call {}: {} for {usage}", conversation.name, request.call, request.tokens);
         if usage > 0 {

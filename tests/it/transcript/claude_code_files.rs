@@ -9,7 +9,7 @@ use recompact::transcript::format::{self, Branches, Level, ReadOptions, Reading}
 use crate::support::transcripts;
 
 /// Tool calls and results of each file, all its conversations together; results that are stand-ins do not count. One result of
-/// `ectx-HMV1W2SN-1` stands on a line whose JSON its publishers broke when they masked an address.
+/// `ectx-HMV1W2SN-1` is on a line whose JSON its publishers broke when they masked an address.
 const SESSIONS: &[(&str, usize, usize)] = &[
     ("cli-23-72de7ea2ff-0", 138, 138),
     ("cli-37-995ebed6e4-2", 41, 41),
@@ -99,7 +99,7 @@ fn check_laws(conversation: &Conversation) {
 fn blocks_stand_in_one_message(conversation: &Conversation) {
     let mut seen = HashSet::new();
     for block in conversation.messages.iter().flat_map(|message| &message.blocks) {
-        assert!(block.index() < conversation.blocks.len() && seen.insert(*block), "{block:?} stands in two messages");
+        assert!(block.index() < conversation.blocks.len() && seen.insert(*block), "{block:?} is in two messages");
     }
     for compaction in &conversation.compactions {
         let RecordedEdit::Fold { into } = &compaction.edit else { continue };

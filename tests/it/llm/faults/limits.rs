@@ -10,7 +10,7 @@ use recompact::llm::client::{Cassette, Limits, Model, Usage};
 use super::server::{Act, Server, status};
 use super::{Asks, answer, good, question};
 
-/// Asks so many questions, each in a thread of its own; gives how many were answered.
+/// Asks this number of questions, each in its own thread. Returns how many were answered.
 fn all_at_once(model: &Model, questions: usize) -> usize {
     thread::scope(|scope| {
         let asked: Vec<_> = (0..questions).map(|number| scope.spawn(move || model.ask(&question(number)).is_ok())).collect();

@@ -18,7 +18,7 @@ enum Ends {
 }
 use Ends::{Answered, TooLong, Unanswered};
 
-/// What a server does, told the protocol.
+/// What a server does, by protocol.
 type Does = Box<dyn Fn(&str) -> Act + Send + Sync>;
 /// The fault's name, what the server does, how often it is asked, and how that ends.
 type Case = (&'static str, Does, usize, Ends);
@@ -122,7 +122,7 @@ fn permanent_faults_are_not_retried() {
         ("huge error", same(status(400, vec![b'x'; 1 << 20])), 1, Unanswered("status 400: xxx")),
         ("unseen", same(status(400, "a\u{1b}[2J\r\nb\0c")), 1, Unanswered("status 400: a [2J b c")),
     ]);
-    assert_eq!(elsewhere.requests().len(), 0, "nobody went there, with a key or without");
+    assert_eq!(elsewhere.requests().len(), 0, "no request went there, with a key or without");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn slow_and_odd_answers_are_accepted() {
     ]);
 }
 
-/// A date as `retry-after` has it, so many seconds from now.
+/// A date in the form of `retry-after`, this number of seconds from now.
 fn date(seconds: i64) -> String {
     let then = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     then.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()

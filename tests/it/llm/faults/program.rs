@@ -123,9 +123,9 @@ fn answers_before_a_fault_are_kept_on_the_cassette() {
     study.replay(&at(&server, "openai"), &[]).printed();
     assert_eq!((server.requests().len(), study.answers(), study.summaries()), (1, 2, Some(2)));
     // Now it needs no server.
-    let nobody = format!("openai:m@http://{}", nowhere());
-    study.replay(&nobody, &[]).printed();
-    study.replay(&nobody, &["--cassette-mode", "replay"]).printed();
+    let no_server = format!("openai:m@http://{}", nowhere());
+    study.replay(&no_server, &[]).printed();
+    study.replay(&no_server, &["--cassette-mode", "replay"]).printed();
     assert_eq!(study.summaries(), Some(2));
 }
 
@@ -160,7 +160,7 @@ fn too_long_prompt_is_shortened_and_asked_again() {
         study.replay(&at(&server, protocol), &[]).printed();
         let lengths: Vec<usize> = server.requests().iter().map(|request| request.body.len()).collect();
         assert!(lengths.len() > 2 && lengths[0] > lengths[1] && lengths[1] > lengths[2], "{lengths:?}");
-        // The refusals are on the cassette, too: nobody is asked for them again.
+        // The cassette holds the refusals too, so they are not asked again.
         assert_eq!(study.answers(), lengths.len());
         study.replay(&at(&server, protocol), &[]).printed();
         assert_eq!(server.requests().len(), lengths.len());

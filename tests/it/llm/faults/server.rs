@@ -28,7 +28,7 @@ pub enum Act {
     },
     /// Says nothing for so long, then hangs up.
     Stall(Duration),
-    /// Hangs up before it has read all: the client is told that the connection was reset.
+    /// Closes the connection before it has read everything: the client sees a reset.
     Reset,
     /// Announces more than it sends, and hangs up.
     CutOff(Vec<u8>),
@@ -110,7 +110,7 @@ impl Drop for Server {
     }
 }
 
-/// An address where nobody listens.
+/// An address on which no server listens.
 pub fn nowhere() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
