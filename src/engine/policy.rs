@@ -63,6 +63,9 @@ pub struct Policy {
     /// Maximum tokens of an answer, `max_output` in formulas; default 32,000.
     #[serde(default = "default_max_output")]
     pub max_output: u64,
+    /// How the harness uses the provider's prompt cache: `[cache]`.
+    #[serde(default, skip_serializing_if = "CacheSettings::is_default")]
+    pub cache: CacheSettings,
     /// The layers that edit the context, in order: `[[layer]]`; default none.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
@@ -71,15 +74,44 @@ pub struct Policy {
     pub summarizer: usize,
 }
 
+/// How a harness uses the provider's prompt cache. Has no effect with providers that need no cache breakpoints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CacheSettings {
+    /// Where the harness sets cache breakpoints; default `ends`.
+    #[serde(default)]
+    pub breakpoints: Breakpoints,
+}
+
+/// Where a harness sets cache breakpoints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Breakpoints {
+    /// At the end of each request, as Claude Code does: an edit in the middle leaves only the system prompt and tools readable.
+    #[default]
+    Ends,
+    /// Just before the part that the next edit changes: the best that breakpoints can give.
+    Best,
+}
+
+impl CacheSettings {
+    /// Name of the table in a policy file; `--set cache.breakpoints=best` changes a setting of it.
+    pub const TABLE: &str = "cache";
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Usual answer limit of Claude Code: with a window of 200,000 tokens its summary is due at 167,000, as analyses report.
 fn default_max_output() -> u64 {
     32_000
 }
 
 impl Policy {
-    /// Returns whether the policy has a layer with this id; true for `None`, a setting of the whole policy.
+    /// Returns whether the policy has a layer with this id; true for `None`, a setting of the whole policy, and for `cache`.
     pub fn has_layer(&self, layer: Option<&str>) -> bool {
-        layer.is_none_or(|id| self.layers.iter().any(|layer| layer.id == id))
+        layer.is_none_or(|id| id == CacheSettings::TABLE || self.layers.iter().any(|layer| layer.id == id))
     }
 
     /// Returns the policy as TOML; parsing it again gives an equal policy.

@@ -1,8 +1,8 @@
 //! Cost of a replay with the provider's prompt cache simulated, by part, and the cost of each cache invalidation.
 //!
-//! There are two amounts: in USD, if the prices of all models of a conversation are known, and in tokens at the price of
-//! input, which always compare policies. What a replay cannot know is kept out of the total: the results that an agent would
-//! fetch again.
+//! There are two amounts: in USD, if the prices of all models of a conversation are known; and a nominal one, which always
+//! compares policies: the same USD, with calls of unknown models at a nominal price. What a replay cannot know is kept out of
+//! the total: the results that an agent would fetch again.
 
 mod check;
 mod tariff;
@@ -30,8 +30,10 @@ pub struct CostParts {
     pub summarizer: f64,
     /// Cost of fetching every soft miss again; not in the total.
     pub rereads: f64,
-    /// What cache breakpoints at the ends of requests only would add.
+    /// What the total would be with cache breakpoints at the ends of requests.
     pub at_ends: f64,
+    /// What the total would be with cache breakpoints at the best places.
+    pub at_best: f64,
     /// What the total would be without a prompt cache.
     pub uncached: f64,
 }
@@ -47,8 +49,8 @@ impl CostParts {
 pub struct Cost {
     /// `None` if the price of one of its models is unknown.
     pub usd: Option<CostParts>,
-    /// In tokens at the price of input.
-    pub tokens: CostParts,
+    /// In USD, with calls of unknown models at a nominal price.
+    pub nominal: CostParts,
     /// Tokens read from the cache.
     pub cache_read: u64,
     pub breaks: Vec<PricedBreak>,
@@ -81,7 +83,7 @@ pub struct CostSetup<'a> {
 /// Computes the cost of a replay.
 pub fn cost(setup: &CostSetup) -> Cost {
     let cache_uses = simulate(&setup.cache);
-    let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), tokens: CostParts::default() };
+    let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), nominal: CostParts::default() };
     for cache_use in &cache_uses {
         let output = setup.outputs[cache_use.call];
         sums.add_at_prices(cache_use.call, cache_use.tokens, |part, price| {
@@ -89,8 +91,9 @@ pub fn cost(setup: &CostSetup) -> Cost {
             let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
             part.read += cache_use.read as f64 * price.cache_read;
             part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
-            part.at_ends += input(cache_use.read_at_ends) - input(cache_use.read);
             part.output += output as f64 * price.output;
+            part.at_ends += input(cache_use.read_at_ends) + output as f64 * price.output;
+            part.at_best += input(cache_use.read_at_best) + output as f64 * price.output;
             part.uncached += cache_use.tokens as f64 * price.input + output as f64 * price.output;
         });
     }
@@ -106,7 +109,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
     }
     Cost {
         usd: setup.tariff.is_known().then_some(sums.usd),
-        tokens: sums.tokens,
+        nominal: sums.nominal,
         cache_read: cache_uses.iter().map(|cache_use| cache_use.read).sum(),
         breaks: priced_breaks(setup.tariff, &cache_uses),
     }
@@ -116,7 +119,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
 struct CostSums<'a> {
     tariff: &'a Tariff,
     usd: CostParts,
-    tokens: CostParts,
+    nominal: CostParts,
 }
 
 impl CostSums<'_> {
@@ -124,7 +127,7 @@ impl CostSums<'_> {
     fn add_at_prices(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
         let price = self.tariff.price(call, tokens);
         add(&mut self.usd, &price.times(tariff::USD));
-        add(&mut self.tokens, &price.times(1.0 / price.input));
+        add(&mut self.nominal, &self.tariff.nominal_price(call, tokens));
     }
 
     /// Adds a summary. A summary that reuses the prefix cache reads what the last request had cached and writes the rest. A
@@ -138,7 +141,10 @@ impl CostSums<'_> {
         self.add_at_prices(summary.call, request, |part, price| {
             let unread_price = if reuses_prefix { setup.tariff.write(price) } else { price.input };
             let output = summary.attempt.tokens_out as f64 * price.output;
-            part.summarizer += read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
+            let cost = read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
+            part.summarizer += cost;
+            part.at_ends += cost;
+            part.at_best += cost;
             part.uncached += request as f64 * price.input + output;
         });
     }
@@ -172,7 +178,7 @@ fn priced_breaks(tariff: &Tariff, cache_uses: &[CacheUse]) -> Vec<PricedBreak> {
             call: cache_use.call,
             what,
             usd: tariff.is_known().then_some(extra * tariff::USD),
-            tokens: extra / price.input,
+            tokens: extra / tariff.input_price(cache_use.call),
             break_even: (saved > 0.0).then(|| extra / saved),
             followed: end - at,
         })

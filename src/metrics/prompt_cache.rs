@@ -4,11 +4,12 @@
 //! the recorded clock; the rest is written. So an edit of an old message causes everything after it to be written once more.
 //! Providers differ in where they look for a prefix: see [`Provider`].
 //!
-//! Anthropic reads only up to a cache breakpoint of an earlier request. A harness that sets a breakpoint just before the part
-//! that its next edit changes reads the longest common prefix: this is [`CacheUse::read`], the best that breakpoints can
-//! give. A harness that sets breakpoints at the ends of its requests, as Claude Code does, finds nothing in their middle, and
-//! after an edit reads only system prompt and tools: [`CacheUse::read_at_ends`]. The recordings have four results cleared in
-//! the middle of a conversation, and all four read exactly this.
+//! Anthropic reads only up to a cache breakpoint of an earlier request. A harness that sets breakpoints at the ends of its
+//! requests, as Claude Code does, finds nothing in their middle, and after an edit reads only system prompt and tools:
+//! [`CacheUse::read_at_ends`]. The recordings have four results cleared in the middle of a conversation, and all four read
+//! exactly this. A harness that sets a breakpoint just before the part that its next edit changes reads the longest common
+//! prefix: [`CacheUse::read_at_best`], the best that breakpoints can give. A policy says which of them holds for
+//! [`CacheUse::read`] ([`Breakpoints`]).
 //!
 //! What is simulated:
 //! * **Time.** A prefix lives for a number of minutes after the last response that used it, until the next request is sent.
@@ -32,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::context::{Cause, Change};
 use crate::engine::journal::{Journal, Request, SentBlock};
-use crate::engine::policy::Policy;
+use crate::engine::policy::{Breakpoints, Policy};
 use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
 use blocks::BlockInfo;
@@ -94,9 +95,11 @@ pub struct CacheUse {
     pub tokens: u64,
     /// The request is long enough to be cached: it writes what it does not read.
     pub is_cached: bool,
-    /// Tokens read from the cache with breakpoints at the best places.
+    /// Tokens read from the cache, with breakpoints where the policy sets them.
     pub read: u64,
-    /// Tokens read with breakpoints at the ends of requests only; equal to `read` for providers without breakpoints.
+    /// Tokens read with breakpoints at the best places.
+    pub read_at_best: u64,
+    /// Tokens read with breakpoints at the ends of requests; equal to `read_at_best` for providers without breakpoints.
     pub read_at_ends: u64,
     /// Tokens of the previous request, if they could still be read when this call began; else 0.
     pub ready: u64,
@@ -181,11 +184,15 @@ impl Simulator<'_> {
             model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail, terms.provider), last_used, oldest);
         let expired = last_used < oldest;
         let view = RequestView { simulator: self, prefixes: &model.prefixes, request, tail, shared };
-        let [read, read_at_ends] = match &last {
+        let [read_at_best, read_at_ends] = match &last {
             _ if expired => [0, 0],
             None if is_first => [view.readable_tokens(terms, self.setup.initial.warm); 2],
             None => [0, 0],
             Some(last) => view.reads(terms, last),
+        };
+        let read = match self.setup.policy.cache.breakpoints {
+            Breakpoints::Ends => read_at_ends,
+            Breakpoints::Best => read_at_best,
         };
         let alive = last.as_ref().filter(|last| last.is_cached && !expired);
         let broken = alive.and_then(|last| view.find_break(last, read));
@@ -195,6 +202,7 @@ impl Simulator<'_> {
             tokens: request.tokens,
             is_cached,
             read,
+            read_at_best,
             read_at_ends,
             ready: alive.map_or(0, |last| last.tokens),
             expired,

@@ -124,9 +124,9 @@ pub fn candidates(
 
 /// Returns a key of everything in a policy that affects a replay. Leaves out names, remarks, and disabled layers.
 fn behaviour_key(policy: &Policy) -> String {
-    let Policy { meter, window, max_output, layers, .. } = policy;
+    let Policy { meter, window, max_output, cache, layers, .. } = policy;
     let enabled: Vec<&Layer> = layers.iter().filter(|layer| layer.enabled).collect();
-    format!("{meter:?} {window:?} {max_output} {enabled:?}")
+    format!("{meter:?} {window:?} {max_output} {cache:?} {enabled:?}")
 }
 
 impl Space {

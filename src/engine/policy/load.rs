@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::Policy;
 use super::check::check;
+use super::{CacheSettings, Policy};
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
@@ -67,7 +67,13 @@ impl Setting {
                     }
                     ids.push(layer_id);
                 }
-                target.ok_or_else(|| format!("no layer has the id `{id}`{}", did_you_mean(id, &ids)))?
+                match target {
+                    None if id == CacheSettings::TABLE => {
+                        let cache = policy.entry(CacheSettings::TABLE).or_insert_with(|| Value::Table(Table::new()));
+                        cache.as_table_mut().ok_or("write `[cache]` as a table")?
+                    }
+                    target => target.ok_or_else(|| format!("no layer has the id `{id}`{}", did_you_mean(id, &ids)))?,
+                }
             }
         };
         target.insert(self.field.clone(), self.value.clone());
@@ -123,7 +129,7 @@ struct SettingError {
 
 /// Names of the settings of a policy, as in TOML.
 pub(super) const POLICY_SETTINGS: &[&str] =
-    &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "layer"];
+    &["name", "about", "source", "date", "evidence", "quirks", "meter", "window", "max_output", "cache", "layer"];
 
 /// Checks that every key is known: silently ignoring a misspelt setting would give a wrong result.
 fn check_keys(policy: &Table) -> Result<(), SettingError> {

@@ -7,6 +7,10 @@ use crate::transcript::conversation::{Conversation, Usage};
 /// Prices are per million tokens.
 pub(super) const USD: f64 = 1e-6;
 
+/// Price of input, in USD per million tokens, that ratios assume for a model without a known price: that of Claude Opus since
+/// 4.5 and of GPT-5.5. It has an effect only where such a model is compared together with others.
+const NOMINAL_INPUT: f64 = 5.0;
+
 /// Prices and cache rules by call of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tariff {
@@ -68,6 +72,18 @@ impl Tariff {
         self.quotes[self.quote_of_call[call]].at(tokens)
     }
 
+    /// Returns the price of a call in USD per token. A model without a known price has a nominal one, so that conversations
+    /// with and without prices can be added up.
+    pub(super) fn nominal_price(&self, call: usize, tokens: u64) -> Price {
+        let is_known = self.quotes[self.quote_of_call[call]].entry.is_some();
+        self.price(call, tokens).times(if is_known { USD } else { NOMINAL_INPUT * USD })
+    }
+
+    /// Returns the price of input of a call whose request is not large. Large requests cost more, and this shows how much more.
+    pub(super) fn input_price(&self, call: usize) -> f64 {
+        self.quotes[self.quote_of_call[call]].price.input
+    }
+
     /// Returns the price of tokens written to the cache.
     pub fn write(&self, price: &Price) -> f64 {
         if self.long { price.cache_write_1h } else { price.cache_write_5m }
@@ -86,7 +102,7 @@ impl Tariff {
     /// Returns the cost of a usage: in USD, or in tokens at the price of input if a price is unknown.
     pub(super) fn cost(&self, call: usize, usage: &Usage) -> f64 {
         let price = self.price(call, usage.request());
-        if self.is_known() { price.usd(usage) } else { price.times(1.0 / (price.input * USD)).usd(usage) }
+        if self.is_known() { price.usd(usage) } else { price.times(1.0 / (self.input_price(call) * USD)).usd(usage) }
     }
 }
 

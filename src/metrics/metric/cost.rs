@@ -7,17 +7,23 @@ use super::{Metric, MetricInput, count};
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 use crate::metrics::cost::CostParts;
 
-const TOKENS: &str = "cost.tokens";
-const BASELINE_TOKENS: &str = "cost.baseline_tokens";
-const UNCACHED_TOKENS: &str = "cost.uncached_tokens";
-const BASELINE_UNCACHED_TOKENS: &str = "cost.baseline_uncached_tokens";
-const AT_ENDS_TOKENS: &str = "cost.at_ends_tokens";
-const BASELINE_AT_ENDS_TOKENS: &str = "cost.baseline_at_ends_tokens";
+const NOMINAL: &str = "cost.nominal";
+const BASELINE_NOMINAL: &str = "cost.baseline_nominal";
+const UNCACHED_NOMINAL: &str = "cost.uncached_nominal";
+const BASELINE_UNCACHED_NOMINAL: &str = "cost.baseline_uncached_nominal";
+const AT_ENDS_NOMINAL: &str = "cost.at_ends_nominal";
+const BASELINE_AT_ENDS_NOMINAL: &str = "cost.baseline_at_ends_nominal";
+const AT_BEST_NOMINAL: &str = "cost.best_breakpoints_nominal";
+const BASELINE_AT_BEST_NOMINAL: &str = "cost.baseline_best_breakpoints_nominal";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";
 
 const fn usd(id: &'static str, better: Direction, about: &'static str) -> Column {
     Column::estimated(id, Unit::Usd, better, Aggregation::Sum, about)
+}
+
+const fn nominal(id: &'static str, about: &'static str) -> Column {
+    Column::estimated(id, Unit::Usd, Direction::Neither, Aggregation::Sum, about).in_detail()
 }
 
 const fn tokens(id: &'static str, about: &'static str) -> Column {
@@ -46,21 +52,29 @@ pub const METRIC: Metric = Metric {
             "cost.ratio",
             Unit::Ratio,
             Direction::Lower,
-            ratio(TOKENS, BASELINE_TOKENS),
-            "cost ÷ baseline cost, in tokens at the price of input, so conversations without a price in USD count too",
+            ratio(NOMINAL, BASELINE_NOMINAL),
+            "cost ÷ baseline cost: a ratio of USD; calls of models without a known price count at $5 per million tokens of input",
         ),
         Column::estimated(
             "cost.at_ends",
             Unit::Ratio,
             Direction::Lower,
-            ratio(AT_ENDS_TOKENS, BASELINE_AT_ENDS_TOKENS),
-            "cost.ratio with cache breakpoints at the ends of requests only (as Claude Code sets them), not at the best places",
+            ratio(AT_ENDS_NOMINAL, BASELINE_AT_ENDS_NOMINAL),
+            "cost.ratio if every policy sets cache breakpoints at the ends of requests: the default, as Claude Code sets them",
         ),
+        Column::estimated(
+            "cost.best_breakpoints",
+            Unit::Ratio,
+            Direction::Lower,
+            ratio(AT_BEST_NOMINAL, BASELINE_AT_BEST_NOMINAL),
+            "cost.ratio if every policy sets cache breakpoints at the best places, just before the part that its next edit changes",
+        )
+        .in_detail(),
         Column::estimated(
             "cost.uncached",
             Unit::Ratio,
             Direction::Neither,
-            ratio(UNCACHED_TOKENS, BASELINE_UNCACHED_TOKENS),
+            ratio(UNCACHED_NOMINAL, BASELINE_UNCACHED_NOMINAL),
             "cost.ratio without a prompt cache: the saving that counting tokens alone suggests",
         ),
         usd("cost.read", Direction::Neither, "part of cost.usd: input read from the prompt cache"),
@@ -105,12 +119,17 @@ pub const METRIC: Metric = Metric {
             Aggregation::Sum,
             "tokens written to the cache again after cache invalidations: tokens sent before, and tokens that the edits put in",
         ),
-        tokens(TOKENS, "cost in tokens at the price of input: the numerator of cost.ratio"),
-        tokens(BASELINE_TOKENS, "cost.tokens under the baseline policy: the denominator of cost.ratio"),
-        tokens(UNCACHED_TOKENS, "cost.tokens without a prompt cache: the numerator of cost.uncached"),
-        tokens(BASELINE_UNCACHED_TOKENS, "cost.uncached_tokens under the baseline policy: the denominator of cost.uncached"),
-        tokens(AT_ENDS_TOKENS, "cost.tokens with cache breakpoints at the ends of requests only: the numerator of cost.at_ends"),
-        tokens(BASELINE_AT_ENDS_TOKENS, "cost.at_ends_tokens under the baseline policy: the denominator of cost.at_ends"),
+        nominal(NOMINAL, "cost in USD, calls of models without a known price at a nominal one: the numerator of cost.ratio"),
+        nominal(BASELINE_NOMINAL, "cost.nominal under the baseline policy: the denominator of cost.ratio"),
+        nominal(UNCACHED_NOMINAL, "cost.nominal without a prompt cache: the numerator of cost.uncached"),
+        nominal(BASELINE_UNCACHED_NOMINAL, "cost.uncached_nominal under the baseline policy: the denominator of cost.uncached"),
+        nominal(AT_ENDS_NOMINAL, "cost.nominal with cache breakpoints at the ends of requests: the numerator of cost.at_ends"),
+        nominal(BASELINE_AT_ENDS_NOMINAL, "cost.at_ends_nominal under the baseline policy: the denominator of cost.at_ends"),
+        nominal(AT_BEST_NOMINAL, "cost.nominal with cache breakpoints at the best places: the numerator of cost.best_breakpoints"),
+        nominal(
+            BASELINE_AT_BEST_NOMINAL,
+            "cost.best_breakpoints_nominal under the baseline policy: the denominator of cost.best_breakpoints",
+        ),
         tokens(READ_TOKENS, "tokens read from the prompt cache: the numerator of cache.read"),
         tokens(CACHED_TOKENS, "tokens sent in conversations that could be priced: the denominator of cache.read"),
     ],
@@ -124,17 +143,17 @@ fn values(input: &MetricInput) -> Vec<Option<f64>> {
     let usd = |part: fn(&CostParts) -> f64| cost.usd.as_ref().map(part);
     let sent = input.journal.requests.iter().map(|request| request.tokens).sum::<u64>() as f64;
     let over = |part: fn(&CostParts) -> f64| {
-        let under = part(&baseline.tokens);
-        (under > 0.0).then(|| part(&cost.tokens) / under)
+        let under = part(&baseline.nominal);
+        (under > 0.0).then(|| part(&cost.nominal) / under)
     };
-    let uncached = |parts: &CostParts| parts.uncached;
-    let at_ends = |parts: &CostParts| parts.total() + parts.at_ends;
-    vec![
+    let nominal = |part: fn(&CostParts) -> f64| [Some(part(&cost.nominal)), Some(part(&baseline.nominal))];
+    let mut values = vec![
         usd(CostParts::total),
         baseline.usd.as_ref().map(CostParts::total),
         over(CostParts::total),
-        over(at_ends),
-        over(uncached),
+        over(|parts| parts.at_ends),
+        over(|parts| parts.at_best),
+        over(|parts| parts.uncached),
         usd(|parts| parts.read),
         usd(|parts| parts.written),
         usd(|parts| parts.output),
@@ -143,13 +162,11 @@ fn values(input: &MetricInput) -> Vec<Option<f64>> {
         (sent > 0.0).then(|| cost.cache_read as f64 / sent),
         count(cost.breaks.len()),
         Some(cost.breaks.iter().map(|broken| broken.what.rebilled).sum::<u64>() as f64),
-        Some(cost.tokens.total()),
-        Some(baseline.tokens.total()),
-        Some(uncached(&cost.tokens)),
-        Some(uncached(&baseline.tokens)),
-        Some(at_ends(&cost.tokens)),
-        Some(at_ends(&baseline.tokens)),
-        Some(cost.cache_read as f64),
-        Some(sent),
-    ]
+    ];
+    values.extend(nominal(CostParts::total));
+    values.extend(nominal(|parts| parts.uncached));
+    values.extend(nominal(|parts| parts.at_ends));
+    values.extend(nominal(|parts| parts.at_best));
+    values.extend([Some(cost.cache_read as f64), Some(sent)]);
+    values
 }

@@ -1,6 +1,6 @@
 //! Costs on traces that a person can reckon, in millionths of a dollar.
 
-use recompact::engine::policy::Policy;
+use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::cost::{self, Cost, CostCheck, Tariff};
 use recompact::metrics::prices::Prices;
@@ -19,8 +19,10 @@ const SONNET: &str = "claude-sonnet-4-5";
 /// Tokens of system prompt and tools.
 const OVERHEAD: u64 = 1_000;
 
-/// Under a policy, with 1,000 tokens of system prompt and tools, none of them cached before.
+/// Simulates a policy with cache breakpoints at the best places and 1,000 tokens of system prompt and tools. Nothing was cached
+/// before.
 fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
+    let policy = Policy { cache: CacheSettings { breakpoints: Breakpoints::Best }, ..policy };
     simulated(&Trial { overhead: OVERHEAD, ..Trial::new(policy) }, conversation, model, work)
 }
 
@@ -72,10 +74,46 @@ fn unknown_price_still_gives_cost_ratios() {
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), "unknown-1", &Retention::default());
     assert_eq!(cost.usd, None);
     // Input 1, cache read .1, cache write 1.25, output 5.
-    assert_eq!((cost.tokens.total() * 1e3).round(), (12_000.0 * 0.1 + 8_500.0 * 1.25 + 300.0 * 5.0) * 1e3);
-    assert_eq!(cost.tokens.uncached, 20_500.0 + 1_500.0);
+    let tokens = |usd: f64| (usd / 5e-6 * 1e3).round() / 1e3;
+    assert_eq!(tokens(cost.nominal.total()), 12_000.0 * 0.1 + 8_500.0 * 1.25 + 300.0 * 5.0);
+    assert_eq!(tokens(cost.nominal.uncached), 20_500.0 + 1_500.0);
     let sonnet = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Retention::default());
-    assert!((sonnet.tokens.total() - sonnet.usd.expect("a known price").total() * 1e6 / 3.0).abs() < 1e-6);
+    assert_eq!(Some(sonnet.nominal), sonnet.usd);
+}
+
+/// Above 200,000 tokens a request of Sonnet 4.5 costs twice as much. A policy that stays below that limit must show it.
+#[test]
+fn cost_includes_the_surcharge_of_large_requests() {
+    let large = |overhead: u64| {
+        let trial = Trial { overhead, ..Trial::new(preset_with("keep-all", &[])) };
+        simulated(&trial, &growing(2), SONNET, |cache, tariff| {
+            cost::cost(&cost::CostSetup { cache, tariff, outputs: &[0; 3], retention: &Retention::default() })
+        })
+    };
+    // Requests of 4,000, 6,000 and 7,500 tokens beside system prompt and tools. Only the second and the third are large.
+    let cost = large(195_000);
+    let expected = [(199_000.0 + 201_000.0) * 0.6, 199_000.0 * 3.75 + (2_000.0 + 1_500.0) * 7.5];
+    assert_eq!(parts(&cost)[..2], expected.map(|part: f64| (part * 1e3).round() / 1e3));
+    assert_eq!(Some(cost.nominal), cost.usd);
+}
+
+/// Where breakpoints are is a setting of the policy. After an edit in the middle, breakpoints at the ends read nothing but the
+/// stable part of system prompt and tools, and breakpoints at the best places all that is unchanged.
+#[test]
+fn breakpoints_of_the_policy_decide_what_is_read() {
+    let cost = |breakpoints: &str| {
+        let policy = preset_with("keep-all", &[&format!("cache.breakpoints={breakpoints}")]);
+        let trial = Trial { overhead: OVERHEAD, ..Trial::new(Policy { layers: clear().layers, ..policy }) };
+        simulated(&trial, &two_results(), SONNET, |cache, tariff| {
+            cost::cost(&cost::CostSetup { cache, tariff, outputs: &[100; 3], retention: &Retention::default() })
+        })
+    };
+    let [ends, best] = ["ends", "best"].map(cost);
+    assert!(ends.cache_read < best.cache_read && ends.breaks[0].what.rebilled > best.breaks[0].what.rebilled);
+    for (cost, own) in [(&ends, ends.nominal.at_ends), (&best, best.nominal.at_best)] {
+        assert!((cost.nominal.total() - own).abs() < 1e-12);
+        assert_eq!((cost.nominal.at_ends, cost.nominal.at_best), (ends.nominal.at_ends, best.nominal.at_best));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The prompt cache on traces that a person can reckon.
 
-use recompact::engine::policy::Policy;
+use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
 use recompact::metrics::prompt_cache::{CacheSetup, CacheTerms, CacheUse, InitialState, PROVIDERS, Provider, simulate};
 use recompact::transcript::conversation::{BlockId, Conversation};
@@ -17,6 +17,7 @@ fn keep_all() -> Policy {
 }
 
 fn served(conversation: &Conversation, policy: Policy, provider: &str, min_tokens: u64, before: InitialState) -> Vec<CacheUse> {
+    let policy = Policy { cache: CacheSettings { breakpoints: Breakpoints::Best }, ..policy };
     let trial = Trial { overhead: OVERHEAD, ..Trial::new(policy) };
     let journal = trial.replay(conversation, &mut NoObserver);
     let provider = Provider::by_name(provider).expect(provider);

@@ -34,7 +34,7 @@ fn prefix_tree_equals_a_comparison_with_every_request() {
             };
             let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());
             for (place, served) in simulate(&setup).into_iter().enumerate().skip(1) {
-                let CacheUse { read, .. } = served;
+                let CacheUse { read_at_best: read, .. } = served;
                 let expected = slow.read(place, &terms, journal.overhead);
                 let name = &trial.policy.name;
                 assert!(read <= served.tokens);

@@ -66,8 +66,8 @@ fn rows_of(columns: &[Column], path: &str, policy: &str, share: f64, calls: usiz
         let much = (transcript + 1) as f64;
         Some(match (&*column.id, column.unit) {
             ("calls", _) => calls as f64,
-            ("tokens.baseline" | "cost.baseline_tokens", _) => 1e6 * much,
-            ("tokens.sent" | "cost.tokens", _) => (1e6 * much * (0.2 + 0.8 * share)).round(),
+            ("tokens.baseline" | "cost.baseline_nominal", _) => 1e6 * much,
+            ("tokens.sent" | "cost.nominal", _) => (1e6 * much * (0.2 + 0.8 * share)).round(),
             ("kept.hit", _) => share.sqrt(),
             ("kept.weight", _) => much,
             ("cost.read" | "cost.write" | "cost.output" | "cost.summarizer", _) => much * (0.2 + share) / 7.0,
