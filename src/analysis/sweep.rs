@@ -19,6 +19,7 @@ mod parameter;
 mod pareto;
 mod recommend;
 mod search;
+mod sendable;
 mod sensitivity;
 mod sessions;
 mod sobol;

@@ -13,6 +13,7 @@ use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
 use super::recommend::{FrontMember, minimax_choice, neighbours};
+use super::sendable;
 use super::sensitivity::{Grouping, first_order};
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
@@ -41,6 +42,8 @@ pub struct Search {
     first_totals: Vec<Vec<Option<f64>>>,
     finished_rungs: Vec<RungRow>,
     policy_calls: u64,
+    /// Calls of each finished session, in the order of the split.
+    calls: Vec<u64>,
 }
 
 /// Replays to run: all of these policies on all conversations of these sessions.
@@ -84,6 +87,7 @@ impl Search {
             first_totals: Vec::new(),
             finished_rungs: Vec::new(),
             policy_calls: 0,
+            calls: Vec::new(),
         }
     }
 
@@ -138,7 +142,8 @@ impl Search {
                 }
             }
         }
-        let calls: u64 = sessions.iter().map(|session| table.calls(*session)).sum();
+        self.calls.extend(sessions.iter().map(|session| table.calls(*session)));
+        let calls: u64 = self.calls[begin..].iter().sum();
         self.policy_calls += calls * self.alive.len() as u64;
         self.finished_rungs.push(RungRow { sessions: begin + sessions.len(), configurations: self.alive.len() });
         if self.first_totals.is_empty() {
@@ -157,15 +162,32 @@ impl Search {
         self.criteria.columns.iter().enumerate().map(total).collect()
     }
 
+    /// Returns how far a candidate is from the conditions of the user and the default ones; 0 if it meets all.
+    fn missed_by(&self, candidate: usize, totals: &[Option<f64>]) -> f64 {
+        let is_unchanged = |other: &Candidate| other.is_original && other.original == self.candidates[candidate].original;
+        let unchanged = self.candidates.iter().position(is_unchanged).map(|at| self.totals(at));
+        let requests = self.calls.iter().take(self.added[candidate].len()).sum();
+        let missed = |id: &str| {
+            let column = self.criteria.columns.iter().position(|column| column.id == id)?;
+            let unchanged = unchanged.as_ref().and_then(|unchanged| unchanged[column]);
+            Some(sendable::missed_by(totals[column], unchanged, requests))
+        };
+        let by_default: f64 = sendable::default_columns(&self.criteria.conditions).filter_map(missed).sum();
+        self.criteria.missed_by(totals) + by_default
+    }
+
+    /// Returns all conditions as reports show them.
+    fn conditions(&self) -> Vec<String> {
+        let by_default = sendable::default_columns(&self.criteria.conditions).map(sendable::describe);
+        self.criteria.conditions.iter().map(ToString::to_string).chain(by_default).collect()
+    }
+
     /// Drops the worse half of the varied policies; the originals stay.
     fn drop_worse_half(&mut self) {
         let (originals, varied): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|at| self.candidates[**at].is_original);
         let ranking = |at: &usize| {
             let totals = self.totals(*at);
-            Ranking {
-                losses: losses(&self.criteria.objectives, totals.iter().copied()),
-                missed_by: self.criteria.missed_by(&totals),
-            }
+            Ranking { losses: losses(&self.criteria.objectives, totals.iter().copied()), missed_by: self.missed_by(*at, &totals) }
         };
         let rankings: Vec<Ranking> = varied.iter().map(ranking).collect();
         let half = better_half(&rankings).into_iter().map(|place| varied[place]);
@@ -180,7 +202,7 @@ impl Search {
             let column = &self.criteria.columns[at];
             objective.epsilon = epsilon(column, objective.better, self.alive.iter().map(|candidate| totals[*candidate][at]));
         }
-        let missed_by: Vec<f64> = totals.iter().map(|totals| self.criteria.missed_by(totals)).collect();
+        let missed_by: Vec<f64> = totals.iter().enumerate().map(|(at, totals)| self.missed_by(at, totals)).collect();
         let allowed: Vec<usize> = self.alive.iter().copied().filter(|at| missed_by[*at] == 0.0).collect();
         let objectives = &self.criteria.objectives;
         let losses: Vec<Vec<f64>> = allowed.iter().map(|at| losses(objectives, totals[*at].iter().copied())).collect();
@@ -212,7 +234,7 @@ impl Search {
         let sweep = Sweep {
             parameters: parameters.flat_map(|(at, space)| space.rows(|parameter| chosen(at, parameter))).collect(),
             objectives: objectives.clone(),
-            conditions: self.criteria.conditions.iter().map(ToString::to_string).collect(),
+            conditions: self.conditions(),
             sessions: self.split.develop.len(),
             held_out: self.split.held_out.len(),
             rungs: self.finished_rungs.clone(),

@@ -2,6 +2,7 @@
 
 mod plot;
 
+use crate::results::condition::Condition;
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Results, SensitivityRow, Sweep, Unit};
 use crate::util::text::plural;
 
@@ -208,7 +209,9 @@ impl<'a> SweepView<'a> {
     /// The columns to show for these rows: objectives, columns with conditions, and failures if there are any.
     fn shown_columns(&self, rows: &[&ConfigurationRow]) -> Vec<String> {
         let mut columns: Vec<String> = self.sweep.objectives.iter().map(|objective| objective.column.to_string()).collect();
-        let with_conditions = self.sweep.conditions.iter().filter_map(|condition| condition.split_whitespace().next());
+        // Default conditions have another form; their columns are shown as all failures are.
+        let conditions: Vec<Condition> = self.sweep.conditions.iter().filter_map(|written| written.parse().ok()).collect();
+        let with_conditions = conditions.iter().map(|condition| &*condition.column);
         let is_above_zero = |id: &&str| rows.iter().any(|row| row.values.get(id).is_some_and(|value| value > 0.0));
         for id in with_conditions.chain(FAILURES.into_iter().filter(is_above_zero)) {
             if !columns.iter().any(|column| column == id) {
