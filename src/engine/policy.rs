@@ -69,7 +69,7 @@ pub struct Policy {
     /// The layers that edit the context, in order: `[[layer]]`; default none.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
-    /// Index into `Study::writers`, the list of summarizers. Not read from the policy file: the run chooses the summarizer.
+    /// Index into `Study::summarizers`, the list of summarizers. Not read from the policy file: the run chooses the summarizer.
     #[serde(skip)]
     pub summarizer: usize,
 }

@@ -41,18 +41,18 @@ impl BlockSizes {
         &self.measures
     }
 
-    /// Returns the sizes of a block, in the order of [`BlockSizes::measures`].
+    /// Returns the sizes of a block, in the order of [`BlockSizes::units`].
     pub fn block_sizes(&self, block: BlockId) -> &[u64] {
         let width = self.measures.len();
         &self.sizes[block.index() * width..][..width]
     }
 
-    /// Returns the size of a block in one unit; 0 if the unit is not in [`BlockSizes::measures`].
+    /// Returns the size of a block in one unit; 0 if the unit is not in [`BlockSizes::units`].
     pub fn size(&self, block: BlockId, measure: SizeUnit) -> u64 {
         self.slot(measure).map_or(0, |slot| self.block_sizes(block)[slot])
     }
 
-    /// Returns the index of a unit in [`BlockSizes::measures`].
+    /// Returns the index of a unit in [`BlockSizes::units`].
     pub fn slot(&self, measure: SizeUnit) -> Option<usize> {
         self.measures.iter().position(|known| *known == measure)
     }

@@ -1,4 +1,4 @@
-//! The project as a whole: every member of a registry has what belongs to it, and the sources keep the rules of the house.
+//! Checks the project as a whole: every member of a registry is complete, and the sources keep the rules of the project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ fn source_files_are_short_and_have_no_todo() {
     }
 }
 
-/// Words that made the comments and messages of this project hard to read; there is always a plainer one.
+/// Words that made comments and messages of this project hard to read; there is always a plainer word.
 const RIDDLE_WORDS: &str = r"(?i)\b(told|stands|so many|in sight|nobody|whoever|held against)\b";
 
 #[test]

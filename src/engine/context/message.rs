@@ -33,7 +33,7 @@ pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlo
     }
 }
 
-/// Returns the sizes of a block, in the order of [`BlockSizes::measures`].
+/// Returns the sizes of a block, in the order of [`BlockSizes::units`].
 pub fn sizes_of<'b>(
     conversation: &Conversation,
     sizes: &'b BlockSizes,

@@ -1,4 +1,4 @@
-//! `recompact audit`: what it tells of saved transcripts, and that it leaves them as they are.
+//! Checks `recompact audit`: what it reports about saved transcripts, and that it does not change them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,7 +158,7 @@ fn audit_notes_links_pipes_sockets_and_unreadable_files() {
     let audit = audited(&folder);
     assert_eq!(lines_of(&audit), expected);
     assert_eq!(audit["findings"][0]["data"]["state"], "no-file");
-    // Named by itself it is not opened either.
+    // A pipe that is named directly is not opened either.
     let ran = run_in(folder.path(), ["audit", "s/.transcripts/pipe.jsonl"], b"");
     assert!(ran.code == 2 && ran.stderr.contains("not a file"), "{}", ran.stderr);
 
@@ -172,7 +172,7 @@ fn audit_notes_links_pipes_sockets_and_unreadable_files() {
     assert!(lines_of(&audited(&folder)).contains(&note.to_owned()));
 }
 
-/// What a replay writes is audited: as many compactions as summaries, but for the last, behind which nothing was archived.
+/// Audits the files of replays: one compaction for each summary except the last, after which nothing was archived.
 #[test]
 fn audit_reconstructs_archives_of_replays() {
     for (policy, setting) in

@@ -1,4 +1,4 @@
-//! `recompact check`: green, red, and what is neither; the same bytes from any number of threads.
+//! Checks `recompact check`: pass, failure and error; and the same bytes from any number of threads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -212,7 +212,7 @@ fn check_runs_in_another_folder() {
     assert!(ran.starts_with("Gate: 9 rules hold: fixtures/gate/recompact.toml\n"), "{ran}");
 }
 
-/// Of a model only the cassette is asked; what it does not hold is an error.
+/// A model answers only from its cassette; a missing answer is an error.
 #[test]
 fn check_asks_no_model() {
     let project = Project::new();

@@ -8,7 +8,7 @@ use recompact::report::{Style, inspection};
 use recompact::transcript::conversation::{ConversationBuilder, Thinking};
 use recompact::transcript::format::Reading;
 
-/// Two transcripts without a word in them, the first with two compactions, the second with none.
+/// Two transcripts without text, the first with two compactions, the second with none.
 fn inspections() -> [Inspection; 2] {
     let empty = |path: &str| {
         let conversation = ConversationBuilder::new("main", "claude-code", Thinking::Turn).finish();

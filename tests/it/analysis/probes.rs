@@ -1,5 +1,5 @@
-//! `recompact probe` with a reader that makes no mistakes: it knows every fact that is asked for, and names it where the context
-//! it is shown holds it. Then what it finds must be what `kept.hit` says is there.
+//! Checks `recompact probe` with a perfect reader: it knows every fact, and names it if the context that it is shown
+//! contains it. Then its answers must agree with `kept.hit`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -22,10 +22,10 @@ const TRANSCRIPTS: [&str; 3] = ["claude-code/repair.jsonl", "messages/repair.blo
 const POLICIES: [&str; 2] = ["lcc-s08", "drop-all"];
 const PLAN: Plan = Plan { questions: 60, max_context: 16_000, seed: 1 };
 
-/// Names a fact where the context has it, by the cloze that asks for it.
+/// Names a fact if the context has it, by the cloze of the question.
 struct Reader {
     asked: HashMap<String, (FactKind, String)>,
-    /// The facts of each context that was read.
+    /// Facts of each context.
     read: Mutex<HashMap<String, HashSet<(FactKind, String)>>>,
 }
 
@@ -71,7 +71,7 @@ fn study() -> Study {
     Study { baseline: POLICIES.len(), ..study }
 }
 
-/// What the usual plan shows.
+/// Returns what the default plan shows.
 static SHOWN: LazyLock<Vec<Shown>> = LazyLock::new(|| shown(&PLAN));
 
 fn shown(plan: &Plan) -> Vec<Shown> {
@@ -136,7 +136,7 @@ fn probe_questions_respect_the_plan() {
     assert_ne!(*SHOWN, shown(&Plan { seed: 2, ..PLAN }));
 }
 
-/// The command on the same transcripts, with the answers that are on a cassette.
+/// Runs the command on the same transcripts with the answers of a cassette.
 fn probe<'a>(cassette: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let policies = POLICIES.iter().flat_map(|policy| ["-p", policy]);
     let plan = ["--questions", "60", "--max-context", "16000", "--model", "openai:reader"];

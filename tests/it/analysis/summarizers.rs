@@ -1,4 +1,4 @@
-//! Summarizers side by side: what each held, said and made up, and how far replicates are apart.
+//! Checks the comparison of summarizers: the facts that each kept and made up, and the spread of replicates.
 
 use recompact::analysis::study::{NamedSummarizer, Study, expand_variants};
 use recompact::engine::policy::Policy;
@@ -11,7 +11,7 @@ use crate::support::notation;
 use crate::support::trial::preset_with;
 
 /// Result 1 names three vanes and a rule was given; before call 4 all of it becomes a summary. Calls 4 and 6 use two of the vanes.
-/// The third is used by call 6, which has it from result 5. The recorded agent's harness made a summary of its own at the same
+/// Call 6 uses the third, which is in result 5. The recorded agent's harness made its own summary at the same
 /// place.
 const CONVERSATION: &str = "
 user: Never push to main. Fix it
@@ -82,7 +82,7 @@ fn summarizers_are_compared_by_facts_held_and_made_up() {
     assert_eq!(names, expected);
     let [model, stub, failing, recorded]: [SummarizerRow; 4] = rows.try_into().expect("four rows");
 
-    // The first replicate holds one of two vanes that are needed and the rule, and makes up one of two names; the second holds
+    // The first replicate keeps one of the two needed vanes and the rule, and makes up one of two names; the second keeps
     // both and nothing else.
     assert_eq!(percent(model.needed), Some((75.0, Some([50.0, 100.0]))));
     assert_eq!(percent(model.constraints), Some((50.0, Some([0.0, 100.0]))));

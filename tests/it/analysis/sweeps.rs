@@ -1,4 +1,4 @@
-//! `recompact sweep`: what is chosen, what is reported, what is saved, and every way to use it wrongly.
+//! Checks `recompact sweep`: what it chooses, reports and saves, and how it refuses wrong use.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::support::effort;
 use crate::support::program::{Ran, fixtures, run, run_in, run_once};
 
-/// Two policies on the invented recordings, whose window is so small that something happens.
+/// Two policies on the invented recordings, with a window small enough for compactions.
 const SWEEP: [&str; 15] = [
     "sweep",
     "claude-code",
@@ -33,7 +33,7 @@ fn sweep(more: &[&str]) -> Ran {
     run([&SWEEP, &GRID[..], more].concat())
 }
 
-/// The results of the sweep as it is.
+/// Returns the results of the default sweep.
 fn results_of_grid() -> Value {
     run_once(&[&SWEEP, &GRID[..], &["-o", "json"]].concat()).json()
 }
@@ -50,7 +50,7 @@ fn configurations(results: &Value) -> &[Value] {
 fn sweep_tries_the_grid_of_two_policies() {
     let results = results_of_grid();
     let found = &results["sweep"];
-    // 4 of lcc-s08, 3 of anthropic-clear, and both as they are.
+    // 4 of lcc-s08, 3 of anthropic-clear, and both unchanged.
     let names: Vec<_> = configurations(&results).iter().map(|row| row["policy"].as_str().expect("a name")).collect();
     let expected = [
         "lcc-s08",
@@ -74,7 +74,7 @@ fn sweep_tries_the_grid_of_two_policies() {
     assert_eq!(objectives, ["cost.ratio", "kept.hit", "kept.constraints"]);
     let rung = &found["rungs"][0];
     assert_eq!((rung["configurations"].as_u64(), &rung["sessions"]), (Some(9), &found["sessions"]));
-    // Every member of the front, and the policies as they are, are compared in full, between the bounds.
+    // Every member of the front and the unchanged policies are compared in full, between the bounds.
     let compared: Vec<_> = results["policies"].as_array().expect("policies").iter().map(|policy| &policy["name"]).collect();
     assert_eq!((compared[0], compared[compared.len() - 1]), (&Value::from("keep-all"), &Value::from("drop-all")));
     for row in configurations(&results).iter().filter(|row| row["front"] == true || row["policy"] == row["of"]) {
@@ -83,7 +83,7 @@ fn sweep_tries_the_grid_of_two_policies() {
     }
 }
 
-/// What the search has added up is what the comparison says: it is the same replay.
+/// The totals of the search equal those of the comparison, because the replays are the same.
 #[test]
 fn sweep_totals_equal_the_comparison() {
     let results = results_of_grid();
@@ -161,7 +161,7 @@ fn sample_is_halved_and_keeps_unchanged_policies() {
     let rungs = results["sweep"]["rungs"].as_array().expect("rungs");
     let numbers: Vec<_> = rungs.iter().map(|rung| (rung["sessions"].as_u64(), rung["configurations"].as_u64())).collect();
     let all = results["sweep"]["sessions"].as_u64().expect("a count");
-    // 37 of lcc-s08 and all 3 of anthropic-clear, and both as they are.
+    // 37 of lcc-s08, all 3 of anthropic-clear, and both unchanged.
     assert_eq!(numbers[0], (Some(all.div_ceil(4)), Some(42)));
     assert_eq!(numbers[1..], [(Some(all.div_ceil(2)), Some(22)), (Some(all), Some(12))]);
     let full = configurations(&results).iter().filter(|row| row["sessions"] == all);
@@ -185,7 +185,7 @@ fn recommendation_meets_the_conditions() {
 #[test]
 fn recommendation_breaks_no_requests_unless_allowed() {
     let alone: Vec<&str> = SWEEP.iter().copied().filter(|argument| *argument != "anthropic-clear").collect();
-    // The second `-p` had its policy taken away.
+    // Removes the second `-p`, whose policy was filtered out.
     let alone = [&alone[..6], &alone[7..]].concat();
     let grid = ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "-o", "json"];
     let why = |more: &[&str]| {
@@ -200,7 +200,7 @@ fn recommendation_breaks_no_requests_unless_allowed() {
     assert!(!why(&[]).contains("breaks"));
 }
 
-/// That nothing meets the conditions is an answer, and the nearest is shown; but nothing can be saved.
+/// If no configuration meets the conditions, the report shows the nearest one, and nothing can be saved.
 #[test]
 fn unmet_conditions_give_no_recommendation() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -276,7 +276,7 @@ fn sweep_table_matches_snapshot() {
     assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
 }
 
-/// For a first response with nothing before it nothing can be sent: it is no session to choose on or to hold out.
+/// A conversation that begins with a response has no request, so it is no session to choose on or to hold out.
 #[test]
 fn sweep_counts_only_compared_sessions() {
     let folder = TempDir::new().expect("a temporary folder");

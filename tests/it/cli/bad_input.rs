@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::effort;
 use crate::support::program::{Ran, files, fixtures, run, run_in};
 
-/// Runs in a folder with these files, and sees that the run changes none of them and adds none.
+/// Runs in a folder with these files, and checks that the run changes none of them and adds none.
 #[track_caller]
 fn run_with(given: &[(&str, &[u8])], arguments: &[&str]) -> Ran {
     let folder = TempDir::new().expect("a temporary folder");
@@ -30,7 +30,7 @@ fn run_unchanged(folder: &Path, arguments: &[&str]) -> Ran {
     ran
 }
 
-/// Fails with exit code 2, prints nothing, and says this.
+/// Checks that a run fails with exit code 2, prints nothing, and gives this message.
 #[track_caller]
 fn assert_refused(ran: &Ran, said: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -68,7 +68,7 @@ fn awkward_fixtures_are_read_as_far_as_possible() {
         was skipped\n";
     let orphans = "awkward/orphans.jsonl:22: the message has no \"content\"; it was skipped\n\
         awkward/orphans.jsonl:23: \"content\" is neither a string nor a list of blocks; the message was skipped\n";
-    // Calls, and what is said of the lines that were left out.
+    // Number of calls, and the messages about skipped lines.
     let expected = [
         ("awkward/cut-off.jsonl", 1, cut),
         ("awkward/glued.jsonl", 3, ""),
@@ -106,7 +106,7 @@ fn quiet_hides_skipped_lines_but_not_failures() {
     assert_eq!((ran.code, ran.stderr.as_str()), (2, "recompact: awkward/empty.jsonl: the file is empty\n"));
 }
 
-/// One message of 50 megabytes, and one line that is no JSON, as long.
+/// One message of 50 megabytes, and one line of the same length that is not JSON.
 #[test]
 fn line_of_fifty_megabytes_is_read() {
     let long = "all work and no play ".repeat(effort::of(250_000, 2_500_000));
@@ -158,7 +158,7 @@ fn missing_paths_are_refused() {
     assert_refused(&run_with(&[good], &["inspect", "a"]), "recompact: a: no such file or folder; did you mean a.jsonl?\n");
     assert_refused(&run_with(&[good], &["inspect", "*.csv"]), "recompact: *.csv: no file matches");
     assert_refused(&run_with(&[("logs/a.json", b"{}")], &["inspect", "logs"]), "logs/a.json: skipped, not a transcript");
-    // What could be analysed is printed all the same.
+    // The rest is still printed.
     for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
         assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));

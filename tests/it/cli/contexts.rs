@@ -1,4 +1,4 @@
-//! `--contexts`: the requests that the program writes down, against those of the reference implementation.
+//! Compares the requests that `--contexts` writes with those of the reference implementation.
 
 use std::path::{Path, PathBuf};
 

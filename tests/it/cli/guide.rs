@@ -1,4 +1,4 @@
-//! The guide: every page is printed, what the pages name exists, and what exists is named.
+//! Checks the guide: every page is printed, everything that it names exists, and it names everything that exists.
 
 mod blocks;
 
@@ -22,7 +22,7 @@ use blocks::BLOCKS;
 
 use crate::support::program::run;
 
-/// Words that the pages do without: each made a sentence of the README hard to read.
+/// Words that the pages do not use: each made a sentence of the README hard to read.
 const HARD_WORDS: &str = r"(?i)\b(told|tells?|stands?|so many|so much|in sight|nobody|whoever|of which|of whom|held against|hold against|dear|dearer|dearest)\b";
 
 fn folder() -> std::path::PathBuf {
@@ -33,7 +33,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern")
 }
 
-/// What was written by hand, in words: without generated blocks, fenced blocks and code.
+/// Returns the prose of a page: without generated blocks, fenced blocks and code.
 fn prose(page: &Page) -> String {
     let mut text = page.source.to_owned();
     for block in BLOCKS {

@@ -1,4 +1,4 @@
-//! `--materialize`: what the policies would write, really written, in one folder and nowhere else.
+//! Checks `--materialize`: files of the policies are written to one folder and nowhere else.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn bytes(written: &[(std::path::PathBuf, Vec<u8>)], part: &str) -> (usize, usize
     of_kind.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + bytes.len()))
 }
 
-/// Replays into a new folder, and compares what is in it with what the results say.
+/// Replays into a new folder and compares its files with the results.
 fn assert_written(transcript: &str, policy: &str, settings: &[&str]) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let root = TempDir::new().expect("a temporary folder");
     let folder = root.path().join("new/written");
@@ -45,7 +45,7 @@ fn materialize_keeps_hostile_ids_inside_the_folder() {
     for (policy, distinct) in [("lcc-s08", 20), ("lcc-s08-late", 16)] {
         let written = assert_written("awkward/hostile-ids.jsonl", policy, &[]);
         assert_eq!(bytes(&written, ".task_outputs"), (6, 182_304), "{policy}");
-        // With a small budget every result goes.
+        // With a small budget every result is moved to disk.
         let settings = ["budget.max_bytes=10", "budget.min_chars=1", "budget.preview_chars=0"];
         let written = assert_written("awkward/hostile-ids.jsonl", policy, &settings);
         assert_eq!(bytes(&written, ".task_outputs").0, distinct, "{policy}");

@@ -1,5 +1,5 @@
-//! Models on the command line: what they are asked is kept, comes back to the same bytes, and is never asked twice. The model is
-//! `wc -c`: it answers with the length of what it reads.
+//! Checks models on the command line: answers are kept, give the same bytes again, and are never asked twice. The model is
+//! `wc -c`, which answers with the length of its input.
 #![cfg(unix)]
 
 use std::fs;
@@ -24,12 +24,12 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// The answers on a cassette; none where it was never written to.
+/// Returns the answers on a cassette; none if the cassette does not exist.
 fn answers(cassette: &Path) -> usize {
     if cassette.exists() { files(cassette).len() } else { 0 }
 }
 
-/// What was asked for: the answers that a whole study needs.
+/// Returns the number of answers that a whole study needs.
 fn all_of_them() -> (TempDir, String, usize) {
     let cassette = folder();
     let printed = ask(cassette.path(), &[]).printed();
@@ -38,7 +38,7 @@ fn all_of_them() -> (TempDir, String, usize) {
     (cassette, printed, answers)
 }
 
-/// The results but for how long the answers took: what is asked again takes another time.
+/// Returns the results without the duration of the answers, which differs between runs.
 fn without_seconds(results: &str) -> Value {
     let mut results: Value = serde_json::from_str(results).expect("JSON");
     results["spending"][0]["seconds"] = Value::Null;

@@ -1,4 +1,4 @@
-//! `--prices`: what recorded calls cost, and lists that are none.
+//! Checks `--prices`: the cost of recorded calls, and invalid lists.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::program::{fixtures, run, run_in};
 /// `claude-opus-4-6`, as the fixture's sessions say: 22 calls of 66 input, 334,886 read, 23,280 written, 1,776 output.
 const SESSION: &str = "claude-code/kept-tail.jsonl";
 
-/// One price for each kind of token, so that a sum shows which were taken.
+/// A different price for each kind of token, so that a sum shows which prices were used.
 const MINE: &str = "[[model]]\nnames = [\"claude-opus-4-6\"]\ninput = 1\noutput = 10\ncache_read = 0.1\ncache_write_5m = 100\n";
 
 fn usd(arguments: &[&str]) -> Value {
@@ -58,7 +58,7 @@ fn output_tokens_are_recorded_unless_a_placeholder() {
         json!({"type": role, "uuid": role, "parentUuid": parent, "sessionId": "s", "message": message}).to_string()
     };
     let asked = line("user", json!({"role": "user", "content": "Well?"}));
-    // 1,000 characters of text are 372 tokens, and 57 are around them.
+    // 1,000 characters of text are 372 tokens, and the frame of a response has 57.
     for (recorded, paid) in [(300, 300.0), (2, 429.0)] {
         let answer = json!({
             "id": "m", "role": "assistant", "model": "claude-opus-4-6", "usage": {"output_tokens": recorded},

@@ -1,4 +1,4 @@
-//! What users and scripts may rely on: the same bytes from any number of threads, reports that say the same, help that fits.
+//! Checks what users and scripts rely on: the same bytes from any number of threads, equal reports, help that fits the terminal.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ const STUDY: [&str; 14] = [
     "stub:500",
 ];
 
-/// The reports to compare: those that scripts and people read most, and all of them in a long run.
+/// Reports to compare: the most used ones, and all of them in a long run.
 fn outputs() -> &'static [&'static str] {
     effort::of(&["json", "table"], &["json", "csv", "markdown", "table"])
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and `--resume`: what is finished is reported, and a study that was stopped ends with the bytes of one that was not.
+//! Checks Ctrl-C and `--resume`: a stopped study reports its finished part, and resumes to the same bytes as an unstopped one.
 #![cfg(unix)]
 
 use std::fs;
@@ -36,7 +36,7 @@ fn make_pipe(folder: &Path, at: usize) {
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
 }
 
-/// Waits until the program reads this pipe, does something, and gives it the transcript.
+/// Waits until the program reads this pipe, calls `before`, and writes the transcript to the pipe.
 fn feed(folder: &Path, at: usize, meanwhile: impl FnOnce()) {
     let mut writer = fs::File::options().write(true).open(folder.join(FILES[at].0)).expect("a pipe");
     meanwhile();
@@ -94,7 +94,7 @@ fn stopped_replay_saves_finished_work_and_resumes_to_the_same_bytes() {
     let whole = ask(folder.path(), &[]).printed();
     assert_eq!(ask(folder.path(), &["--resume", "stopped.json"]).printed(), whole);
 
-    // A finished transcript is not replayed again, one that was changed is.
+    // A finished transcript is not replayed again, but a changed one is.
     let lie = |name: &str| {
         let path = folder.path().join("stopped.json");
         let text = fs::read_to_string(&path).expect("what is finished");

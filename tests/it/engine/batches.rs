@@ -1,4 +1,4 @@
-//! Clearing in batches: each is worth what it must be, and none waits that is worth it.
+//! Checks clearing in batches: each batch frees at least its minimum, and no batch waits that would.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ use recompact::transcript::conversation::{BlockKind, Role, Thinking};
 use crate::support::trial::{Trial, preset_with, trials};
 use crate::support::{effort, generate};
 
-/// The policies that clear, with this to be freed at least.
+/// Returns the clearing policies with this minimum to free.
 fn clearing_at_least(least: &str) -> Vec<Trial> {
     let least: Size = least.parse().expect("a size");
     let mut trials = trials();
@@ -63,7 +63,7 @@ fn every_clear_batch_frees_its_minimum() {
     }
 }
 
-/// Whatever waits at a request is too little: counted from nothing, by looking at every result.
+/// Checks, by counting every result, that the results that wait at a request free less than the minimum.
 #[test]
 fn clear_batch_fires_as_soon_as_its_minimum_is_reached() {
     struct Waits {
@@ -115,7 +115,7 @@ fn clear_batch_fires_as_soon_as_its_minimum_is_reached() {
     assert!(cleared.get() > effort::of(250, 1_000), "{}", cleared.get());
 }
 
-/// A minimum that comes to nothing is kept by the batches' books, and still every result is cleared when its time comes.
+/// A minimum of nothing also uses the state of batches, and every result is still cleared when it is due.
 #[test]
 fn clear_batches_without_minimum_equal_plain_clearing() {
     let [one_by_one, batches] = ["0", "0 * window"].map(clearing_at_least);
@@ -131,7 +131,7 @@ fn clear_batches_without_minimum_equal_plain_clearing() {
     });
 }
 
-/// Who makes an edit that stays changes what it costs, not what is sent.
+/// Whether the harness or the server makes an edit changes its cost, not the requests.
 #[test]
 fn server_scope_clears_what_state_scope_clears() {
     let of_scope = |scope: Scope| {

@@ -94,24 +94,24 @@ result#4: Compressing...
 assistant: Done
 ";
 
-/// One case of a file.
+/// A case of a file.
 #[derive(Default)]
 struct Case<'t> {
     name: &'t str,
-    /// Layers in TOML, or a preset's name and a `--set` a line.
+    /// Layers in TOML, or the name of a preset and one `--set` per line.
     policy: &'t str,
     preset: bool,
-    /// `KEY: VALUE` a line.
+    /// One `KEY: VALUE` per line.
     setup: &'t str,
     conversation: &'t str,
     expected: &'t str,
-    /// What is expected is what became of the uses of earlier facts, not the requests.
+    /// The expected block has the outcomes of uses of earlier facts, not requests.
     kept: bool,
-    /// What is expected is the findings that the file is named after.
+    /// The expected block has the findings that the file is named after.
     findings: bool,
 }
 
-/// Headings begin cases; fenced blocks fill them.
+/// A heading begins a case; fenced blocks are its parts.
 fn cases(text: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case> = Vec::new();
     let mut lines = lines_with_places(text);
@@ -185,7 +185,7 @@ impl Case<'_> {
         Ok(page.text)
     }
 
-    /// The calls whose requests are shown: those that the expected block shows, else the last.
+    /// Returns the calls whose requests are shown: those in the expected block, else the last one.
     fn wanted(&self, calls: usize) -> Vec<usize> {
         let heads = self.expected.lines().filter_map(|line| line.strip_prefix("call ")?.split_once(':')?.0.parse().ok());
         let wanted: Vec<usize> = heads.collect();
@@ -193,19 +193,19 @@ impl Case<'_> {
     }
 }
 
-/// Writes down what happens.
+/// Writes the requests of a replay as text.
 struct Page<'a> {
     wanted: Vec<usize>,
     policy: &'a Policy,
     text: String,
-    /// What the files hold, in the order of the journal's.
+    /// Contents of the files, in the order of the journal.
     files: Vec<String>,
 }
 
-/// Of longer requests, the middle is left out.
+/// Leaves out the middle of longer requests.
 const MOST_MESSAGES: usize = 12;
 const SHOWN_AT_EACH_END: usize = 5;
-/// Of files that hold more, the text is left out.
+/// Leaves out the text of longer files.
 const LONGEST_FILE: usize = 300;
 
 impl Observer for Page<'_> {
@@ -300,7 +300,7 @@ impl Page<'_> {
     }
 }
 
-/// How many names a summary says, where it says any.
+/// Number of names in a summary, if it has any.
 fn said(NameCounts { facts, false_facts }: NameCounts) -> String {
     if facts > 0 { format!(", {false_facts} of {facts} names false") } else { String::new() }
 }

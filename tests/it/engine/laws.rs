@@ -1,4 +1,4 @@
-//! What holds for every policy and every conversation.
+//! Laws of a replay, for every policy and every conversation.
 
 use recompact::analysis::study::Study;
 use recompact::engine::context::{Cause, Change, ChangeKind, Context};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::support::trial::{Trial, preset_with, trials};
 use crate::support::{effort, generate};
 
-/// The files of a replay, with what they hold.
+/// Returns the files of a replay with their contents.
 struct Files(Vec<(File, String)>);
 
 impl Observer for Files {
@@ -65,7 +65,7 @@ fn shared_replay_cache_changes_no_result() {
     });
 }
 
-/// What a journal tells of the first calls, the blocks that layers wrote numbered from the end of all numbers.
+/// Returns the text of a journal for the first calls. Blocks that layers wrote are numbered from the end of the range.
 fn journal_text(journal: Journal, recorded: usize, calls: usize) -> String {
     let number = |id: &mut BlockId| {
         if let Some(made) = id.index().checked_sub(recorded) {
@@ -133,7 +133,7 @@ fn drop_all_sends_only_what_entered() {
     });
 }
 
-/// Messages of a conversation as an API takes them.
+/// Returns the messages of a conversation in the form of the API.
 fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value {
     let wire = |message: &recompact::transcript::conversation::Message| {
         let blocks = message.blocks.iter().map(|id| conversation.block(*id));
@@ -227,7 +227,7 @@ fn grown_view_equals_a_rebuilt_view() {
         let conversation = generate::conversation(steps, Thinking::Turn);
         for trial in &with_views {
             let mut anew = Trial { window: trial.window, ..Trial::new(trial.policy.clone()) };
-            // A layer that never acts, and whose threshold forbids that views grow.
+            // A layer that never acts; its threshold prevents that views are extended.
             let never = "name = \"never\"\n[[layer]]\nid = \"never\"\ndo = \"drop\"\nscope = \"request\"\nmeter = \"chars\"\nthreshold = 1_000_000_000\n";
             anew.policy.layers.extend(Policy::parse(never, "never", &[]).expect("a policy").layers);
             assert!(!anew.policy.view_is_extendable());
@@ -257,7 +257,7 @@ fn summaries_respect_max_tokens() {
     });
 }
 
-/// What `extract` says, it read. (The generated texts have no word that a limit could cut in two and that would be a name then.)
+/// `extract` copies only what it read. (No word of the generated texts becomes a name if a limit cuts it.)
 #[test]
 fn extract_summaries_name_no_false_fact() {
     let mut trials = trials();
@@ -277,7 +277,7 @@ fn extract_summaries_name_no_false_fact() {
     assert!(facts.get() > effort::of(25, 100), "{facts:?}");
 }
 
-/// Blocks are numbered in one row, and each is known to the journal that names it.
+/// Block ids are consecutive, and the journal knows every block that it names.
 #[test]
 fn request_blocks_are_known_to_the_journal() {
     struct Known<'a>(&'a Conversation);

@@ -1,4 +1,4 @@
-//! The seed presets against the reference implementation, call by call.
+//! Compares the seed presets with the reference implementation, call by call.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

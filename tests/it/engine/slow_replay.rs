@@ -1,4 +1,4 @@
-//! The slow, obvious replay: everything that a replay keeps up to date step by step, computed again from nothing at every
+//! A slow and obvious replay: computes again at every request everything that a replay updates step by step.
 //! request.
 
 use recompact::engine::context::FaultKind;
@@ -37,7 +37,7 @@ fn incremental_sizes_equal_recounted_sizes() {
     generate::check(1, |steps| {
         let conversation = generate::conversation(&steps[..steps.len().min(6)], Thinking::All);
         let chars: u64 = conversation.blocks.iter().map(|block| SizeUnit::Chars.block(block, false)).sum();
-        // Counting tokens takes its time.
+        // Counting tokens is slow.
         for trial in trials.iter().filter(|_| chars < 5_000) {
             check(trial, &conversation);
         }
@@ -62,17 +62,17 @@ fn check(trial: &Trial, conversation: &Conversation) -> Journal {
     trial.replay(conversation, &mut slow)
 }
 
-/// Looks on, and computes everything again.
+/// Observes a replay and computes everything again.
 struct Slow<'a> {
     trial: &'a Trial,
     conversation: &'a Conversation,
-    /// Messages of the conversation that have entered.
+    /// Number of messages of the conversation that have entered.
     read: usize,
-    /// The blocks of each message of the stored history, by the journal's log of changes.
+    /// Blocks of each message of the stored history, rebuilt from the changes in the journal.
     history: Vec<Vec<BlockId>>,
-    /// Those of the view.
+    /// Blocks of each message of the view.
     view: Vec<Vec<BlockId>>,
-    /// The blocks of the request, by what the journal says differs from the one before.
+    /// Blocks of the request, rebuilt from the delta in the journal.
     sent: Vec<SentBlock>,
 }
 
@@ -115,7 +115,7 @@ impl Observer for Slow<'_> {
     }
 }
 
-/// The blocks of all messages.
+/// Returns the blocks of all messages.
 fn in_a_row(context: &Context) -> Vec<SentBlock> {
     let of = |sent: &ContextMessage| {
         let opens = |place| (place == 0).then_some(sent.role);
@@ -125,7 +125,7 @@ fn in_a_row(context: &Context) -> Vec<SentBlock> {
 }
 
 impl Slow<'_> {
-    /// The request before, what entered since, and the changes that the journal tells of.
+    /// The previous request, the messages since then, and the changes in the journal.
     fn by_the_log(&mut self, request: &Request) -> Vec<Vec<BlockId>> {
         let thinking = self.trial.thinking.unwrap_or(self.conversation.thinking);
         let stays = |id: &BlockId| thinking != Thinking::None || self.conversation.block(*id).kind != BlockKind::Thinking;
@@ -138,7 +138,7 @@ impl Slow<'_> {
             }
         }
         self.read = end;
-        // Positions count from the front and what enters comes last, so it does not matter when a change was made.
+        // Positions count from the front and new messages come last, so it does not matter when a change was made.
         for change in &request.changes {
             replay_change(&mut self.history, change, self.conversation);
         }
@@ -184,7 +184,7 @@ fn replay_change(messages: &mut Vec<Vec<BlockId>>, change: &Change, conversation
     }
 }
 
-/// The messages that the blocks of a fold make: recorded ones as they were recorded, others of one block each.
+/// Returns the messages of a fold: recorded messages as recorded, and one message for each other block.
 fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<BlockId>> {
     let recorded: Vec<_> = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages()).collect();
     let mut messages = Vec::new();
@@ -196,7 +196,7 @@ fn folded_into(mut added: &[BlockId], conversation: &Conversation) -> Vec<Vec<Bl
     messages
 }
 
-/// The size of a request, written out whole, or its texts one by one.
+/// Returns the size of a request, by writing it as a whole or by its texts.
 fn slow_size(measure: SizeUnit, context: &Context, wires: &[Value]) -> u64 {
     let all = || Value::Array(wires.to_vec());
     let chars = |text: String| text.chars().count() as u64;
@@ -232,7 +232,7 @@ fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
     measure.text(name) + measure.text(&block.text())
 }
 
-/// What an API would refuse: every rule for every block, by looking through the whole request.
+/// Returns the faults that an API would refuse: checks every rule for every block of the whole request.
 fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
     let all = blocks_in_turns(context);
     let uses = |pair| move |other: &&Placed| other.kind == BlockKind::ToolUse(pair);
@@ -273,7 +273,7 @@ fn slow_faults(context: &Context) -> Vec<(usize, BlockId, FaultKind)> {
 
 struct Placed {
     role: Role,
-    /// Messages of one role in a row are one turn.
+    /// Consecutive messages of one role are one turn.
     turn: usize,
     message: usize,
     id: BlockId,

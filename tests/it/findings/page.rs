@@ -1,4 +1,4 @@
-//! What is found in a replay, written down a line each, for cases.
+//! Writes the findings of a replay, one line each, for the cases.
 
 use recompact::engine::replay::NoObserver;
 use recompact::findings::{Finding, ReplayView, detect};
@@ -8,7 +8,7 @@ use recompact::transcript::conversation::{BlockId, Conversation};
 
 use crate::support::trial::Trial;
 
-/// The findings of one kind, a line each: `error, call 2, line 3: what`. Lines are those of the conversation's blocks.
+/// Returns the findings of one kind, one per line: `error, call 2, line 3: what`. Lines are those of the conversation's blocks.
 pub fn of(conversation: &Conversation, trial: &Trial, id: &str) -> String {
     let found = all(conversation, trial).into_iter().filter(|finding| finding.id == id);
     let line = |finding: Finding| {
@@ -20,7 +20,7 @@ pub fn of(conversation: &Conversation, trial: &Trial, id: &str) -> String {
     if page.is_empty() { "nothing\n".to_owned() } else { page }
 }
 
-/// Everything that is found, with tokens by the trial's counter, and not priced.
+/// Returns all findings, with tokens by the trial's counter and without prices.
 pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
     let journal = trial.replay(conversation, &mut NoObserver);
     let sizes = BlockSizes::new(conversation, [trial.counter.unit]);

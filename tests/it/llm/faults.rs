@@ -1,4 +1,4 @@
-//! Servers and programs that fail in every way we know of: nothing panics, nothing paid is lost, no key is shown.
+//! Checks servers and programs that fail in every known way: no panic, no lost answer that was paid for, no key in an output.
 
 mod answers;
 mod command;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use self::server::Act;
 
-/// It must be nowhere but in requests.
+/// The key may be only in requests.
 const KEY: &str = "sk-very-secret-0123456789";
 
 /// How a model is asked in a test.
@@ -56,7 +56,7 @@ impl Asks {
         self.model_within(&Arc::new(limits))
     }
 
-    /// The same, within limits that can be looked at.
+    /// The same, with limits that the test can read.
     fn model_within(self, limits: &Arc<Limits>) -> Result<Model, String> {
         let address = Address::parse(&self.written).expect("a protocol")?;
         let connection = Connection {
@@ -81,12 +81,12 @@ impl Asks {
     }
 }
 
-/// A question like no other with another number.
+/// Returns a question; each number gives a different one.
 fn question(number: usize) -> Question {
     Question { system: "Be brief.".to_owned(), user: format!("What is {number}?"), max_tokens: 100 }
 }
 
-/// A good answer in the words of a protocol.
+/// Returns a good answer in the form of a protocol.
 fn good(protocol: &str, text: &str) -> Vec<u8> {
     let answer = match protocol {
         "anthropic" => json!({

@@ -1,4 +1,4 @@
-//! What the caches of recorded sessions did: for how long a prefix lived, and what became of it when something left.
+//! Measures the caches of recorded sessions: how long a prefix lived, and whether it was read after an edit.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use recompact::transcript::conversation::{Conversation, MINUTE};
 use crate::support::transcripts::{files, folder, read};
 use crate::support::trial::{Trial, preset_with};
 
-/// How often the request before was read again, and how often it was not.
+/// How often the prefix of the previous request was read, and how often not.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Seen {
     read: usize,
@@ -27,13 +27,13 @@ impl Seen {
 
 #[derive(Debug, Default)]
 struct Caches {
-    /// Pauses up to the lifetime that was paid for, the last minute of it, and longer ones, where nothing was edited.
+    /// Pauses without an edit: up to the lifetime that was paid for, in its last minute, and longer ones.
     within: Seen,
     last_minute: Seen,
     beyond: Seen,
-    /// Turns at whose beginning thinking left, by model.
+    /// Turns at whose start thinking was dropped, by model.
     thinking_left: BTreeMap<String, Seen>,
-    /// Requests before which results in the middle were cleared; a prefix was read if more was than the least ever.
+    /// Requests before which results in the middle were cleared. A prefix was read if the read is above the lowest of the session.
     cleared: Seen,
 }
 

@@ -1,7 +1,7 @@
-//! What ccusage says recorded Claude Code sessions cost: every token of every kind, and the money to a millionth of a dollar.
+//! Compares the cost of recorded Claude Code sessions with ccusage: tokens of every kind, and dollars to a millionth.
 //!
-//! Its figures for the sessions of this repository and for recordings that are not in it are kept in `ccusage_figures.jsonl`
-//! (ccusage 20.0.24, offline). The ignored test asks the program that `RECOMPACT_CCUSAGE` names again.
+//! The figures of ccusage for the sessions of this repository and for other recordings are in `ccusage_figures.jsonl`
+//! (ccusage 20.0.24, offline). An ignored test runs the program that `RECOMPACT_CCUSAGE` names and compares again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Figures {
     }
 }
 
-/// The sessions of this repository, and what is recorded of each.
+/// The sessions of this repository with their recorded figures.
 fn fixture_sessions() -> Vec<(PathBuf, Figures)> {
     let place = |figures: Figures| {
         let name = figures.file.strip_prefix("fixtures/")?;
@@ -50,7 +50,7 @@ fn fixture_sessions() -> Vec<(PathBuf, Figures)> {
     figures().filter_map(place).collect()
 }
 
-/// The recorded sessions, which are not in this repository, and what is recorded of each.
+/// The recorded sessions outside this repository with their recorded figures.
 fn recorded_sessions() -> Vec<(PathBuf, Figures)> {
     let folder = transcripts::folder("claude-code");
     let recorded = figures().filter(|figures| !figures.file.starts_with("fixtures/"));
@@ -61,7 +61,7 @@ fn figures() -> impl Iterator<Item = Figures> {
     include_str!("ccusage_figures.jsonl").lines().map(|line| serde_json::from_str(line).expect("figures"))
 }
 
-/// Every call of every branch, once.
+/// Counts every call of every branch once.
 fn ours(path: &Path, file: &str) -> Figures {
     let bytes = fs::read(path).expect("a session of the table");
     let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
@@ -75,7 +75,7 @@ fn ours(path: &Path, file: &str) -> Figures {
     Figures::of(file, &sum)
 }
 
-/// One session in a folder of its own: over many, ccusage leaves out what it has seen before.
+/// Each session is in its own folder, because ccusage skips repeated messages across the sessions of one folder.
 fn theirs(program: &str, path: &Path, file: &str) -> Figures {
     let folder = TempDir::new().expect("a temporary folder");
     let project = folder.path().join("projects/p");
@@ -128,7 +128,7 @@ fn installed_ccusage_gives_the_kept_figures() {
     println!("{} sessions: equal to the token and to a millionth of a dollar", sessions.len());
 }
 
-/// No recording is left out of the table.
+/// Every recording is in the table.
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn every_recorded_session_has_figures() {

@@ -1,4 +1,4 @@
-//! Costs on traces that a person can reckon, in millionths of a dollar.
+//! Checks costs on traces that are small enough to compute by hand, in millionths of a dollar.
 
 use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
@@ -12,8 +12,8 @@ use recompact::transcript::format::{self, ReadOptions};
 use crate::support::trace::{clear, growing, layer, two_results};
 use crate::support::trial::{Trial, preset_with};
 
-/// Sonnet 4.5 costs 3 for a million tokens of input, 15 for output; to read from the cache .30, to write to it 3.75 and 6.
-/// GPT-5.5: 5, 30, .50, and to write is free. GPT-5.6 Sol: 5, 30, .50, 6.25. Gemini 2.5 Pro: 1.25, 10, .125, free.
+/// Prices per million tokens. Sonnet 4.5: input 3, output 15, cache read .30, cache write 3.75 and 6.
+/// GPT-5.5: 5, 30, .50, and writing is free. GPT-5.6 Sol: 5, 30, .50, 6.25. Gemini 2.5 Pro: 1.25, 10, .125, free.
 const SONNET: &str = "claude-sonnet-4-5";
 
 /// Tokens of system prompt and tools.
@@ -26,7 +26,7 @@ fn with<T>(conversation: &Conversation, policy: Policy, model: &str, work: impl 
     simulated(&Trial { overhead: OVERHEAD, ..Trial::new(policy) }, conversation, model, work)
 }
 
-/// A trial, priced as a model; nothing was cached before.
+/// Simulates a trial at the prices of a model. Nothing was cached before.
 pub fn simulated<T>(trial: &Trial, conversation: &Conversation, model: &str, work: impl Fn(CacheSetup, &Tariff) -> T) -> T {
     let journal = trial.replay(conversation, &mut NoObserver);
     let tariff = Tariff::new(conversation, &Prices::built_in(), Some(model));
@@ -44,7 +44,7 @@ fn cost_of(conversation: &Conversation, policy: Policy, model: &str, kept: &Rete
     })
 }
 
-/// Read, written, output, summarizer: in millionths of a dollar.
+/// Returns the parts of a cost in millionths of a dollar: read, written, output, summarizer.
 fn parts(cost: &Cost) -> [f64; 4] {
     let usd = cost.usd.expect("a known price");
     [usd.read, usd.written, usd.output, usd.summarizer].map(|part| (part * 1e9).round() / 1e3)
@@ -145,13 +145,13 @@ fn summarizer_that_shares_the_prefix_reads_it_from_cache() {
 fn refetched_results_are_billed_as_written_requested_and_read() {
     let kept = Retention { rereads: vec![Reread { call: 2, tokens: 400 }], ..Retention::default() };
     let cost = cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &kept);
-    // The result is written, a hundred tokens ask for it, and the request of 8,500 is read once more.
+    // The result is written, the call that fetches it has a hundred tokens of output, and the request of 8,500 is read again.
     let rereads = cost.usd.expect("a known price").rereads;
     assert!((rereads * 1e6 - (400.0 * 3.75 + 100.0 * 15.0 + 8_500.0 * 0.3)).abs() < 1e-6);
     assert_eq!(parts(&cost), parts(&cost_of(&growing(2), preset_with("keep-all", &[]), SONNET, &Retention::default())));
 }
 
-/// The same conversation with what the provider billed for its calls: read, written, output.
+/// Returns the conversation with the billed usage of its calls: read, written, output.
 fn billed(mut conversation: Conversation, usages: [[u64; 3]; 3]) -> Conversation {
     for (call, [cache_read, cache_write_5m, output]) in conversation.calls.iter_mut().zip(usages) {
         let usage = Usage { cache_read, cache_write_5m, output, ..Usage::default() };

@@ -1,4 +1,4 @@
-//! What holds of costs for every policy and every conversation.
+//! Laws of costs, for every policy and every conversation.
 
 use recompact::metrics::cost::{Cost, CostSetup, cost};
 use recompact::metrics::prompt_cache::{CacheUse, simulate};
@@ -21,7 +21,7 @@ fn with_overhead() -> Vec<Trial> {
     trials().into_iter().map(|trial| Trial { overhead: 1_000, ..trial }).collect()
 }
 
-/// What became of every request, and what all cost, with 100 tokens a response.
+/// Returns the cache use of every request and the cost of the conversation; each response has 100 tokens.
 fn both(trial: &Trial, conversation: &Conversation, model: &str) -> (Vec<CacheUse>, Cost) {
     let outputs = vec![100; conversation.calls.len()];
     simulated(trial, conversation, model, |cache, tariff| {

@@ -1,4 +1,4 @@
-//! Costs, on recorded conversations: whether the simulated cache reproduces what was billed, and what policies cost.
+//! Checks costs on recorded conversations: compares the simulated cache with the bill, and prints the costs of policies.
 
 use rayon::prelude::*;
 use recompact::analysis::study::Study;
@@ -16,12 +16,12 @@ fn results<'a>(recordings: impl Iterator<Item = &'a Recorded>, policies: Vec<Pol
     study.results(recordings.par_iter().map(|recorded| study.transcript(&recorded.name, &recorded.reading, None)).collect())
 }
 
-/// A preset with some of its settings changed, under a name of its own.
+/// Returns a preset with other settings and another name.
 fn named(name: &str, preset: &str, settings: &[&str]) -> Policy {
     Policy { name: name.to_owned(), ..preset_with(preset, settings) }
 }
 
-/// The share of the bill by which a simulation may be off and still be called alike.
+/// A simulated cost matches the bill if it differs by at most this share.
 const ALIKE: f64 = 0.05;
 
 #[test]
@@ -83,7 +83,7 @@ fn clearing_in_batches_costs_less_than_clearing_at_every_call() {
     assert!(cost("keep 3, by 10k") < cost("keep 3"));
     assert!(get("keep 3, by 10k", "kept.hit") > get("keep 3", "kept.hit"));
     assert!(cost("keep 10") > cost("keep 3") && cost("keep 10") > 1.0);
-    // It sends less than half the tokens, and pays more: its requests part right behind their first message.
+    // It sends less than half the tokens and costs more, because its requests differ right after their first message.
     assert!(cost("sliding-window") > 1.0 && get("sliding-window", "tokens.saved") > 0.5);
     for of_policy in summary.iter().filter(|of_policy| of_policy.bound_of.is_none()) {
         let name = &of_policy.policy;
@@ -96,7 +96,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9)
 }
 
-/// Whether all calls of a row's conversation are to a provider whose prefixes must be marked.
+/// Returns whether all calls of a row's conversation are to a provider that needs cache breakpoints.
 fn has_marks(row: &Row) -> bool {
     let recorded = RECORDINGS.iter().find(|recorded| recorded.name == row.transcript).expect("a file of ours");
     let mut conversations = recorded.reading.conversations.iter();

@@ -1,4 +1,4 @@
-//! The prompt cache on traces that a person can reckon.
+//! Checks the prompt cache on traces that are small enough to compute by hand.
 
 use recompact::engine::policy::{Breakpoints, CacheSettings, Policy};
 use recompact::engine::replay::NoObserver;
@@ -28,12 +28,12 @@ fn served(conversation: &Conversation, policy: Policy, provider: &str, min_token
     simulate(&setup)
 }
 
-/// Requests, and what each read: with the best marks, and with marks at the ends of requests.
+/// Returns the tokens of each request, and the tokens it read with breakpoints at the best places and at the ends.
 fn reads(served: &[CacheUse]) -> Vec<[u64; 3]> {
     served.iter().map(|of_call| [of_call.tokens, of_call.read, of_call.read_at_ends]).collect()
 }
 
-/// Nothing was there before; what is stable of the overhead is half of it.
+/// Nothing was cached before; half of the overhead is stable.
 const COLD: InitialState = InitialState { warm: 0, stable: 500 };
 
 #[test]
@@ -84,10 +84,10 @@ fn first_request_reads_a_cache_written_before_the_session() {
 fn edit_rebills_every_token_behind_it() {
     let served = served(&two_results(), clear(), "anthropic", 1_024, COLD);
     // The third request is 3,990 shorter; its prefix ends with the tool_use before the cleared result, and no request ended
-    // there: the nearest that did is the first, of 2,997.
+    // there. The nearest request that ended before it is the first, of 2,997.
     assert_eq!(reads(&served), [[2_997, 0, 0], [7_000, 2_997, 2_997], [4_013, 3_000, 2_997]]);
     let broken = served[2].broken.expect("the prefix was alive");
-    // What had been sent before and is written again is the placeholder; the second tool_use and its result are new.
+    // Only the placeholder is billed again; the second tool_use and its result are new.
     assert_eq!((broken.layer, broken.rebilled, broken.freed), (0, 10, 3_990));
     assert_eq!(served[2].ready, 7_000);
 }
@@ -110,7 +110,7 @@ fn prefix_too_short_to_cache_is_never_broken() {
 fn summarized_messages_are_not_counted_as_entered() {
     let summarize = layer("do = \"summarize\"\nthreshold = 5_500\nmeter = \"chars\"\nkeep_recent = 0");
     let served = served(&two_results(), summarize, "anthropic", 500, COLD);
-    // A summary of 20 is all that is left: the last response and its result, of 4,003, went into it.
+    // Only a summary of 20 is left; it replaces the last response and its result, of 4,003.
     assert_eq!(reads(&served)[1], [1_020, 1_000, 500]);
     let broken = served[1].broken.expect("the prefix was alive");
     assert_eq!((broken.rebilled, broken.freed), (20, 2_997 - 1_020));
@@ -131,7 +131,7 @@ fn dropped_thinking_is_not_counted_as_freed_by_an_edit() {
 fn server_side_edit_breaks_no_prefix() {
     let on_server = layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"\nscope = \"server\"");
     let served = served(&two_results(), on_server, "anthropic", 1_024, COLD);
-    // All but the newest exchange is read: 1,000 + 1,997 + 3 + 10.
+    // The request reads everything but the newest exchange: 1,000 + 1,997 + 3 + 10.
     assert_eq!(reads(&served)[2], [4_013, 3_010, 3_010]);
     assert!(served[2].broken.is_none());
 }
@@ -139,7 +139,7 @@ fn server_side_edit_breaks_no_prefix() {
 #[test]
 fn dropped_thinking_breaks_the_prefix_of_some_providers() {
     let turns = [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Text(100)), (2, Text(40)), (2, Text(10))];
-    // Of the third request, 700 shorter for the thinking that left, 2,997 stand before it and 7,000 were sent before.
+    // The third request is 700 shorter, because thinking was dropped: 2,997 tokens precede it, and 7,000 were sent before.
     for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_997, 7_000), ("openai", 2_944, 2_944)] {
         let served = served(&conversation(&turns), keep_all(), provider, 1_024, COLD);
         let expected = [[2_997, 0, 0], [7_700, second, second], [7_140, third, third]];
@@ -159,7 +159,7 @@ fn request_cleared_equally_each_time_keeps_its_prefix() {
 
 #[test]
 fn cache_marks_are_found_only_within_the_look_back() {
-    // 24 results; then all but the last five are cleared at once: the first break lies far before the end.
+    // 24 results; then all but the last five are cleared at once, so the first difference is far before the end.
     let long: Vec<_> =
         (0..25).flat_map(|minute| [(minute, if minute == 0 { Text(2_000) } else { Answer(1_000) }), (minute, Use)]).collect();
     let batch = layer("do = \"clear\"\nkeep_recent = 5\nplaceholder = \"0123456789\"\nclear_at_least = 18_000");

@@ -1,4 +1,4 @@
-//! The worked example, in numbers a person can follow: what an agent saw, what it used, and what a policy that shows only the
+//! A worked example with small numbers: what an agent saw, what it used, and what a policy that sends only the
 //! newest result, or the newest three, would have kept.
 //!
 //! | entered | | tokens |
@@ -8,7 +8,7 @@
 //! | of call 2 | a test run: `pool::evict_idle FAILED` | 900 |
 //! | of call 3 | `tests/pool_it.rs` | 500 |
 //!
-//! Call 4 edits the line of the file, call 5 runs the one test, call 6 says that the rule was kept.
+//! Call 4 edits the line of the file, call 5 runs the failed test, call 6 says that the rule was obeyed.
 
 use recompact::engine::journal::Journal;
 use recompact::engine::policy::Policy;
@@ -22,7 +22,7 @@ use recompact::transcript::conversation::{BlockId, Conversation};
 use crate::support::notation;
 use crate::support::trial::{Trial, preset_with};
 
-/// What each fact weighs, for round numbers: 10 together.
+/// Weights of the facts, in round numbers; their sum is 10.
 const WEIGHTS: [(FactKind, &str, f64); 5] = [
     (FactKind::Path, "net/pool.rs", 1.0),
     (FactKind::Identifier, "MAX_IDLE_MS", 2.0),
@@ -30,7 +30,7 @@ const WEIGHTS: [(FactKind, &str, f64); 5] = [
     (FactKind::Identifier, "evict_idle", 2.0),
     (FactKind::Path, "vendor/legacy", 2.0),
 ];
-/// A token is four characters here.
+/// In this example a token has four characters.
 const CHARS: usize = 4;
 
 /// A text with this number of tokens.
@@ -76,7 +76,7 @@ fn of(policy: Policy) -> Trial {
     Trial { counter: "chars/4".parse().expect("a meter"), ..Trial::new(policy) }
 }
 
-/// A policy's replay of the session, and what it kept.
+/// The replay of the session under a policy, with its retention.
 struct Example {
     conversation: Conversation,
     references: References,
@@ -104,12 +104,12 @@ fn tokens(conversation: &Conversation) -> impl Fn(BlockId) -> u64 {
     move |block| counter.apply(sizes.size(block, counter.unit))
 }
 
-/// Hits, soft and hard misses.
+/// Returns the shares of hits, soft misses and hard misses.
 fn shares(share: &OutcomeWeights) -> [f64; 3] {
     [share.hit, share.soft, share.hard].map(|part| part / share.weight)
 }
 
-/// What each fact's use became.
+/// Returns the outcome of the use of a fact.
 fn outcome(example: &Example, text: &str) -> UseOutcome {
     let is_it = |fact: u32| example.references.facts[fact as usize].text == text;
     let at = example.references.uses.iter().position(|used| is_it(used.fact)).expect(text);
@@ -125,8 +125,8 @@ fn example_sizes_equal_the_documented_table() {
     assert_eq!(entered.map(tokens(&conversation)), [20, 600, 900, 500]);
 }
 
-/// At call 4 only result 3 is there. The path is in the user's message; the line and its name do not, but the path says
-/// where they are. At call 5 the output of the test run is gone, and no one can look it up. At call 6 the message is there.
+/// At call 4 only result 3 is in the context. The path is in the user's message; the line and its name are gone, but the path
+/// leads to them. At call 5 the output of the test run is gone for good. At call 6 the message is in the context.
 #[test]
 fn example_with_one_result_kept() {
     let example = example(&mask(1, 9));
@@ -141,7 +141,7 @@ fn example_with_one_result_kept() {
     assert_eq!((example.kept.rules_held, example.kept.rules), (6, 6));
 }
 
-/// Results 1 to 3 are there at call 4, 2 to 4 at call 5.
+/// Results 1 to 3 are in the context at call 4, and 2 to 4 at call 5.
 #[test]
 fn example_with_three_results_kept() {
     let example = example(&mask(3, 9));
@@ -156,8 +156,8 @@ fn example_with_all_and_with_no_results_kept() {
 }
 
 /// With placeholders of 149 characters one visible result makes 620 tokens at call 4: 20 and 500, and 100 for two
-/// placeholders and three calls of 35, 31 and 36 characters. Someone who knows what comes keeps the message and the file in
-/// them, and not the test run: 1 + 2 + 3 + 2 of 10. No one can do better. So the policy had three eighths of what was
+/// placeholders and three calls of 35, 31 and 36 characters. The oracle keeps the message and the file in
+/// them, and not the test run: 1 + 2 + 3 + 2 of 10, which is the optimum. So the policy had three eighths of what was
 /// possible.
 #[test]
 fn example_clairvoyant_bound_with_equal_tokens() {

@@ -1,4 +1,4 @@
-//! How many summaries lie between a fact and its use.
+//! Checks the number of summaries between a fact and its use.
 
 use recompact::engine::policy::Policy;
 use recompact::metrics::retention::Retention;
@@ -7,7 +7,7 @@ use crate::metrics::retention_page::looked_up;
 use crate::support::notation;
 use crate::support::trial::Trial;
 
-/// Result 1 names everything; before calls 4, 7, 10, … all becomes the same summary.
+/// Result 1 names all facts; before calls 4, 7, 10, … everything becomes the same summary.
 fn kept(summary: &str, uses: &[(usize, &str)]) -> Retention {
     let toml =
         format!("name = \"p\"\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nwhen = {{ calls = 3 }}\ntemplate = \"{summary}\"");
@@ -39,7 +39,7 @@ fn generation_counts_summaries_up_to_the_use() {
 #[test]
 fn repeated_fact_starts_at_generation_zero() {
     let kept = kept("So far", &[(4, "a_vane"), (6, "a_vane"), (8, "a_vane"), (11, "a_vane")]);
-    // Lost to the first summary; said at call 4, and there at call 6; lost before call 7, and again before call 10.
+    // The first summary loses the fact; call 4 repeats it, so call 6 has it; it is lost before call 7, and again before call 10.
     assert_eq!(uses(&kept), [1, 3, 0, 0, 0]);
     assert_eq!(kept.by_generation[0].hit, kept.by_generation[0].weight);
     assert_eq!(kept.by_generation[1].hard, kept.by_generation[1].weight);

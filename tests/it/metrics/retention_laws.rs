@@ -1,4 +1,4 @@
-//! What holds of the information kept, for every policy and every conversation.
+//! Laws of retention, for every policy and every conversation.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -79,7 +79,7 @@ fn policies_that_keep_more_results_hit_more() {
     });
 }
 
-/// For each request the keys of all facts in it: read again, block by block.
+/// Returns the keys of all facts in each request, by reading every block again.
 struct Slow(Vec<(usize, HashSet<u64>)>);
 
 impl Observer for Slow {
@@ -116,7 +116,7 @@ fn hits_equal_a_search_of_every_request() {
     });
 }
 
-/// The paths and URLs by which a block's content can be had again: what its tool call read, or wrote.
+/// Returns the paths and URLs from which a block's content can be fetched again: those that its tool call read or wrote.
 fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
     let (pair, of_result) = match conversation.block(id).kind {
         BlockKind::ToolResult(pair) if !conversation.block(id).is_error() => (pair, true),
@@ -139,7 +139,7 @@ fn keys(paths: &[Cow<str>]) -> Vec<u64> {
     keys
 }
 
-/// Whether one of the calls `after..before` wrote a file.
+/// Returns whether one of the calls `after..before` wrote a file.
 fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bool {
     let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
     responses.into_iter().any(|id| match conversation.block(*id).kind {
@@ -151,7 +151,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
     })
 }
 
-/// Policies that write files know more handles than the conversation: cases test those.
+/// Policies that write files have more handles than the conversation; the cases test those.
 #[test]
 fn soft_misses_can_be_fetched_again() {
     let trials: Vec<_> = trials().into_iter().chain((0..3).map(clear)).collect();

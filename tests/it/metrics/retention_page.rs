@@ -1,4 +1,4 @@
-//! What became of the uses of earlier facts, written down a line each, for cases.
+//! Writes the outcome of each use of an earlier fact, one line per use, for the cases.
 
 use recompact::engine::replay::NoObserver;
 use recompact::facts::references::{Provenance, References, Use};
@@ -36,7 +36,7 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     page
 }
 
-/// The references of a conversation, and what became of them. Tokens are the trial's.
+/// Returns the uses of earlier facts in a conversation with their outcomes. Tokens are those of the trial's counter.
 pub fn looked_up(conversation: &Conversation, trial: &Trial) -> (References, Retention) {
     let sizes = BlockSizes::new(conversation, [trial.counter.unit]);
     let tokens = |block: BlockId| trial.counter.apply(sizes.size(block, trial.counter.unit));

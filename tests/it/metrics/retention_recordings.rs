@@ -1,4 +1,4 @@
-//! The measure of information kept, on recorded conversations: whether it means something, and the figures.
+//! Checks retention on recorded conversations, and prints the figures of the guide.
 
 mod random;
 mod table;
@@ -25,7 +25,7 @@ use random::{Paired, interval, pooled};
 const FOLDERS: [&str; 2] = ["claude-code", "codex"];
 const COUNTER: Meter = Meter { recorded: false, unit: SizeUnit::Chars, rounding: Rounding::Floor(4.0) };
 
-/// A conversation with what all look-ups need.
+/// A conversation with the data that all lookups need.
 struct One<'a> {
     conversation: &'a Conversation,
     sizes: BlockSizes,
@@ -68,7 +68,7 @@ fn window(messages: usize) -> Policy {
     policy(&format!("window of {messages}"), &format!("do = \"drop\"\nkeep_first = 0\nmax_messages = {messages}"))
 }
 
-/// A sub-agent's file lies in a folder named after its session.
+/// A sub-agent's file is in a folder with the name of its session.
 fn session(recorded: &Recorded) -> &str {
     recorded.name.split_once("/subagents/").map_or(recorded.name.trim_end_matches(".jsonl"), |(session, _)| session)
 }
@@ -139,7 +139,7 @@ fn recent_results_are_used_more_than_random_ones() {
     }
 }
 
-/// Uses of a conversation whose linear program is solved within a second or so.
+/// Most uses of a conversation whose linear program is solved in about a second.
 const SOLVED: std::ops::RangeInclusive<usize> = 20..=250;
 
 #[test]
@@ -194,7 +194,7 @@ fn facts_needed_after_a_compaction_have_a_source() {
     assert!(spearman(&all) >= 0.4);
 }
 
-/// Prints whence the needed facts came; gives the share of those from nowhere.
+/// Prints the sources of the needed facts. Returns the share of facts without a source.
 fn needed(of: &str, losses: &[Loss]) -> f64 {
     let sum = |of: &dyn Fn(&Loss) -> usize| losses.iter().map(of).sum::<usize>();
     let (all, nowhere) = (sum(&|loss| loss.needed), sum(&|loss| loss.nowhere.len()));
@@ -236,7 +236,7 @@ fn recordings_obey_the_retention_laws() {
             let name = &conversation.name;
             assert!(all.outcomes.iter().all(|outcome| *outcome == UseOutcome::Hit { in_summary: false }), "{folder}, {name}");
             assert!(none.all.hit == 0.0, "{folder}, {name}");
-            // What the recorded agent could see is what its harness sent.
+            // The recorded agent saw what its harness sent.
             assert_eq!(as_recorded.all.hit, as_recorded.all.weight, "{folder}, {name}");
             for share in [&all.all, &none.all, &as_recorded.all] {
                 assert!((share.hit + share.soft + share.hard - share.weight).abs() < 1e-6, "{folder}, {name}: {share:?}");

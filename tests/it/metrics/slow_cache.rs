@@ -67,7 +67,7 @@ fn set_clock(conversation: &mut Conversation) {
     }
 }
 
-/// A block of a request: whose message it opens, what it holds, and its size. Thinking holds nothing and opens nothing.
+/// A block of a request: the message that it begins, its content, and its size. Thinking has no content and begins no message.
 type Sent = (Option<Role>, Option<String>, u64);
 
 struct Slow<'a> {
@@ -105,7 +105,7 @@ impl Slow<'_> {
     }
 }
 
-/// The size of the blocks of a request that another one begins with, and of the thinking among them.
+/// Returns the size of the common first blocks of two requests, and the size of the thinking among them.
 fn common(request: &[Sent], earlier: &[Sent]) -> u64 {
     let mut theirs = earlier.iter().filter(|(_, holds, _)| holds.is_some());
     let same = |(opens, holds, _): &&Sent| {

@@ -17,12 +17,12 @@ pub struct Browser {
     from: Receiver<Value>,
     last: u64,
     session: Option<String>,
-    /// What happened, in order.
+    /// Events in order.
     events: Vec<Value>,
     _profile: TempDir,
 }
 
-/// How long any answer may take.
+/// Longest time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Browser {
@@ -82,7 +82,7 @@ impl Browser {
         }
     }
 
-    /// A window this large, with this scheme of colours.
+    /// Sets the size of the window and the colour scheme.
     pub fn window(&mut self, width: u32, height: u32, scheme: &str) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
@@ -90,7 +90,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", features);
     }
 
-    /// Opens a file and waits until it is loaded and painted once. Gives the milliseconds that took.
+    /// Opens a file and waits until it is loaded and painted once. Returns the milliseconds.
     pub fn open(&mut self, path: &Path) -> f64 {
         let begin = Instant::now();
         self.call("Page.navigate", json!({"url": format!("file://{}", path.display())}));
@@ -100,7 +100,7 @@ impl Browser {
         begin.elapsed().as_secs_f64() * 1e3
     }
 
-    /// The value of an expression on the page, awaited where it is a promise.
+    /// Returns the value of an expression on the page; waits if it is a promise.
     #[track_caller]
     pub fn eval(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true});
@@ -121,7 +121,7 @@ impl Browser {
         value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
     }
 
-    /// Moves the mouse to the middle of what a selector finds; clicks there, if that is wanted.
+    /// Moves the mouse to the middle of the element of a selector, and clicks there if asked.
     #[track_caller]
     pub fn point(&mut self, selector: &str, click: bool) {
         let middle = format!(
@@ -137,7 +137,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key where the focus is.
+    /// Presses a key in the focused element.
     pub fn press(&mut self, key: &str) {
         let codes = [("Tab", 9), ("Enter", 13), ("ArrowLeft", 37), ("ArrowRight", 39), ("Escape", 27)];
         let code = codes.iter().find(|(name, _)| *name == key).map_or(0, |(_, code)| *code);
@@ -147,7 +147,7 @@ impl Browser {
         self.call("Input.dispatchKeyEvent", event("keyUp"));
     }
 
-    /// What the page complained of: messages of the console, exceptions, violations of its policy.
+    /// Returns what the page reported: console messages, exceptions, violations of its content security policy.
     pub fn complaints(&mut self) -> Vec<String> {
         self.eval("0");
         let complaints = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];
@@ -155,7 +155,7 @@ impl Browser {
         self.events.iter().filter(is_complaint).map(Value::to_string).collect()
     }
 
-    /// The address of every request that was made.
+    /// Returns the address of every request of the page.
     pub fn requests(&mut self) -> Vec<String> {
         self.eval("0");
         let sent = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");

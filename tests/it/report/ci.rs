@@ -1,4 +1,4 @@
-//! Findings as continuous integration reads them.
+//! Reports of findings for continuous integration.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn text(report: &str, cases: &[Case]) -> String {
     String::from_utf8(render(report, cases)).expect("UTF-8")
 }
 
-/// The rules are the pages of the findings, which have tests of their own.
+/// The rules are the pages of the findings, which have other tests.
 fn without_rules(sarif: &str) -> String {
     let mut log: Value = serde_json::from_str(sarif).expect("JSON");
     log["runs"][0]["tool"]["driver"]["rules"]
@@ -125,7 +125,7 @@ fn github_report_counts_findings_beyond_its_limit() {
     assert_eq!(text("github", &[case("a.jsonl", "pairs", Vec::new())]), "No findings in 1 case.\n");
 }
 
-/// How many elements of each name there are, in well-formed XML.
+/// Returns the number of elements of each name in well-formed XML.
 fn elements(xml: &str, name: &str) -> usize {
     let mut reader = Reader::from_str(xml);
     let mut count = 0;
@@ -138,7 +138,7 @@ fn elements(xml: &str, name: &str) -> usize {
     }
 }
 
-/// A study of recordings that a careless policy breaks, in one of the reports.
+/// Returns the report of a study in which a policy breaks requests.
 fn study(options: &[&str]) -> Ran {
     let folder = tempfile::tempdir().expect("a folder");
     let policy = folder.path().join("snip.toml");

@@ -1,4 +1,4 @@
-//! The page, in a browser: what is drawn, what it answers to, and that it stays by itself.
+//! Checks the HTML page in a browser: what it draws, how it reacts, and that it loads nothing from elsewhere.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,7 +15,7 @@ fn page(results: &Results) -> String {
     String::from_utf8((report.render)(results, &Style::default())).expect("UTF-8")
 }
 
-/// The page in a file, and a browser that shows it.
+/// The page as a file, and a browser that shows it.
 fn shown(results: &Results, width: u32, scheme: &str) -> (Browser, TempDir, PathBuf) {
     let mut browser = Browser::start();
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -26,7 +26,7 @@ fn shown(results: &Results, width: u32, scheme: &str) -> (Browser, TempDir, Path
     (browser, folder, path)
 }
 
-/// Waits until the chosen conversation is there.
+/// Waits until the chosen conversation is drawn.
 const CHOSEN: &str = "new Promise(done => { const wait = () => document.querySelector('#conversation').dataset.t === \
                       document.querySelector('#choose').value ? done() : setTimeout(wait, 5); wait(); })";
 
@@ -61,7 +61,7 @@ fn html_draws_all_results() {
     let results = results(6, 3, 200);
     let (mut browser, _folder, path) = shown(&results, 1280, "light");
     let browser = &mut browser;
-    // The front: a point a policy, a bound above four of them, two whiskers each.
+    // The front: one point per policy, a bound above four of them, two whiskers each.
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .headroom').length"), 4.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .whisker').length"), 12.0);
@@ -83,7 +83,7 @@ fn html_draws_all_results() {
     let (low, high) = (ends[0], ends[ends.len() - 1]);
     assert!((low + at * (high - low) - expected).abs() < 0.002, "{at} of {ticks} is not {expected}");
 
-    // Tokens per call of the longest conversation: a line a policy, the window, the recorded compaction, ticks at edits.
+    // Tokens per call of the longest conversation: one line per policy, the window, the recorded compaction, ticks at edits.
     assert_eq!(browser.number("document.querySelectorAll('#conversation .over-time .series polyline').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('#conversation line.window, #conversation line.recorded').length"), 2.0);
     assert!(browser.text("document.querySelector('#conversation .remark').textContent").contains("150,000"));
@@ -102,7 +102,7 @@ fn html_draws_all_results() {
     let zero = "document.querySelector('.whiskers .zero').getBoundingClientRect().x";
     let mark = "document.querySelector('.whiskers .mark').getBoundingClientRect().x";
     assert!(browser.number(mark) < browser.number(zero), "less costs less");
-    // Tables: a body a policy, a bound below four of them; misses with what stood around them.
+    // Tables: one body per policy, a bound below four of them; misses with their context.
     assert_eq!(browser.number("document.querySelectorAll('#comparison tbody').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('#comparison tr.bound').length"), 4.0);
     assert_eq!(browser.text("document.querySelector('#misses mark').textContent"), "src/pool.rs");
@@ -118,7 +118,7 @@ fn html_responds_to_mouse_and_keyboard() {
     let (mut browser, _folder, path) = shown(&results, 1280, "light");
     let browser = &mut browser;
     let tip = "document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText";
-    // Pointing tells parameters and values; a click pins in plots and tables, another one unpins.
+    // Pointing shows parameters and values; a click pins a policy in plots and tables, and a second click unpins it.
     browser.point(".dot[data-name='policy-2']", false);
     let shown = browser.text(tip);
     assert!(shown.contains("policy-2") && shown.contains("keep_recent 5") && shown.contains("kept.hit"), "{shown}");
@@ -129,7 +129,7 @@ fn html_responds_to_mouse_and_keyboard() {
     assert_eq!(browser.text("document.querySelector('#pins').innerText.trim()"), "policy-2 ×");
     browser.point("#pins button", true);
     assert_eq!(browser.number("document.querySelectorAll('.pinned').length"), 0.0);
-    // By keys: the points are one stop; arrows go on, Enter pins.
+    // Keyboard: the points are one tab stop; arrow keys move, Enter pins.
     browser.eval("document.querySelector('#front .plot').scrollIntoView(); document.querySelector('#theme').focus()");
     browser.press("Tab");
     assert_eq!(browser.text("document.activeElement.dataset.name"), "drop-all", "the first one from the left");
@@ -152,7 +152,7 @@ fn html_responds_to_mouse_and_keyboard() {
     browser.press("ArrowRight");
     assert!(browser.text("document.querySelector('#live').textContent").contains("Call"));
     browser.eval("document.activeElement.blur()");
-    // A key of the legend hides a line, in this conversation and in the next one.
+    // An entry of the legend hides a line, in this conversation and in the next one.
     let lines = "document.querySelectorAll('#conversation .over-time .series:not(.off)').length";
     browser.point("#conversations .key[data-k='1']", true);
     assert_eq!(browser.number(lines), 5.0);
@@ -193,7 +193,7 @@ fn html_responds_to_mouse_and_keyboard() {
     assert_ne!(browser.text(background), light);
     assert_eq!(browser.text("document.querySelector('#theme').getAttribute('aria-pressed')"), "true");
 
-    // What is saved.
+    // Checks what is saved.
     browser.eval("window.blobs = []; const make = URL.createObjectURL; URL.createObjectURL = blob => { blobs.push(blob); return make.call(URL, blob); }; 0");
     let saved = |browser: &mut Browser, count: usize| {
         browser.eval(&format!(
@@ -220,12 +220,12 @@ fn html_responds_to_mouse_and_keyboard() {
 fn html_draws_the_front_and_recommendation_of_a_sweep() {
     let (mut browser, _folder, path) = shown(&swept(), 1280, "dark");
     let browser = &mut browser;
-    // 55 configurations that are no policies of the summary, and its seven policies.
+    // 55 configurations that are not in the summary, and its seven policies.
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot.tried').length"), 55.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 62.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .ring').length"), 1.0);
     assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
-    // What to take, with its settings, on what it was chosen, and the neighbour that is cheaper.
+    // The recommendation with its settings, the sessions it was chosen on, and the cheaper neighbour.
     let best = browser.text("document.querySelector('.best').innerText");
     for shown in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
         assert!(best.contains(shown), "{shown} is not in {best}");
@@ -234,7 +234,7 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     // The means of an objective at three values of a parameter.
     assert_eq!(browser.number("document.querySelectorAll('#parameters .means .mark').length"), 3.0);
     assert!(browser.text("document.querySelector('#parameters h4').textContent").contains("80.0%"));
-    // A pin holds in every part that names policies, for those on the front.
+    // A pinned policy of the front is highlighted in every part of the page that names policies.
     browser.point(".dot[data-name='policy-4']", true);
     let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
     assert_eq!(browser.text(pinned), " front policies differences conversations kept costs tables definitions");
@@ -289,7 +289,7 @@ fn html_fits_the_window() {
         let browser = &mut browser;
         browser.eval("document.querySelectorAll('details').forEach(part => { part.open = true; })");
         assert!(browser.number("document.documentElement.scrollWidth - innerWidth") <= 0.0, "{width}");
-        // What hangs out of the window is in a box that scrolls by itself.
+        // Everything wider than the window is in a box that scrolls.
         let outside = "[...document.body.querySelectorAll('*')].filter(of => of.getBoundingClientRect().right > innerWidth + 1 && !of.closest('.scroll, nav, pre, .heard')).map(of => of.outerHTML.slice(0, 120))";
         assert_eq!(browser.eval(outside), serde_json::json!([]), "{width}");
         is_quiet(browser, &path);
@@ -311,14 +311,14 @@ fn html_of_200_policies_and_100_transcripts_loads_in_a_second() {
     let (mut browser, folder, _) = shown(&Results::default(), 1280, "light");
     let path = folder.path().join("large.html");
     std::fs::write(&path, &bytes).expect("a folder to write to");
-    // A second is what the page may take where nothing else runs: beside other tests it is theirs that is measured. Virtual machines
-    // are now and then half as fast as they were, so a plain table is loaded beside it, and the second is as long as that tells.
+    // The page may take a second if nothing else runs; beside other tests, the time of those is measured too. Virtual machines
+    // are sometimes half as fast, so a plain table is loaded too, and the limit is scaled by its time.
     let alone = std::env::var_os("RECOMPACT_ALONE").is_some();
     let table = folder.path().join("table.html");
     std::fs::write(&table, plain_table()).expect("a folder to write to");
     let (mut best, mut tables, mut limit) = ([f64::INFINITY; 2], Vec::new(), 0.0);
     for attempt in 0..10 {
-        // What the table takes is known after a few.
+        // A few runs are enough for the table.
         if attempt >= if alone { 4 } else { 1 } && best.iter().all(|time| *time < limit) {
             break;
         }
@@ -345,7 +345,7 @@ const LOADED: &str = "performance.getEntriesByType('navigation')[0].domContentLo
 /// Those of [`plain_table`], the second best of some (the best is now and then no measurement), while the page of 200 policies took 800 to 950.
 const PLAIN_TABLE: f64 = 400.0;
 
-/// Nothing but cells: 30,000 of them.
+/// A table of 30,000 plain cells.
 fn plain_table() -> String {
     let row = format!("<tr>{}</tr>", "<td>1,234.5</td>".repeat(30));
     format!("<!doctype html><title>table</title><table>{}</table>", row.repeat(1_000))

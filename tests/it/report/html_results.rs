@@ -1,4 +1,4 @@
-//! Invented results for the page: values by simple formulas, so that a test knows what must be drawn.
+//! Invented results for the page. Values follow simple formulas, so a test knows what must be drawn.
 
 use recompact::metrics::metric;
 use recompact::results::saved::{Column, Direction, Unit};
@@ -18,7 +18,7 @@ pub fn names(policies: usize) -> Vec<String> {
     (0..policies).map(name).collect()
 }
 
-/// What part of the tokens, and of the facts, the policy at this place keeps: all of them at first, none at last.
+/// Share of the tokens and facts that the policy at this place keeps: 1 for the first policy, 0 for the last.
 pub fn share(at: usize, policies: usize) -> f64 {
     1.0 - at as f64 / (policies - 1) as f64
 }
@@ -213,7 +213,7 @@ pub fn swept() -> Results {
     results
 }
 
-/// Every text a transcript or a user chooses is the worst that could stand there.
+/// Every text that a transcript or a user chooses is hostile.
 pub fn hostile() -> Results {
     const BAD: &str = "</script><script>window.ran=1</script>\"><img src=x onerror=\"window.ran=2\">'<b>&lt;\u{1b}[31mred\u{202e}txet\u{2066}\u{2028}\u{0}\u{9b}2J<svg onload=window.ran=3>{{7*7}}<!-- ]]>\u{10D83D}";
     let bad = |what: &str| format!("{what} {BAD}");

@@ -54,7 +54,7 @@ fn row(transcript: &str, conversation: &str, policy: &str, sent: f64) -> Row {
     }
 }
 
-/// Two transcripts, three conversations, three policies, and the worst names we could think of.
+/// Two transcripts, three conversations, three policies, and hostile names.
 fn hostile() -> Results {
     let policies = ["=cmd|' /C calc'!A0", "keep-all", "drop-all"];
     let conversations = [("runs/a.jsonl", "main"), ("runs/a.jsonl", "agent-7"), ("b\u{202e}lnosj|`x`\n\u{1b}[31m.jsonl", "main")];
@@ -168,7 +168,7 @@ fn kept_rows(policy: &str) -> Vec<KeptRow> {
     ]
 }
 
-/// Facts that would like to be something else.
+/// Facts whose text looks like markup, formulas or control characters.
 fn misses(policy: &str) -> Vec<MissRow> {
     let of = |fact: &str, kind: &'static str, origin: &str, layer: Option<&str>| MissRow {
         policy: policy.into(),
@@ -212,7 +212,7 @@ fn hostile_results_render_in_every_report() {
         assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{} ends with one newline", report.name);
         let unseen = text.chars().find(|c| *c != '\n' && report::escape::is_unseen(*c));
         assert_eq!(unseen, None, "{} lets nothing unseen through", report.name);
-        // The page is looked at in a browser; the reports of findings have tests of their own.
+        // The HTML page and the reports of findings have other tests.
         if report.name != "html" && !report::ci::REPORT_NAMES.contains(&report.name) {
             insta::assert_snapshot!(report.name, text);
         }
@@ -225,7 +225,7 @@ fn json_report_round_trips() {
     assert_eq!(Results::from_json(&json).expect("what was written"), hostile());
 }
 
-/// Results saved before there were these rows are read, and results without them are saved as they were.
+/// Reads results that were saved before these rows existed, and saves results without them unchanged.
 #[test]
 fn json_without_retention_rows_has_no_keys_for_them() {
     let json = rendered("json", &nothing(), &Style::default());
@@ -240,7 +240,7 @@ fn json_writes_each_retention_row_on_one_line() {
     assert_eq!(json.lines().filter(|line| line.contains("\"origin_line\": ")).count(), hostile().misses.len());
 }
 
-/// What people compare by is the tokens saved, whatever other shares there are.
+/// Tables show the tokens saved as their first share.
 #[test]
 fn tables_show_tokens_saved_as_their_first_share() {
     let columns = recompact::metrics::metric::columns();
@@ -310,7 +310,7 @@ fn nine_policies() -> Results {
     }
 }
 
-/// Columns of a terminal that a line takes.
+/// Returns the terminal columns of a line.
 fn width(line: &str) -> usize {
     let mut table = Table::new();
     table.add_row([line]);
@@ -327,7 +327,7 @@ fn tables_fit_the_terminal_width() {
     }
 }
 
-/// A word needs both: an interval on one side of nothing, and a p-value up to .05.
+/// "better" and "worse" need an interval on one side of 0 and a p-value up to .05.
 #[test]
 fn better_and_worse_need_interval_and_p_to_agree() {
     let said = |column: &str, interval: [f64; 2], p: f64| {
@@ -383,7 +383,7 @@ fn terminal_table_has_bold_heads() {
     assert!(table.starts_with("\u{1b}[1mSummary: 2 transcripts, 3 conversations\u{1b}[0m\n"));
 }
 
-/// A summary as it is with all that is measured of what was kept, and two bounds.
+/// Returns a summary with all retention columns, and two bounds.
 #[test]
 fn summary_shows_retention() {
     use Direction::{Higher, Lower, Neither};

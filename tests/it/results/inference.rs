@@ -25,7 +25,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// One session of one policy: what was sent of the whole.
+/// A row of one session and one policy: tokens sent, and tokens without compaction.
 fn row(session: usize, policy: &str, sent: f64, whole: f64) -> Row {
     let values = [sent, whole, 1.0 - sent / whole, sent, 1.0 - sent / whole].map(Some);
     Row {
@@ -41,7 +41,7 @@ fn results(rows: Vec<Row>) -> Results {
     Results { version: VERSION, summary: summarise(&columns(), &rows), columns: columns(), rows, ..Results::default() }
 }
 
-/// What is found of a policy against `a`, in `saved`.
+/// Returns the comparison of policies with `a`.
 fn judged(rows: Vec<Row>, asked: &[&str], seed: u64) -> Results {
     let mut results = results(rows);
     infer(&mut results, "a", asked, seed);
@@ -60,12 +60,12 @@ const AS_RECORDED: f64 = 0.8;
 /// … and much more.
 const HEAVY: f64 = 1.3;
 
-/// The longer a session, the more is saved of it.
+/// Longer sessions save more.
 fn saved_of(whole: f64) -> f64 {
     whole / (whole + 1.0)
 }
 
-/// What is saved of all sessions there could be, as a share of their size.
+/// Returns the true saving over the whole population of sessions.
 fn saved_of_all(spread: f64) -> f64 {
     let grid = (-8_000..=8_000).map(|step| f64::from(step) / 1_000.0);
     let [saved, whole] = grid.fold([0.0; 2], |[saved, sum], at| {
@@ -76,7 +76,7 @@ fn saved_of_all(spread: f64) -> f64 {
     saved / whole
 }
 
-/// Two policies that are as good as each other, and each session a little better or worse under either of them.
+/// Draws sessions of two equally good policies; each session is a little better or worse under one of them.
 fn alike(sessions: usize, spread: f64, random: &mut ChaCha8Rng) -> Vec<[[f64; 2]; 2]> {
     let one = |_| {
         let whole = (spread * normal(random)).exp();
@@ -92,7 +92,7 @@ fn study(sessions: usize, seed: u64) -> Vec<Row> {
     alike(sessions, AS_RECORDED, &mut ChaCha8Rng::seed_from_u64(seed)).into_iter().enumerate().flat_map(rows).collect()
 }
 
-/// Studies that are judged at once, each a column of its own: what is drawn is drawn but once.
+/// Number of studies that share their random draws; each study is one column.
 const AT_ONCE: u64 = 50;
 
 fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
@@ -199,7 +199,7 @@ fn inference_ignores_policy_order_and_scale() {
     for summary in &found.summary {
         assert!(other.summary.contains(summary), "{}", summary.policy);
     }
-    // Powers of two change no digit.
+    // Scaling by a power of two is exact.
     let mut scaled = rows;
     for row in &mut scaled {
         for id in ["sent", "whole"] {
@@ -220,7 +220,7 @@ fn flips_equal_sessions_give_p_1() {
     }
 }
 
-/// Sessions, not conversations, are counted; a column that only few sessions have is not judged; a largest value never is.
+/// The unit is the session. A column with values in few sessions, or of a largest value, has no p-value.
 #[test]
 fn too_few_sessions_give_no_inference() {
     assert_eq!(judged(study(MIN_SESSIONS - 1, 1), &["b"], 1), results(study(MIN_SESSIONS - 1, 1)));

@@ -1,5 +1,5 @@
-//! Conversations made by chance, the same ones in every run: everything a record may hold, with sizes around the limits that
-//! harnesses have.
+//! Random conversations, the same ones in every run: everything that a record may contain, with sizes around the limits of
+//! harnesses.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -23,22 +23,22 @@ pub fn check(cases: u32, law: impl Fn(&[Step])) {
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// One recorded call: what entered for it besides the results of the call before, and the response.
+/// One recorded call: the messages before it, besides the results of the previous call, and the response.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What the recorded harness did before anything entered.
+    /// What the recorded harness did before new messages entered.
     compacted: Option<Compacted>,
     answers: Vec<Answer>,
     /// A result whose tool_use the record lacks.
     orphan: bool,
     note: Option<Text>,
-    /// The note is a message of its own.
+    /// The note is a separate message.
     apart: bool,
     typed: Option<Text>,
     thinking: Option<Text>,
     said: Option<Text>,
     uses: Vec<Use>,
-    /// Minutes since the step before.
+    /// Minutes since the previous step.
     minutes: Option<u16>,
     usage: Option<u16>,
 }
@@ -131,7 +131,7 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// The conversation of some steps. Those of a beginning of the steps are its beginning, block by block.
+/// Returns the conversation of some steps. Fewer steps give a prefix of it, block by block.
 pub fn conversation(steps: &[Step], thinking: Thinking) -> Conversation {
     let mut scribe =
         Scribe { builder: ConversationBuilder::new("made", "messages", thinking), open: Vec::new(), ids: 0, time: 0 };

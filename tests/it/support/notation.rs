@@ -1,5 +1,5 @@
-//! Conversations as a few lines of text, and requests written back in the same lines. `fixtures/cases/README.md` explains the
-//! notation.
+//! Reads conversations from a few lines of text, and writes requests in the same notation. `fixtures/cases/README.md` explains
+//! it.
 
 use recompact::engine::context::{Context, ContextMessage};
 use recompact::transcript::conversation::{
@@ -39,7 +39,7 @@ fn unrolled(text: &str) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Puts the number of the round for each `*` that is not part of `{x*120}`.
+/// Replaces each `*` that is not part of `{x*120}` by the number of the round.
 fn numbered(line: &str, round: usize) -> String {
     let mut parts = line.split('*');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -54,7 +54,7 @@ struct Reader {
     /// Blocks of the user's message that is being read.
     open: Vec<BlockId>,
     time: Option<i64>,
-    /// Number of the present line.
+    /// Number of the current line.
     at: u32,
 }
 
@@ -121,7 +121,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The recorded harness put a summary in place of all but the newest messages.
+    /// The recorded harness replaced all but the newest messages by a summary.
     fn fold(&mut self, attributes: &str, text: &str) -> Result<(), String> {
         let kept = attributes.strip_prefix("keep=").map_or(Ok(0), |n| n.parse().map_err(|_| "keep takes a number"))?;
         let summary = self.builder.text(text, Origin::Compaction, self.at);
@@ -257,10 +257,10 @@ fn line(context: &Context, block: &Block) -> String {
     format!("result#{}{error}{list}: {}", context.conversation().pair(pair).id, shown(&text))
 }
 
-/// Shorter rows of one character are written out.
+/// Shorter runs of one character are written in full.
 const SHORTEST_ROW: usize = 12;
 
-/// A text on one line: `\n` for a line end, `{x*120}` for a row of one character.
+/// Writes a text on one line: `\n` for a line end, `{x*120}` for a run of one character.
 pub fn shown(text: &str) -> String {
     if text.is_empty() {
         return "(empty)".to_owned();
@@ -278,7 +278,7 @@ pub fn shown(text: &str) -> String {
     out
 }
 
-/// The text that was written so.
+/// Reads such a text.
 fn expanded(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

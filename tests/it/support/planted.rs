@@ -1,4 +1,4 @@
-//! Conversations by chance in which unguessable facts are planted and used later, in the notation of the cases.
+//! Random conversations in which unguessable facts are planted and used later, in the notation of the cases.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -6,10 +6,10 @@ use recompact::transcript::conversation::Conversation;
 
 use crate::support::{effort, notation};
 
-/// How many facts there are to plant.
+/// Number of facts to plant.
 const FACTS: usize = 9;
 
-/// One call: the tool it asks, what the result holds, and what it uses itself.
+/// One call: its tool, the fact in its result, and the fact that it uses.
 #[derive(Debug, Clone)]
 pub struct Step {
     tool: usize,
@@ -41,7 +41,7 @@ pub fn check(cases: u32, law: impl Fn(&Conversation)) {
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// Tools whose results can be had again, and some whose results cannot.
+/// Tools whose results can be fetched again, and some whose results cannot.
 const TOOLS: [&str; 4] = [
     "Read#N file_path=src/part_N/file.rs",
     "Bash#N cargo test",

@@ -1,4 +1,4 @@
-//! Runs the program as a shell would, in the folder of the fixtures, so that no path of the machine is in what it prints.
+//! Runs the program as a shell would, in the folder of the fixtures, so that its output has no path of the machine.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::Value;
 
-/// What one run gave.
+/// Result of one run.
 #[derive(Debug, Clone)]
 pub struct Ran {
     pub code: i32,
@@ -50,7 +50,7 @@ pub fn command(folder: &Path) -> Command {
     command
 }
 
-/// Runs it, with this standard input. Whatever happens, it must not panic.
+/// Runs it with this standard input, and checks that it does not panic.
 pub fn run_command(mut command: Command, stdin: &[u8]) -> Ran {
     let mut child = command
         .stdin(Stdio::piped())
@@ -58,7 +58,7 @@ pub fn run_command(mut command: Command, stdin: &[u8]) -> Ran {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program that was just built starts");
-    // It may well end before it has read anything.
+    // The program may end before it reads anything.
     let _ = child.stdin.take().expect("a pipe").write_all(stdin);
     let output = child.wait_with_output().expect("the program ends");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8 on standard error");
@@ -71,7 +71,7 @@ pub fn run_command(mut command: Command, stdin: &[u8]) -> Ran {
 }
 
 impl Ran {
-    /// What it printed, where all went well and nothing was left out.
+    /// Returns what it printed; fails if the run failed or printed a warning.
     #[track_caller]
     pub fn printed(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (0, ""));
@@ -84,7 +84,7 @@ impl Ran {
     }
 }
 
-/// The values of results' rows: transcript and conversation, policy, values by column.
+/// Returns the rows of results: transcript and conversation, policy, values by column.
 pub fn rows(results: &Value) -> impl Iterator<Item = (String, &str, &Value)> {
     let text = |value: &'_ Value| value.as_str().expect("a text").to_owned();
     let replayed = results["rows"].as_array().expect("rows").iter().filter(|row| row["bound_of"].is_null());
@@ -94,7 +94,7 @@ pub fn rows(results: &Value) -> impl Iterator<Item = (String, &str, &Value)> {
     })
 }
 
-/// Every file below a folder with its bytes, by path.
+/// Returns the bytes of every file below a folder, by path.
 pub fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.expect("a readable folder"));
     let files = entries.filter(|entry| !entry.file_type().is_dir());

@@ -1,4 +1,4 @@
-//! Conversations so small that a person can reckon what they cost: sizes are characters, and every response comes at once.
+//! Conversations small enough to compute their costs by hand: sizes are characters, and responses take no time.
 
 use recompact::engine::policy::Policy;
 use recompact::transcript::conversation::{
@@ -6,7 +6,7 @@ use recompact::transcript::conversation::{
 };
 use serde_json::{Value, json};
 
-/// What a message holds.
+/// Content of a message.
 #[derive(Clone, Copy)]
 pub enum Holds {
     Text(usize),
@@ -59,12 +59,12 @@ pub fn layer(toml: &str) -> Policy {
     Policy::parse(&toml, "test", &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Oldest results first become ten characters; the newest one stays.
+/// Replaces the oldest results by ten characters; the newest one stays.
 pub fn clear() -> Policy {
     layer("do = \"clear\"\nkeep_recent = 1\nplaceholder = \"0123456789\"")
 }
 
-/// Requests of 5,000, 7,000 and 8,500 tokens, each the beginning of the next.
+/// Requests of 5,000, 7,000 and 8,500 tokens; each is a prefix of the next.
 pub fn growing(third: i64) -> Conversation {
     conversation(&[
         (0, Holds::Text(4_000)),

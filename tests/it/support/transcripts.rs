@@ -19,9 +19,9 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// One recorded file.
+/// A recorded file.
 pub struct Recorded {
-    /// The folder it is in, which is its format's, or says what it was made from.
+    /// Its folder, which names its format, or the files it was derived from.
     pub folder: String,
     pub name: String,
     pub reading: Reading,
@@ -41,7 +41,7 @@ pub static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     files(&folder, "").par_iter().filter_map(read).collect()
 });
 
-/// The recordings of one folder, of which there must be some.
+/// Returns the recordings of one folder; fails if there are none.
 #[track_caller]
 pub fn recorded(folder: &str) -> impl Iterator<Item = &'static Recorded> {
     let of_folder = RECORDINGS.iter().filter(move |recorded| recorded.folder == folder);
@@ -49,7 +49,7 @@ pub fn recorded(folder: &str) -> impl Iterator<Item = &'static Recorded> {
     of_folder
 }
 
-/// The files in a folder and below it whose names have this ending. There must be some.
+/// Returns the files in and below a folder whose names have this ending; fails if there are none.
 #[track_caller]
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
@@ -59,7 +59,7 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file in the format it looks like, which must be this one.
+/// Reads a file in the format that sniffing finds, which must be this one.
 pub fn read(path: &Path, format: &str) -> Reading {
     let bytes = std::fs::read(path).expect("a readable file");
     let found = format::sniff(&bytes).expect("a known format");
@@ -68,7 +68,7 @@ pub fn read(path: &Path, format: &str) -> Reading {
 }
 
 /// What an API requires: every result is in the message right after its call, all calls that a response follows are
-/// answered, and two messages of the user stand together only where a compaction was made.
+/// answered, and two user messages are adjacent only after a compaction.
 pub fn assert_api_valid(conversation: &Conversation) {
     let name = &conversation.name;
     let pairs = |index: usize, role: Role| -> Vec<_> {

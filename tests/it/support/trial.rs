@@ -14,7 +14,7 @@ use serde_json::Value;
 pub struct Trial {
     pub policy: Policy,
     pub counter: Meter,
-    /// Measures that are kept besides those the policy and the counter need.
+    /// Size units besides those that the policy and the counter need.
     pub also: Vec<SizeUnit>,
     pub window: u64,
     pub overhead: u64,
@@ -54,7 +54,7 @@ impl Trial {
         replay(&ReplaySetup { recorded: recorded.as_ref(), ..setup }, observer)
     }
 
-    /// What is sent at each call.
+    /// Returns the request of each call.
     pub fn requests(&self, conversation: &Conversation) -> Vec<Value> {
         let mut sent = Sent(Vec::new());
         self.replay(conversation, &mut sent);

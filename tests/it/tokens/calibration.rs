@@ -1,4 +1,4 @@
-//! Token counts calibrated on recorded usage, over shared recordings: what the rates are, and how well they tell what they were not fitted to.
+//! Checks token counts calibrated on the usage of recordings: the rates, and their errors on the half that was not fitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn say(name: &str, spread: Spread, deltas: usize) {
     println!("{name:44} estimated ÷ recorded {ratio:.3}, median error {error:.3}, p10–p90 {p10:.2}–{p90:.2}, {deltas} deltas");
 }
 
-/// What a measure divided by four, or as it is, tells of deltas.
+/// Returns the pairs of estimated and recorded tokens of deltas, for a unit with a divisor.
 fn by_measure(session: &Session, measure: SizeUnit, by: f64) -> Vec<f64> {
     let of = |delta: &Delta| {
         let blocks = new_messages(&session.conversation, delta.call).iter().flat_map(|message| &message.blocks);
@@ -82,7 +82,7 @@ fn calibration_predicts_the_held_out_half_of_recordings() {
     assert!(errors["recorded"] < 0.15 && errors["recorded"] < errors["o200k"] && errors["o200k"] < errors["chars/4"]);
 }
 
-/// Prints what the constants of the families are, and holds them to it.
+/// Computes and prints the constants of the families, and compares them with the source.
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn model_family_rates_equal_the_fit_of_all_recordings() {
@@ -116,8 +116,8 @@ fn model_family_rates_equal_the_fit_of_all_recordings() {
     assert_eq!(known, [spread.ratio, spread.error, spread.p10, spread.p90].map(rounded));
 }
 
-/// Replays the record by its own usage and gives how many requests there were, how many had exactly the recorded usage, and
-/// how many had to: those since the first, or since everything was replaced, with nothing unknown in between.
+/// Replays the record by its own usage. Returns the number of requests, how many had exactly the recorded usage, and
+/// how many must have it: those since the first, or since everything was replaced, with nothing unknown in between.
 fn exact(conversation: &Conversation) -> [usize; 3] {
     let counting = TokenCounter::Recorded.resolve(conversation);
     let policy = preset_with("recorded", &[]);

@@ -1,4 +1,4 @@
-//! Sizes as Python and JavaScript gave them: `fixtures/golden/meters.py` made the file.
+//! Compares sizes with those that Python and JavaScript gave; `fixtures/golden/meters.py` made the file.
 
 use recompact::tokens::meter::SizeUnit;
 use recompact::tokens::meter::javascript::stringify_len;

@@ -1,4 +1,4 @@
-//! Messages as JSON → their size, added up from their blocks as a replay does.
+//! Returns the size of messages, as the sum over their blocks, as a replay computes it.
 
 use recompact::tokens::meter::SizeUnit;
 use recompact::transcript::conversation::{ConversationBuilder, Origin, Role, Thinking};

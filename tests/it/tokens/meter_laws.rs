@@ -11,7 +11,7 @@ use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 use crate::support::effort;
 use crate::tokens::message_sizes::size;
 
-/// Text in which unlike things stand side by side: words, quotes, slashes, white space and characters that need escapes.
+/// Generated text that mixes words, quotes, slashes, white space and characters that need escapes.
 fn text() -> impl Strategy<Value = String> {
     let bits = prop::sample::select(vec![
         "a",
@@ -99,7 +99,7 @@ fn message() -> impl Strategy<Value = Value> {
         .prop_map(|(role, content)| json!({"role": role, "content": content}))
 }
 
-/// What each language writes, as a string. Numbers here are whole, and below 2^53 where JavaScript reads them.
+/// Returns what each language writes. Numbers are whole, and below 2^53 for JavaScript.
 fn written(measure: SizeUnit, value: &Value) -> String {
     let (comma, colon) = if measure == SizeUnit::JsJson { (",", ":") } else { (", ", ": ") };
     let python = measure == SizeUnit::PyRepr;

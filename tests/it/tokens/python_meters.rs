@@ -14,7 +14,7 @@ use crate::tokens::message_sizes::size;
 
 use crate::support::transcripts;
 
-/// One message a line → the three sizes of a list of it.
+/// Returns the three sizes of each message, which is on a line of its own.
 const PYTHON: &str = "
 import json, sys
 for line in sys.stdin.buffer:
@@ -22,7 +22,7 @@ for line in sys.stdin.buffer:
     print(len(str(m)), len(json.dumps(m)), len(json.dumps(m, ensure_ascii=False)))
 ";
 
-/// Role and content of every message under a folder, in files whose names end so.
+/// Returns role and content of every message under a folder, in files whose names have this ending.
 fn messages(folder: &Path, ending: &str) -> Vec<Value> {
     let mut messages = Vec::new();
     for file in WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {

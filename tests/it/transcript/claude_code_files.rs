@@ -1,5 +1,5 @@
-//! Claude Code sessions that other people recorded, where they are at hand: what is read from them, and that it obeys the laws
-//! of a conversation.
+//! Checks Claude Code sessions that other people recorded, if they are available: what is read from them, and whether it obeys
+//! the laws of a conversation.
 
 use std::collections::HashSet;
 
@@ -65,7 +65,7 @@ fn recorded_claude_code_sessions_are_read_completely() {
     }
 }
 
-/// Fragments are single records: a message each, or bookkeeping.
+/// A fragment is a single record: a message, or bookkeeping.
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn every_claude_code_fragment_is_read() {
@@ -86,7 +86,7 @@ fn every_claude_code_fragment_is_read() {
     }
 }
 
-/// What holds for every conversation that a reader gives.
+/// Checks the laws of every conversation that a reader returns.
 #[track_caller]
 fn check_laws(conversation: &Conversation) {
     blocks_stand_in_one_message(conversation);

@@ -1,11 +1,11 @@
-//! Codex rollouts as recorded.
+//! Recorded Codex rollouts.
 
 use recompact::transcript::conversation::{Origin, RecordedEdit};
 
 use crate::support::transcripts::{assert_api_valid, folder, read};
 
-/// Messages, responses, of them with usage, calls, results, compactions. Calls and results are those of the catalogue; the
-/// "unanswered calls" it names in `mise-ad` (4) and `mise-cb` (8) are web searches, which have no result to lack.
+/// Messages, responses, responses with usage, calls, results, compactions. Calls and results are those of the catalogue; the
+/// "unanswered calls" that it names in `mise-ad` (4) and `mise-cb` (8) are web searches, which never have a result.
 const EXPECTED: [(&str, [usize; 6]); 8] = [
     // One response was cut short by another agent's message, and has no usage.
     ("ectx-JHNPXG7H-2.jsonl", [76, 38, 37, 36, 36, 0]),

@@ -1,4 +1,4 @@
-//! The invented transcripts, read through the program: what is in each, and what every policy makes of them.
+//! Checks the invented transcripts through the program: the contents of each, and its replay under every policy.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::effort;
 use crate::support::program::{fixtures, rows, run};
 use recompact::engine::policy::PRESETS;
 
-/// Transcript, conversation; responses, tool_uses, tool_results (stand-ins are none); compactions recorded.
+/// Transcript, conversation; responses, tool_uses, tool_results (without stand-ins); recorded compactions.
 const EXPECTED: &[(&str, &str, [u64; 3], &[&str])] = &[
     ("claude-code/kept-tail.jsonl", "main", [22, 26, 26], &["summary"]),
     ("claude-code/repair/subagents/agent-afc7507.jsonl", "agent-afc7507", [5, 6, 6], &[]),
@@ -88,7 +88,7 @@ fn every_policy_replays_every_fixture() {
     }
 }
 
-/// s08 cuts between calls and their results; its last version does not.
+/// lcc-s08 cuts between calls and their results; its later version does not.
 #[test]
 fn cut_through_tool_pairs_is_reported() {
     let replayed = run(["replay", "messages/repair.blocks.jsonl", "-p", "lcc-s08", "-p", "lcc-s08-late", "-o", "json"]).json();
@@ -102,7 +102,7 @@ fn cut_through_tool_pairs_is_reported() {
     assert_eq!(snip["note"], "broke 22 requests: orphan tool_result");
 }
 
-/// The recorded compactions, made again: what was sent then is what was sent.
+/// Replays the recorded compactions: the replay sends what the agent sent.
 #[test]
 fn recorded_policy_saves_tokens_at_its_own_compactions() {
     for (transcript, ..) in EXPECTED.iter().filter(|(.., compactions)| compactions.contains(&"summary")) {

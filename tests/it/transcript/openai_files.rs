@@ -1,4 +1,4 @@
-//! Chat completions as recorded.
+//! Recorded chat completions.
 
 use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format;

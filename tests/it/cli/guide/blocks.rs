@@ -1,4 +1,4 @@
-//! The lists that follow from the code, as Markdown: what belongs between `<!-- NAME -->` and `<!-- end of NAME -->`.
+//! Lists generated from the code, as Markdown, for the place between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub const BLOCKS: &[Block] = &[
 ];
 
 impl Block {
-    /// Where it begins and ends in a page, if the page has it.
+    /// Returns where the block begins and ends in a page, if the page has it.
     pub fn place(&self, page: &str) -> Option<Range<usize>> {
         let (first, last) = (format!("<!-- {} -->\n", self.name), format!("<!-- end of {} -->\n", self.name));
         let begin = page.find(&first)? + first.len();
@@ -48,7 +48,7 @@ fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String
     format!("{}|{}\n{rows}", line(&head.map(str::to_owned)), "---|".repeat(N))
 }
 
-/// What would end a cell, or begin a link or an element, does not.
+/// Escapes text that would end a cell or begin a link or an element.
 fn escaped(cell: &str) -> String {
     let plain = |text: &str| ['|', '[', '<'].iter().fold(text.to_owned(), |text, c| text.replace(*c, &format!("\\{c}")));
     let parts = cell.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { plain(part) } else { part.replace('|', "\\|") });

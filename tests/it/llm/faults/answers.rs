@@ -1,4 +1,4 @@
-//! What is asked, and what is read of good answers, in each protocol.
+//! Checks the requests and the reading of good answers in each protocol.
 
 use recompact::llm::client::{AskError, Usage};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ fn requests_follow_the_protocol() {
     assert_eq!(body(&anthropic.body), expected);
 }
 
-/// The answer to one body: text, whether it is cut off, and usage; or what is wrong with it.
+/// Returns the answer read from one body: text, whether it is cut off, and usage; or the error.
 fn read(protocol: &str, body: &Value) -> Result<(String, bool, Usage), String> {
     let body = body.to_string();
     let server = Server::start(move |_| status(200, body.clone()));
@@ -140,7 +140,7 @@ fn streamed_answers_are_refused_and_bad_utf8_is_replaced() {
     let params = Map::from_iter([("stream".to_owned(), json!(true))]);
     let asks = Asks { written: "openai:m@http://127.0.0.1:1/v1".to_owned(), params, ..Asks::default() };
     assert_eq!(asks.model().err().as_deref(), Some("--param stream: streaming is not supported; leave it out"));
-    // What is no UTF-8 is read as far as it goes.
+    // Invalid UTF-8 is replaced.
     let server = Server::start(|_| Act::Answer {
         status: 200,
         headers: Vec::new(),

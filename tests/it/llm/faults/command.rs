@@ -1,4 +1,4 @@
-//! Programs that answer, and those that do not.
+//! Checks programs as summarizers: those that answer, and those that fail.
 #![cfg(unix)]
 
 use std::thread;
@@ -28,7 +28,7 @@ fn command_gets_the_prompt_on_stdin_and_answers_on_stdout() {
     assert_eq!(asked(&format!("echo the key is {KEY}")).as_deref(), Ok("the key is [key]\n"));
     let alone = Question { system: String::new(), ..question(1) };
     assert_eq!(ask("cat", &alone).as_deref(), Ok("What is 1?"));
-    // What is said in a transcript is data: no shell sees it.
+    // The text of a transcript is data: no shell interprets it.
     let hostile = Question { user: "$(echo boo) `echo boo`; echo boo\n'\"".to_owned(), ..alone };
     assert_eq!(ask("cat", &hostile).as_ref(), Ok(&hostile.user));
 }

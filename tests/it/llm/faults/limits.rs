@@ -1,4 +1,4 @@
-//! What may be spent is kept to, by many threads and whatever fails.
+//! Checks that limits of spending hold with many threads and with failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn all_at_once(model: &Model, questions: usize) -> usize {
     })
 }
 
-/// A token is a dollar: the prompt, at most two bytes a token, and 100 of answer at most.
+/// A token costs a dollar: the prompt has at most one token per two bytes, and the answer at most 100.
 fn dollars(usage: &Usage) -> f64 {
     (usage.input + usage.cache_read + usage.cache_write + usage.output) as f64
 }
@@ -51,7 +51,7 @@ fn concurrency_limit_bounds_parallel_calls() {
 fn max_calls_stops_asking_and_keeps_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = Server::start(|request| match request.number {
-        // It counts like any other: it was sent.
+        // A failed call counts, because it was sent.
         2 => status(500, ""),
         _ => answer("openai", "four"),
     });
@@ -64,14 +64,14 @@ fn max_calls_stops_asking_and_keeps_answers() {
     let answered = all_at_once(&asks(Some(5)).model().expect("a model"), 12);
     assert_eq!((server.requests().len(), answered), (5, 4));
     assert_eq!(Cassette::entries(folder.path()).expect("a cassette").len(), 4);
-    // Another run goes on where it ended.
+    // Another run continues from there.
     assert_eq!(all_at_once(&asks(None).model().expect("a model"), 12), 12);
     assert_eq!(server.requests().len(), 5 + 8);
 }
 
 #[test]
 fn max_cost_reserves_the_highest_cost_until_the_answer() {
-    // Each may cost 109 $ and costs 10 $: one at a time fits, and all of them do in the end.
+    // Each may cost $109 and costs $10: one at a time is within the limit, and all of them in the end.
     let server = Server::start(|_| Act::After(Duration::from_millis(5), good("openai", "four")));
     let asks = |max_cost| Asks {
         written: format!("openai:m@{}", server.url()),
@@ -89,7 +89,7 @@ fn max_cost_reserves_the_highest_cost_until_the_answer() {
 fn failed_calls_that_may_be_billed_stay_counted() {
     let unsaid = r#"{"choices":[{"message":{"content":"four"}}]}"#;
     let declined = r#"{"choices":[{"message":{"refusal":"no"}}]}"#;
-    // What becomes of the only attempt, and what is counted for it.
+    // The result of the only attempt, and the calls counted for it.
     let cases = [
         (answer("openai", "four"), 10.0),
         (status(429, ""), 0.0),

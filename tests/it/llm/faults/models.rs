@@ -1,4 +1,4 @@
-//! One question, one fault: how often it is asked, and what is said.
+//! Checks one question with one fault: how often it is asked, and the message.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::server::{Act, Server, nowhere, status};
 use super::{Asks, KEY, answer, good, protocol_of, question};
 
-/// What is expected of a fault that stays: how often the question is asked, with two retries, and what is said at the end.
+/// Expectation for a permanent fault: how often the question is asked with two retries, and the final message.
 enum Ends {
     Answered(&'static str),
     TooLong(&'static str),
@@ -20,12 +20,12 @@ use Ends::{Answered, TooLong, Unanswered};
 
 /// What a server does, by protocol.
 type Does = Box<dyn Fn(&str) -> Act + Send + Sync>;
-/// The fault's name, what the server does, how often it is asked, and how that ends.
+/// Name of the fault, what the server does, how often it is asked, and the result.
 type Case = (&'static str, Does, usize, Ends);
 
 fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static str) {
     let act = act(protocol);
-    // Only what is never answered in time may be given little time: a loaded machine is slow at everything else too.
+    // Only questions that never get an answer have a short time-out, because a loaded machine is slow at all others too.
     let is_late = matches!(act, Act::Stall(_) | Act::Slowly(..));
     let timeout = if is_late { Duration::from_millis(400) } else { Duration::from_secs(60) };
     let server = Server::start(move |_| act.clone());
@@ -47,7 +47,7 @@ fn check(name: &str, act: &Does, times: usize, ends: &Ends, protocol: &'static s
     }
 }
 
-/// Checks all cases at the same time, for most of their time is waiting.
+/// Checks all cases at the same time, because they mostly wait.
 fn each(cases: Vec<Case>) {
     thread::scope(|scope| {
         for (name, act, times, ends) in &cases {
@@ -149,7 +149,7 @@ fn too_long_prompts_are_recognised_in_every_providers_words() {
         ("OpenAI", same(status(400, openai)), 1, TooLong("status 400: Too big. (context_length_exceeded)")),
         ("vLLM", same(status(400, vllm.clone())), 1, TooLong("maximum context length")),
         ("behind a router", same(status(200, json!({"error": vllm}).to_string())), 1, TooLong("maximum context length")),
-        // It shows us our own words, which tell nothing.
+        // The answer quotes our own request, which explains nothing.
         ("an echo", same(status(422, r#"{"input": "prompt is too long"}"#)), 1, Unanswered("status 422")),
     ]);
 }
@@ -173,7 +173,7 @@ fn date(seconds: i64) -> String {
 #[test]
 fn retry_waits_as_the_server_asks_and_then_answers() {
     type Fault = fn() -> Act;
-    // The fault, and how long the next attempt must wait at least.
+    // The fault, and the shortest wait before the next attempt.
     let faults: [(Fault, u64); 6] = [
         (|| status(429, "").with("retry-after", "0.2"), 200),
         (|| status(529, "").with("retry-after-ms", "150"), 150),
@@ -194,7 +194,7 @@ fn retry_waits_as_the_server_asks_and_then_answers() {
         let (fault, waited) = (fault(), began.elapsed());
         assert_eq!((text.as_deref(), server.requests().len()), (Ok("four"), 2), "{fault:?}");
         assert!(waited >= Duration::from_millis(at_least), "{fault:?}: {waited:?}");
-        // Far below what a wrong unit would make of it.
+        // Far below the wait with a wrong unit.
         assert!(waited < Duration::from_millis(at_least) + Duration::from_secs(60), "{fault:?}: {waited:?}");
     };
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The whole program before servers that fail: it ends as it should, says what to do, and keeps what was answered.
+//! Runs the program against servers that fail: its exit code, its advice, and the answers that it keeps.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::server::{Act, Request, Server, nowhere, status};
 use super::{KEY, answer, protocol_of};
 use crate::support::program::{Ran, command, files, fixtures, rows, run_command};
 
-/// Folds early and often: two summaries in the transcript below.
+/// Summarizes early and often: two summaries in the transcript below.
 const FOLDS: &str = "name = \"folds\"\nmeter = \"chars/4\"\n\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nthreshold = 2_000\n\
                      keep_recent = 4\nmax_tokens = 200\nmax_retries = 3\nshrink = 0.2\n";
 const TRANSCRIPT: &str = "claude-code/kept-tail.jsonl";
@@ -32,7 +32,7 @@ impl Study {
         self.folder.path().join(name).to_str().expect("a plain path").to_owned()
     }
 
-    /// Replays it with this summarizer. Wherever the key could be, it is not.
+    /// Replays with this summarizer, and checks that the key is in no output.
     fn replay(&self, summarizer: &str, more: &[&str]) -> Ran {
         let (policy, cassette, out) = (self.path("folds.toml"), self.path("cassette"), self.path("results.json"));
         let mut program = command(&fixtures());
@@ -53,7 +53,7 @@ impl Study {
         if folder.exists() { files(&folder).len() } else { 0 }
     }
 
-    /// How many summaries the model wrote, if there are results.
+    /// Returns the number of summaries by the model, if there are results.
     fn summaries(&self) -> Option<u64> {
         let results = fs::read(Path::new(&self.path("results.json"))).ok()?;
         let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
@@ -100,7 +100,7 @@ fn permanent_faults_end_replay_with_advice() {
         assert!(ran.stderr.contains(&format!("{protocol}:m: http://127.0.0.1:")), "{}", ran.stderr);
         assert_eq!((study.answers(), study.summaries()), (0, None));
     };
-    // Most of their time is waiting for the next attempt.
+    // They mostly wait for the next attempt.
     thread::scope(|scope| {
         for (act, protocol, words) in cases {
             scope.spawn(move || check(act, protocol, words));
@@ -122,7 +122,7 @@ fn answers_before_a_fault_are_kept_on_the_cassette() {
     let server = Server::start(|_| answer("openai", "Another summary."));
     study.replay(&at(&server, "openai"), &[]).printed();
     assert_eq!((server.requests().len(), study.answers(), study.summaries()), (1, 2, Some(2)));
-    // Now it needs no server.
+    // The second run needs no server.
     let no_server = format!("openai:m@http://{}", nowhere());
     study.replay(&no_server, &[]).printed();
     study.replay(&no_server, &["--cassette-mode", "replay"]).printed();
@@ -139,7 +139,7 @@ fn max_calls_stops_replay() {
     assert_eq!((server.requests().len(), study.answers(), study.summaries()), (2, 2, Some(2)));
 }
 
-/// Refuses the first two requests for their length, in the words of the protocol, and takes what is shorter.
+/// Refuses the first two requests as too long, in the words of the protocol, and accepts shorter ones.
 fn narrow(request: &Request, shortest_refused: &Mutex<usize>) -> Act {
     let mut shortest = shortest_refused.lock().expect("no test fails with it");
     if request.number >= 2 && request.body.len() < *shortest {

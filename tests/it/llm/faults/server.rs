@@ -1,4 +1,4 @@
-//! A server that does what a test tells it, and remembers what it was asked.
+//! A server that behaves as a test demands and records its requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What it was asked.
+/// A request to the server.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Which one it is; the first is 0.
+    /// Number of the request, from 0.
     pub number: usize,
     pub path: String,
-    /// In small letters, with their values as they came.
+    /// Headers: names in lower case, values unchanged.
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
-/// What it does about it.
+/// What the server does with a request.
 #[derive(Debug, Clone)]
 pub enum Act {
     Answer {
@@ -26,17 +26,17 @@ pub enum Act {
         headers: Vec<(&'static str, String)>,
         body: Vec<u8>,
     },
-    /// Says nothing for so long, then hangs up.
+    /// Sends nothing for this time, then closes the connection.
     Stall(Duration),
     /// Closes the connection before it has read everything: the client sees a reset.
     Reset,
-    /// Announces more than it sends, and hangs up.
+    /// Announces more than it sends, then closes the connection.
     CutOff(Vec<u8>),
-    /// Answers well, but byte by byte.
+    /// Sends a good answer byte by byte.
     Slowly(Vec<u8>, Duration),
-    /// Something that is no HTTP.
+    /// Sends something that is not HTTP.
     Raw(Vec<u8>),
-    /// Answers well after so long.
+    /// Sends a good answer after this time.
     After(Duration, Vec<u8>),
 }
 
@@ -82,7 +82,7 @@ impl Server {
                     return;
                 }
                 let (Ok(stream), shared, script) = (stream, Arc::clone(&of_thread), Arc::clone(&script)) else { continue };
-                // A client that hangs up is none of its business.
+                // The server ignores a client that closes the connection.
                 thread::spawn(move || serve(stream, &shared, &*script));
             }
         });
@@ -97,7 +97,7 @@ impl Server {
         self.shared.requests.lock().expect("no test fails with it").clone()
     }
 
-    /// The most requests it worked on at a time.
+    /// Largest number of requests at one time.
     pub fn most_under_way(&self) -> usize {
         self.shared.most_under_way.load(Ordering::SeqCst)
     }
@@ -119,7 +119,7 @@ fn serve(stream: TcpStream, shared: &Shared, script: &dyn Fn(&Request) -> Act) -
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut request = head(&mut reader)?;
     let length = request.headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
-    // All but its last byte: what is left unread resets the connection when it is closed.
+    // Reads all but the last byte: unread bytes reset the connection when it is closed.
     let mut body = vec![0; length.unwrap_or(0_usize).saturating_sub(1)];
     reader.read_exact(&mut body)?;
     request.body = String::from_utf8_lossy(&body).into_owned() + "}";
@@ -139,7 +139,7 @@ fn serve(stream: TcpStream, shared: &Shared, script: &dyn Fn(&Request) -> Act) -
     })
 }
 
-/// Does it; `before_the_end` is called when all but the last of it is done, so that no client is faster.
+/// Performs an act. Calls `before_the_end` before its last step, so that no client is faster.
 fn act(mut stream: TcpStream, act: Act, before_the_end: impl FnOnce()) -> std::io::Result<()> {
     let head =
         |status: u16, length: usize| format!("HTTP/1.1 {status} Status\r\ncontent-length: {length}\r\nconnection: close\r\n");

@@ -1,4 +1,4 @@
-//! Clearing by chance, and intervals by chance: from a seed, so that every run draws the same.
+//! A policy that clears random results, and random resamples; both from a seed, so every run draws the same.
 
 use recompact::engine::context::{Cause, Change, ChangeKind};
 use recompact::engine::journal::{Journal, Request};
@@ -22,8 +22,8 @@ impl Chance {
     }
 }
 
-/// What a policy would send that clears results by chance, at each call until no more tokens are left than `like` has there.
-/// `whole` is the replay that clears nothing.
+/// Replays a policy that clears random results before each call until the request has at most as many tokens as in `like`.
+/// `whole` is a replay without clearing.
 pub fn clearing(one: &One, whole: &Journal, like: &Journal, seed: u64) -> Journal {
     let (conversation, mut chance) = (one.conversation, Chance::of(seed));
     let (mut shown, mut read, mut cleared) = (Vec::new(), 0, 0);
@@ -47,7 +47,7 @@ pub fn clearing(one: &One, whole: &Journal, like: &Journal, seed: u64) -> Journa
     Journal { requests, ..whole.clone() }
 }
 
-/// What one session adds to a difference of two shares: the weights hit by each, and the weight of all.
+/// The contribution of one session to a difference of two shares: the weight of hits of each policy, and the whole weight.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Paired {
     pub hit: f64,
@@ -74,7 +74,7 @@ pub fn pooled<'a>(sessions: impl IntoIterator<Item = &'a Paired>) -> Paired {
     })
 }
 
-/// The middle 95 % of the pooled difference, were other sessions drawn: 2,000 draws of as many sessions.
+/// Returns the middle 95 % of the pooled difference over 2,000 resamples of the sessions.
 pub fn interval(sessions: &[Paired]) -> (f64, f64) {
     let mut chance = Chance::of(1);
     let mut draw = || pooled((0..sessions.len()).map(|_| &sessions[chance.below(sessions.len())])).difference();

@@ -28,7 +28,7 @@ fn policies_rank_by_how_much_they_keep() {
         ["clear, keep 3", "clear, keep 10", "clear, keep 20"],
         ["window of 10", "window of 20", "window of 40"],
         ["truncate to 200", "truncate to 1000", "truncate to 4000"],
-        // Of about as many tokens.
+        // Policies that send about as many tokens.
         ["truncate to 200", "clear, keep 3", "window of 40"],
     ] {
         assert!(hit(order[0]) < hit(order[1]) && hit(order[1]) < hit(order[2]), "{order:?}");
@@ -42,7 +42,7 @@ fn value(results: &Results, policy: &str, column: &str) -> f64 {
     summary.values.get(column).unwrap_or(f64::NAN)
 }
 
-/// The shares hit, by gap.
+/// Returns the shares of hits, by gap.
 fn gaps(results: &Results, policy: &str) -> Vec<f64> {
     let of_policy = |row: &&KeptRow| row.policy == policy && row.by == "gap";
     results.retention.iter().filter(of_policy).map(|row| row.hit).collect()
