@@ -15,7 +15,7 @@ mod page;
 mod window;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use jiff::civil::Date;
 
@@ -87,25 +87,54 @@ pub struct Prices {
     entries: Vec<PriceEntry>,
     /// For each name, `(entry index, index in its names)`, the earliest entry first.
     positions: HashMap<String, Vec<(usize, usize)>>,
-    /// Where to look if this list has no price for a model at a time.
-    fallback: Option<Arc<Prices>>,
+    fallback: Fallback,
+}
+
+/// Where to look if a list has no price for a model at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Fallback {
+    #[default]
+    Nothing,
+    /// LiteLLM's table. It is large, so it is read only when it is needed.
+    Snapshot,
+    /// The project's own list, and behind it the snapshot.
+    BuiltIn,
+}
+
+impl Fallback {
+    fn list(self) -> Option<&'static Prices> {
+        match self {
+            Self::Nothing => None,
+            Self::Snapshot => Some(snapshot()),
+            Self::BuiltIn => Some(built_in()),
+        }
+    }
+}
+
+fn built_in() -> &'static Prices {
+    // A test checks that both lists can be parsed.
+    static LIST: LazyLock<Prices> = LazyLock::new(|| {
+        let list = Prices::parse(include_str!("prices/list.toml"), "the built-in prices").unwrap_or_default();
+        Prices { fallback: Fallback::Snapshot, ..list }
+    });
+    &LIST
+}
+
+fn snapshot() -> &'static Prices {
+    static TABLE: LazyLock<Prices> =
+        LazyLock::new(|| Prices::parse(include_str!("prices/snapshot.json"), "the built-in snapshot").unwrap_or_default());
+    &TABLE
 }
 
 impl Prices {
     /// Returns the built-in list, which is parsed once.
     pub fn built_in() -> Self {
-        // A test checks that it can be parsed.
-        static LIST: LazyLock<Prices> = LazyLock::new(|| {
-            let list = |text, origin| Prices::parse(text, origin).unwrap_or_default();
-            let snapshot = list(include_str!("prices/snapshot.json"), "the built-in snapshot");
-            list(include_str!("prices/list.toml"), "the built-in prices").or_else(snapshot)
-        });
-        LIST.clone()
+        built_in().clone()
     }
 
-    /// Looks in another list for what this one lacks.
-    pub fn or_else(self, fallback: Self) -> Self {
-        Self { fallback: Some(Arc::new(fallback)), ..self }
+    /// Looks in the built-in lists for what this list lacks.
+    pub fn or_built_in(self) -> Self {
+        Self { fallback: Fallback::BuiltIn, ..self }
     }
 
     /// Returns the price of a model at a time (milliseconds since 1970; `None`: the latest price). Before its first period, a
@@ -117,12 +146,16 @@ impl Prices {
 
     fn find_model(&self, keys: &[String], time: Option<i64>) -> Option<Quote> {
         let found = keys.iter().find_map(|key| self.find(key, time));
-        let fallback = self.fallback.as_ref().and_then(|fallback| fallback.find_model(keys, time));
+        if let Some((quote, false)) = &found
+            && quote.window.is_some()
+        {
+            return found.map(|(quote, _)| quote);
+        }
+        let fallback = self.fallback.list().and_then(|list| list.find_model(keys, time));
         match (found, fallback) {
             (Some((_, true)), Some(fallback)) => Some(fallback),
             (Some((quote, _)), fallback) => {
-                let window = quote.window.or(fallback.and_then(|fallback| fallback.window));
-                Some(Quote { window, ..quote })
+                Some(Quote { window: quote.window.or(fallback.and_then(|other| other.window)), ..quote })
             }
             (None, fallback) => fallback,
         }
@@ -137,7 +170,7 @@ impl Prices {
 
     /// Returns the models of this list and of those behind it, without names that contain a route.
     pub fn all_names(&self) -> Vec<&str> {
-        let lists = std::iter::successors(Some(self), |list| list.fallback.as_deref());
+        let lists = std::iter::successors(Some(self), |list| list.fallback.list());
         let mut seen = HashSet::new();
         let names = lists.flat_map(Self::names).filter(|name| !name.contains('/'));
         names.filter(|name| seen.insert(names::normalized(name))).collect()
@@ -147,7 +180,7 @@ impl Prices {
     pub fn entries(&self, name: &str) -> Vec<&PriceEntry> {
         match self.positions.get(&names::normalized(name)) {
             Some(positions) => positions.iter().map(|(entry, _)| &self.entries[*entry]).collect(),
-            None => self.fallback.as_ref().map_or_else(Vec::new, |fallback| fallback.entries(name)),
+            None => self.fallback.list().map_or_else(Vec::new, |list| list.entries(name)),
         }
     }
 
@@ -160,7 +193,7 @@ impl Prices {
                 positions.entry(names::normalized(name)).or_default().push((index, place));
             }
         }
-        Self { entries, positions, fallback: None }
+        Self { entries, positions, fallback: Fallback::Nothing }
     }
 
     /// Returns the price that this list has for a name, and whether the period of that price has ended.

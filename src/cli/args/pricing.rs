@@ -28,7 +28,7 @@ impl PricingArgs {
             let message = format!("neither a model with a known price nor a readable file ({error}){known}");
             Failure::Usage(format!("--prices {given}: {message}"))
         })?;
-        Ok((Prices::parse(&text, given)?.or_else(built_in), None))
+        Ok((Prices::parse(&text, given)?.or_built_in(), None))
     }
 
     /// The prices' part of a study's fingerprint. It includes a hash of the price file, which may have changed since.
