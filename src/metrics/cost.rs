@@ -10,7 +10,7 @@ mod tariff;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::journal::Summary;
-use crate::metrics::prices::Price;
+use crate::metrics::prices::{Price, Quote};
 use crate::metrics::prompt_cache::{self, CacheBreak, CacheUse, simulate};
 use crate::metrics::retention::{Reread, Retention};
 
@@ -86,7 +86,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
     let mut sums = CostSums { tariff: setup.tariff, usd: CostParts::default(), nominal: CostParts::default() };
     for cache_use in &cache_uses {
         let output = setup.outputs[cache_use.call];
-        sums.add_at_prices(cache_use.call, cache_use.tokens, |part, price| {
+        sums.add_at_prices(setup.tariff.quote_of_call(cache_use.call), cache_use.tokens, |part, price| {
             let unread_price = if cache_use.is_cached { setup.tariff.write(price) } else { price.input };
             let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
             part.read += cache_use.read as f64 * price.cache_read;
@@ -96,6 +96,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
             part.at_best += input(cache_use.read_at_best) + output as f64 * price.output;
             part.uncached += cache_use.tokens as f64 * price.input + output as f64 * price.output;
         });
+        sums.add_other_iterations(cache_use);
     }
     let mut previous_call = None;
     for summary in &setup.cache.journal.summaries {
@@ -124,10 +125,26 @@ struct CostSums<'a> {
 
 impl CostSums<'_> {
     /// Adds an amount at the prices of a request of `tokens` tokens; `add` multiplies tokens by prices.
-    fn add_at_prices(&mut self, call: usize, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
-        let price = self.tariff.price(call, tokens);
-        add(&mut self.usd, &price.times(tariff::USD));
-        add(&mut self.nominal, &self.tariff.nominal_price(call, tokens));
+    fn add_at_prices(&mut self, quote: &Quote, tokens: u64, add: impl Fn(&mut CostParts, &Price)) {
+        add(&mut self.usd, &quote.at(tokens).times(tariff::USD));
+        add(&mut self.nominal, &tariff::nominal_price(quote, tokens));
+    }
+
+    fn add_other_iterations(&mut self, cache_use: &CacheUse) {
+        for (quote, usage) in self.tariff.other_iterations(cache_use.call, cache_use.tokens) {
+            self.add_at_prices(quote, usage.request(), |part, price| {
+                let read = usage.cache_read as f64 * price.cache_read;
+                let output = usage.output as f64 * price.output;
+                let short = usage.cache_write_5m as f64 * price.cache_write_5m;
+                let written = usage.input as f64 * price.input + short + usage.cache_write_1h as f64 * price.cache_write_1h;
+                part.read += read;
+                part.written += written;
+                part.output += output;
+                part.at_ends += read + written + output;
+                part.at_best += read + written + output;
+                part.uncached += usage.request() as f64 * price.input + output;
+            });
+        }
     }
 
     /// Adds a summary. A summary that reuses the prefix cache reads what the last request had cached and writes the rest. A
@@ -138,7 +155,7 @@ impl CostSums<'_> {
         let ready = cache_use_of_call(cache_uses, summary.call).map_or(0, |cache_use| cache_use.ready);
         let request = summary.attempt.tokens_in + if reuses_prefix { setup.cache.journal.overhead } else { 0 };
         let read = if reuses_prefix { ready.min(request) } else { 0 };
-        self.add_at_prices(summary.call, request, |part, price| {
+        self.add_at_prices(setup.tariff.quote_of_call(summary.call), request, |part, price| {
             let unread_price = if reuses_prefix { setup.tariff.write(price) } else { price.input };
             let output = summary.attempt.tokens_out as f64 * price.output;
             let cost = read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
@@ -153,7 +170,7 @@ impl CostSums<'_> {
     fn add_reread(&mut self, reread: &Reread, cache_uses: &[CacheUse]) {
         let call = reread.call as usize;
         let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);
-        self.add_at_prices(call, request, |part, price| {
+        self.add_at_prices(self.tariff.quote_of_call(call), request, |part, price| {
             let again = reread.tokens as f64 * self.tariff.write(price);
             part.rereads += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
         });

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub use builder::ConversationBuilder;
 pub use source_files::SourceFile;
-pub use usage::Usage;
+pub use usage::{Iteration, Usage};
 
 /// Index of a block in its conversation. Blocks that layers create during a replay get the numbers after the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,7 +162,10 @@ pub struct Message {
 pub struct Call {
     /// Index of the response in [`Conversation::messages`].
     pub response: usize,
+    /// Of the last iteration: its request is the whole request.
     pub usage: Option<Usage>,
+    /// What the provider also billed for this call, if it ran the model more than once or asked another model.
+    pub other_iterations: Vec<Iteration>,
     pub model: Option<String>,
     /// The provider's id of the response message, if recorded.
     pub message_id: Option<String>,
@@ -176,6 +179,12 @@ impl Call {
     /// Returns the usage, but `None` if the request has 0 tokens: harnesses record zeros for failed calls.
     pub fn billed(&self) -> Option<Usage> {
         self.usage.filter(|usage| usage.request() > 0)
+    }
+
+    /// Returns the output tokens of the model in all its iterations; 0 if no usage was recorded.
+    pub fn recorded_output(&self) -> u64 {
+        let own = self.other_iterations.iter().filter(|other| other.model.is_none()).map(|other| other.usage.output);
+        self.usage.map_or(0, |usage| usage.output) + own.sum::<u64>()
     }
 }
 

@@ -129,7 +129,7 @@ fn outputs(setup: &replay::ReplaySetup) -> Vec<u64> {
     let of_call = |call: &Call| {
         let blocks = || conversation.messages[call.response].blocks.iter();
         let recorded = call.usage.map_or(0, |usage| usage.output);
-        if recorded * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.unit)).sum()) {
+        if call.recorded_output() * PLACEHOLDER_FACTOR > counter.apply(blocks().map(|id| sizes.size(*id, counter.unit)).sum()) {
             return recorded;
         }
         // A calibrated size in a request also contains what the harness added unseen. Counting with a vocabulary gives the

@@ -1,8 +1,10 @@
 //! Prices and cache rules of the calls of one conversation.
 
+use std::collections::BTreeMap;
+
 use crate::metrics::prices::{Price, Prices, Quote};
 use crate::metrics::prompt_cache::CacheTerms;
-use crate::transcript::conversation::{Conversation, Usage};
+use crate::transcript::conversation::{Conversation, Iteration, Usage};
 
 /// Prices are per million tokens.
 pub(super) const USD: f64 = 1e-6;
@@ -22,6 +24,17 @@ pub struct Tariff {
     unknown: Vec<String>,
     /// Cache writes are for the longer lifetime.
     long: bool,
+    /// Calls whose request the provider ran more than once.
+    other_iterations: BTreeMap<usize, OtherIterations>,
+}
+
+/// What a call was billed for beside its last iteration.
+#[derive(Debug, Clone, PartialEq)]
+struct OtherIterations {
+    /// Tokens of the recorded request.
+    request: u64,
+    /// Index of the quote, and usage.
+    billed: Vec<(usize, Usage)>,
 }
 
 impl Tariff {
@@ -30,26 +43,48 @@ impl Tariff {
     pub fn new(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Self {
         let usages = conversation.calls.iter().filter_map(|call| call.usage);
         let (short, long) = usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
-        let mut tariff =
-            Self { quotes: Vec::new(), quote_of_call: Vec::new(), terms: Vec::new(), unknown: Vec::new(), long: long > short };
+        let mut tariff = Self {
+            quotes: Vec::new(),
+            quote_of_call: Vec::new(),
+            terms: Vec::new(),
+            unknown: Vec::new(),
+            long: long > short,
+            other_iterations: BTreeMap::new(),
+        };
         let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
         let mut models = Vec::new();
-        for call in &conversation.calls {
+        for (index, call) in conversation.calls.iter().enumerate() {
             model = priced_as.or(call.model.as_deref()).or(model);
-            let quote = prices.quote(model, call.time);
-            if quote.entry.is_none() {
-                position_or_push(&mut tariff.unknown, model.unwrap_or_default().to_owned());
-            }
-            let (provider, min_tokens) = (quote.provider, quote.min_tokens);
+            let quote = tariff.quote(prices, model, call.time);
+            let Quote { provider, min_tokens, .. } = tariff.quotes[quote];
             tariff.terms.push(CacheTerms {
                 provider,
                 min_tokens,
                 long: tariff.long,
                 model: position_or_push(&mut models, model),
             });
-            tariff.quote_of_call.push(position_or_push(&mut tariff.quotes, quote));
+            tariff.quote_of_call.push(quote);
+            if let Some(usage) = call.billed()
+                && !call.other_iterations.is_empty()
+            {
+                let billed = |other: &Iteration| match priced_as.or(other.model.as_deref()) {
+                    None => (quote, other.usage),
+                    model => (tariff.quote(prices, model, call.time), other.usage),
+                };
+                let billed = call.other_iterations.iter().map(billed).collect();
+                tariff.other_iterations.insert(index, OtherIterations { request: usage.request(), billed });
+            }
         }
         tariff
+    }
+
+    /// Returns the index of a model's quote. Notes the model if its price is unknown.
+    fn quote(&mut self, prices: &Prices, model: Option<&str>, time: Option<i64>) -> usize {
+        let quote = prices.quote(model, time);
+        if quote.entry.is_none() {
+            position_or_push(&mut self.unknown, model.unwrap_or_default().to_owned());
+        }
+        position_or_push(&mut self.quotes, quote)
     }
 
     /// Returns whether the prices of all calls are known; if not, they are ratios to the price of input.
@@ -69,14 +104,30 @@ impl Tariff {
 
     /// Returns the price of a call whose request has `tokens` tokens.
     pub fn price(&self, call: usize, tokens: u64) -> &Price {
-        self.quotes[self.quote_of_call[call]].at(tokens)
+        self.quote_of_call(call).at(tokens)
     }
 
-    /// Returns the price of a call in USD per token. A model without a known price has a nominal one, so that conversations
-    /// with and without prices can be added up.
-    pub(super) fn nominal_price(&self, call: usize, tokens: u64) -> Price {
-        let is_known = self.quotes[self.quote_of_call[call]].entry.is_some();
-        self.price(call, tokens).times(if is_known { USD } else { NOMINAL_INPUT * USD })
+    pub(super) fn quote_of_call(&self, call: usize) -> &Quote {
+        &self.quotes[self.quote_of_call[call]]
+    }
+
+    /// Returns what the provider bills beside the last iteration of a call, if the call's request has `tokens` tokens: the
+    /// recorded usages, with input in proportion to the size of the request.
+    pub(super) fn other_iterations(&self, call: usize, tokens: u64) -> impl Iterator<Item = (&Quote, Usage)> {
+        let others = self.other_iterations.get(&call);
+        others.into_iter().flat_map(move |others| {
+            let scaled = move |recorded: u64| (u128::from(recorded) * u128::from(tokens) / u128::from(others.request)) as u64;
+            others.billed.iter().map(move |(quote, usage)| {
+                let usage = Usage {
+                    input: scaled(usage.input),
+                    cache_read: scaled(usage.cache_read),
+                    cache_write_5m: scaled(usage.cache_write_5m),
+                    cache_write_1h: scaled(usage.cache_write_1h),
+                    ..*usage
+                };
+                (&self.quotes[*quote], usage)
+            })
+        })
     }
 
     /// Returns the price of input of a call whose request is not large. Large requests cost more, and this shows how much more.
@@ -99,11 +150,23 @@ impl Tariff {
         }
     }
 
-    /// Returns the cost of a usage: in USD, or in tokens at the price of input if a price is unknown.
+    /// Returns the cost of a call with this usage, all iterations included: in USD, or in tokens at the price of input if a price
+    /// is unknown.
     pub(super) fn cost(&self, call: usize, usage: &Usage) -> f64 {
-        let price = self.price(call, usage.request());
-        if self.is_known() { price.usd(usage) } else { price.times(1.0 / (self.input_price(call) * USD)).usd(usage) }
+        let in_unit = |price: &Price, usage: &Usage| match self.is_known() {
+            true => price.usd(usage),
+            false => price.times(1.0 / (self.input_price(call) * USD)).usd(usage),
+        };
+        let others = self.other_iterations(call, usage.request());
+        in_unit(self.price(call, usage.request()), usage)
+            + others.map(|(quote, other)| in_unit(quote.at(other.request()), &other)).sum::<f64>()
     }
+}
+
+/// Returns the price of a request in USD per token. A model without a known price has a nominal one, so that conversations
+/// with and without prices can be added up.
+pub(super) fn nominal_price(quote: &Quote, tokens: u64) -> Price {
+    quote.at(tokens).times(if quote.entry.is_some() { USD } else { NOMINAL_INPUT * USD })
 }
 
 /// Returns the index of an item in a list, and adds the item if it is missing. There are few models and prices.

@@ -1,6 +1,6 @@
 //! Cost of the recorded calls: the tokens that the provider billed, at its prices.
 //!
-//! A call is one message of one request. If a recording repeats the usage on every line, the reader takes the last, which has
+//! A call is one message of one request; all iterations of the model for it, and those of advisor models, are billed. If a recording repeats the usage on every line, the reader takes the last, which has
 //! the final output; lines that a harness wrote itself (`<synthetic>`) are not calls. A call that is in several conversations
 //! of a transcript, because branches of a session share their beginning, is billed once, with the first conversation.
 //!
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::{Price, Prices};
-use crate::transcript::conversation::{Call, Conversation, Usage};
+use crate::transcript::conversation::{Conversation, Usage};
 
 /// Billed tokens and their price.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -56,14 +56,25 @@ impl<'a> Ledger<'a> {
             {
                 continue;
             }
-            let usd = self.usd(call, &usage);
-            bills.entry(call.model.as_deref()).or_default().add(&Bill::from_usage(&usage, usd));
+            let model = call.model.as_deref();
+            let mut own = self.bill(model, call.time, &usage);
+            for other in &call.other_iterations {
+                match other.model.as_deref() {
+                    None => own.add(&self.bill(model, call.time, &other.usage)),
+                    advisor => bills.entry(advisor).or_default().add(&self.bill(advisor, call.time, &other.usage)),
+                }
+            }
+            bills.entry(model).or_default().add(&Bill { calls: 1, ..own });
         }
         bills
     }
 
-    fn usd(&self, call: &Call, usage: &Usage) -> Option<f64> {
-        let quote = self.prices.quote(self.priced_as.or(call.model.as_deref()), call.time);
+    fn bill(&self, model: Option<&str>, time: Option<i64>, usage: &Usage) -> Bill {
+        Bill::from_usage(usage, self.usd(model, time, usage))
+    }
+
+    fn usd(&self, model: Option<&str>, time: Option<i64>, usage: &Usage) -> Option<f64> {
+        let quote = self.prices.quote(self.priced_as.or(model), time);
         quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage))
     }
 }
@@ -115,7 +126,7 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::conversation::{ConversationBuilder, Message, Origin, Role, Thinking};
+    use crate::transcript::conversation::{Call, ConversationBuilder, Iteration, Message, Origin, Role, Thinking};
 
     /// Builds a conversation from calls: model, message, request, usage.
     fn conversation(calls: &[(&str, Option<&str>, Option<&str>, Usage)]) -> Conversation {
@@ -163,6 +174,21 @@ mod tests {
         let sonnet = |usage| bill(&[("claude-sonnet-4-5", None, None, usage)], None).usd.map(|usd| (usd * 1e6).round());
         assert_eq!(sonnet(usage), Some(3.0 + 59_999.7_f64.round() + 15e6));
         assert_eq!(sonnet(Usage { input: 2, ..usage }), Some(12.0 + 119_999.4_f64.round() + 22.5e6));
+    }
+
+    #[test]
+    fn advisor_is_billed_as_a_model_of_its_own() {
+        let (prices, usage) = (Prices::built_in(), Usage { output: MILLION, ..NONE });
+        let mut conversation = conversation(&[("claude-haiku-4-5", None, None, usage)]);
+        conversation.calls[0].other_iterations = vec![
+            Iteration { model: None, usage },
+            Iteration { model: Some("claude-opus-4-5".to_owned()), usage: Usage { input: 7, ..usage } },
+        ];
+        let bills = Ledger::new(&prices, None).bills(&conversation);
+        let row =
+            |model| bills.get(&Some(model)).map(|bill: &Bill| (bill.calls, bill.input, bill.output, bill.usd.map(f64::round)));
+        assert_eq!(row("claude-haiku-4-5"), Some((1, 0, 2 * MILLION, Some(10.0))));
+        assert_eq!(row("claude-opus-4-5"), Some((1, 7, MILLION, Some(25.0))));
     }
 
     #[test]

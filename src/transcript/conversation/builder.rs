@@ -98,7 +98,9 @@ impl ConversationBuilder {
     pub fn response(&mut self, message: Message, call: Call) -> Option<usize> {
         let response = self.message(message)?;
         let usage = call.usage.filter(Usage::is_possible);
-        self.conversation.calls.push(Call { response, usage, ..call });
+        let mut other_iterations = call.other_iterations;
+        other_iterations.retain(|other| other.usage.is_possible());
+        self.conversation.calls.push(Call { response, usage, other_iterations, ..call });
         Some(response)
     }
 

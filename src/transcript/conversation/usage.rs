@@ -32,3 +32,11 @@ impl Usage {
         self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
     }
 }
+
+/// Another model call that the provider made for the same request: an earlier iteration of the model itself, or an advisor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Iteration {
+    /// `None` if it is the model of the call.
+    pub model: Option<String>,
+    pub usage: Usage,
+}

@@ -6,7 +6,7 @@ use recompact::metrics::cost::{self, Cost, CostCheck, Tariff};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{CacheSetup, InitialState};
 use recompact::metrics::retention::{Reread, Retention};
-use recompact::transcript::conversation::{BlockId, Call, Conversation, Usage};
+use recompact::transcript::conversation::{BlockId, Call, Conversation, Iteration, Usage};
 use recompact::transcript::format::{self, ReadOptions};
 
 use crate::support::trace::{clear, growing, layer, two_results};
@@ -95,6 +95,37 @@ fn cost_includes_the_surcharge_of_large_requests() {
     let expected = [(199_000.0 + 201_000.0) * 0.6, 199_000.0 * 3.75 + (2_000.0 + 1_500.0) * 7.5];
     assert_eq!(parts(&cost)[..2], expected.map(|part: f64| (part * 1e3).round() / 1e3));
     assert_eq!(Some(cost.nominal), cost.usd);
+}
+
+/// The second call stopped for an advisor after an iteration of its own. A replay whose request is half as large pays for half
+/// of their input and for all of their output.
+#[test]
+fn iterations_of_a_call_cost_in_proportion_to_its_request() {
+    let mut conversation = growing(2);
+    let other = |model: Option<&str>, usage| Iteration { model: model.map(str::to_owned), usage };
+    conversation.calls[1].model = Some(SONNET.to_owned());
+    conversation.calls[1].usage = Some(Usage { input: 14_000, ..Usage::default() });
+    conversation.calls[1].other_iterations = vec![
+        other(None, Usage { cache_read: 10_000, cache_write_1h: 600, output: 50, ..Usage::default() }),
+        other(Some("claude-opus-4-5"), Usage { input: 20_000, output: 70, ..Usage::default() }),
+    ];
+    let cost = |conversation: &Conversation| {
+        let trial = Trial { overhead: OVERHEAD, ..Trial::new(preset_with("keep-all", &[])) };
+        let journal = trial.replay(conversation, &mut NoObserver);
+        let tariff = Tariff::new(conversation, &Prices::built_in(), None);
+        let (policy, journal, terms) = (&trial.policy, &journal, tariff.terms());
+        let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
+        let initial = InitialState { warm: 0, stable: OVERHEAD };
+        let cache = CacheSetup { conversation, policy, journal, terms, initial, size: &size };
+        let tariff = &tariff;
+        parts(&cost::cost(&cost::CostSetup { cache, tariff, outputs: &[0; 3], retention: &Retention::default() }))
+    };
+    let with = cost(&conversation);
+    conversation.calls[1].other_iterations.clear();
+    let without = cost(&conversation);
+    let added: [f64; 4] = std::array::from_fn(|part| (with[part] - without[part]).round());
+    // Sonnet 4.5 reads for .30, writes for an hour for 6 and answers for 15; Opus 4.5 reads for 5 and answers for 25.
+    assert_eq!(added, [5_000.0 * 0.3, 300.0 * 6.0 + 10_000.0 * 5.0, 50.0 * 15.0 + 70.0 * 25.0, 0.0]);
 }
 
 /// Where breakpoints are is a setting of the policy. After an edit in the middle, breakpoints at the ends read nothing but the

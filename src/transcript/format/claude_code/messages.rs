@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::kept::{self, KeptTail};
 use super::origin;
-use super::record::{Record, Type};
+use super::record::{Record, Type, WireUsage};
 use super::threads::Threads;
 use super::turns::{Turn, turns};
 use crate::transcript::conversation::{
@@ -114,7 +114,9 @@ impl<'a> Reader<'a> {
             calls.extend(record.calls.iter().filter(|id| seen.insert(*id)).map(|id| ResponseCall { id, record: i }));
             if let Some(message) = &record.message {
                 // Every line repeats the usage; the last line has the final output tokens.
-                call.usage = message.usage.as_ref().map(|usage| usage.usage()).or(call.usage);
+                if let Some((usage, others)) = message.usage.as_ref().map(WireUsage::by_iteration) {
+                    (call.usage, call.other_iterations) = (Some(usage), others);
+                }
                 call.model = message.model.clone().or(call.model);
                 call.message_id = message.id.clone().or(call.message_id);
             }

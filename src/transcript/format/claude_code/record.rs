@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::attachment::Attachment;
 use super::text::Text;
-use crate::transcript::conversation::Usage;
+use crate::transcript::conversation::{Iteration, Usage};
 
 /// One record of a session.
 #[derive(Debug, Default, Deserialize)]
@@ -78,6 +78,12 @@ pub struct WireUsage {
     cache_creation_input_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
     output_tokens_details: Option<OutputDetails>,
+    /// The model calls for this request. The numbers above are sums over those of type `message`.
+    iterations: Option<Vec<WireUsage>>,
+    /// In a list of iterations: the type, and the model if it is not that of the message.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    model: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -188,7 +194,18 @@ impl Record {
 }
 
 impl WireUsage {
-    pub fn usage(&self) -> Usage {
+    /// Returns the usage of the last iteration of the model, and all other iterations.
+    pub fn by_iteration(&self) -> (Usage, Vec<Iteration>) {
+        let iterations = self.iterations.as_deref().unwrap_or_default();
+        let is_own = |iteration: &WireUsage| iteration.kind.as_deref() == Some("message");
+        let last = iterations.iter().rposition(is_own).filter(|_| iterations.len() > 1);
+        let Some(last) = last else { return (self.usage(), Vec::new()) };
+        let others = iterations.iter().enumerate().filter(|(index, _)| *index != last);
+        let other = |(_, other): (usize, &Self)| Iteration { model: other.model.clone(), usage: other.usage() };
+        (iterations[last].usage(), others.map(other).collect())
+    }
+
+    fn usage(&self) -> Usage {
         let total = self.cache_creation_input_tokens.unwrap_or(0);
         let split = self.cache_creation.as_ref();
         let (short, long) = split

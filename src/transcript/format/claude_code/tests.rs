@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::transcript::conversation::{Block, BlockKind, Conversation, Message, Origin, RecordedEdit, Usage};
+use crate::transcript::conversation::{Block, BlockKind, Conversation, Iteration, Message, Origin, RecordedEdit, Usage};
 use crate::transcript::format::Level;
 
 fn record(r#type: &str, uuid: &str, parent: Option<&str>, more: Value) -> Value {
@@ -216,6 +216,30 @@ fn a_call_has_the_usage_of_its_last_line() {
     records[2]["message"]["usage"] = json!({"cache_creation_input_tokens": 11, "input_tokens": null});
     let (conversation, _) = read_one(&records);
     assert_eq!(conversation.calls[0].usage, Some(Usage { cache_write_5m: 11, ..Usage::default() }));
+}
+
+/// A request that stopped for an advisor: the numbers beside the list add up both iterations of the model itself.
+#[test]
+fn a_request_of_several_iterations_has_the_size_of_the_last() {
+    let mut records = [user("u", None, "go"), response("a", "u", "m1", json!({"type": "text", "text": "ok"}))];
+    records[1]["message"]["usage"] = json!({
+        "input_tokens": 2, "cache_read_input_tokens": 210, "cache_creation_input_tokens": 15, "output_tokens": 30,
+        "iterations": [
+            {"type": "message", "input_tokens": 1, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 10,
+             "cache_creation": {"ephemeral_1h_input_tokens": 10}, "output_tokens": 20},
+            {"type": "advisor_message", "model": "claude-adviser", "input_tokens": 140, "output_tokens": 9},
+            {"type": "message", "input_tokens": 1, "cache_read_input_tokens": 110, "cache_creation_input_tokens": 5,
+             "cache_creation": {"ephemeral_5m_input_tokens": 5}, "output_tokens": 10}]});
+    let (conversation, _) = read_one(&records);
+    let call = &conversation.calls[0];
+    let last = Usage { input: 1, cache_read: 110, cache_write_5m: 5, output: 10, ..Usage::default() };
+    let first = Usage { input: 1, cache_read: 100, cache_write_1h: 10, output: 20, ..Usage::default() };
+    let advisor = Usage { input: 140, output: 9, ..Usage::default() };
+    assert_eq!(call.usage, Some(last));
+    let others =
+        [Iteration { model: None, usage: first }, Iteration { model: Some("claude-adviser".to_owned()), usage: advisor }];
+    assert_eq!(call.other_iterations, others);
+    assert_eq!(call.recorded_output(), 30);
 }
 
 #[test]
