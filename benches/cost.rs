@@ -105,6 +105,7 @@ impl Session {
             journal: &journal,
             terms: self.tariff.terms(),
             initial: before,
+            events: &[],
             size: &size,
         };
         let setup = CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: &kept };

@@ -26,6 +26,7 @@ use crate::engine::summarizer::Extract;
 use crate::findings::{self, Finding};
 use crate::metrics::cost::Cost;
 use crate::metrics::prices::Prices;
+use crate::metrics::prompt_cache::CacheMode;
 use crate::metrics::retention::oracle::Instance;
 use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, oracle_instance};
 use crate::results::saved::Results;
@@ -71,6 +72,8 @@ pub struct Study {
     pub prices: Prices,
     /// Prices every call as this model, whatever the record says.
     pub priced_as: Option<String>,
+    /// Whether replays take over what happened to the recorded session's prompt cache.
+    pub cache: CacheMode,
     /// Largest error of the cost check, as a share of the bill; a conversation beyond it is not priced.
     pub max_residual: f64,
     /// Number of the costliest cache invalidations listed for each policy.
@@ -115,6 +118,7 @@ impl Study {
             exact: false,
             prices: Prices::built_in(),
             priced_as: None,
+            cache: CacheMode::Recorded,
             max_residual: MAX_RESIDUAL,
             breaks: 0,
             findings: false,

@@ -87,7 +87,7 @@ pub fn cost(setup: &CostSetup) -> Cost {
     for cache_use in &cache_uses {
         let output = setup.outputs[cache_use.call];
         sums.add_at_prices(setup.tariff.quote_of_call(cache_use.call), cache_use.tokens, |part, price| {
-            let unread_price = if cache_use.is_cached { setup.tariff.write(price) } else { price.input };
+            let unread_price = if cache_use.is_cached { setup.tariff.write(cache_use.call, price) } else { price.input };
             let input = |read: u64| read as f64 * price.cache_read + (cache_use.tokens - read) as f64 * unread_price;
             part.read += cache_use.read as f64 * price.cache_read;
             part.written += (cache_use.tokens - cache_use.read) as f64 * unread_price;
@@ -156,7 +156,7 @@ impl CostSums<'_> {
         let request = summary.attempt.tokens_in + if reuses_prefix { setup.cache.journal.overhead } else { 0 };
         let read = if reuses_prefix { ready.min(request) } else { 0 };
         self.add_at_prices(setup.tariff.quote_of_call(summary.call), request, |part, price| {
-            let unread_price = if reuses_prefix { setup.tariff.write(price) } else { price.input };
+            let unread_price = if reuses_prefix { setup.tariff.write(summary.call, price) } else { price.input };
             let output = summary.attempt.tokens_out as f64 * price.output;
             let cost = read as f64 * price.cache_read + (request - read) as f64 * unread_price + output;
             part.summarizer += cost;
@@ -171,7 +171,7 @@ impl CostSums<'_> {
         let call = reread.call as usize;
         let request = cache_use_of_call(cache_uses, call).map_or(0, |cache_use| cache_use.tokens);
         self.add_at_prices(self.tariff.quote_of_call(call), request, |part, price| {
-            let again = reread.tokens as f64 * self.tariff.write(price);
+            let again = reread.tokens as f64 * self.tariff.write(call, price);
             part.rereads += again + REFETCH_OUTPUT_TOKENS as f64 * price.output + request as f64 * price.cache_read;
         });
     }
@@ -189,7 +189,7 @@ fn priced_breaks(tariff: &Tariff, cache_uses: &[CacheUse]) -> Vec<PricedBreak> {
         let cache_use = &cache_uses[*at];
         let what = cache_use.broken?;
         let price = tariff.price(cache_use.call, cache_use.tokens);
-        let extra = what.rebilled as f64 * (tariff.write(price) - price.cache_read);
+        let extra = what.rebilled as f64 * (tariff.write(cache_use.call, price) - price.cache_read);
         let saved = what.freed as f64 * price.cache_read;
         Some(PricedBreak {
             call: cache_use.call,

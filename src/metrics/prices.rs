@@ -227,7 +227,7 @@ fn utc_day(time: i64) -> Date {
 pub const RATIOS: Price = Price { input: 1.0, output: 5.0, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2.0 };
 
 /// Providers whose cache writes cost no more than input.
-const FREE_WRITES: [&str; 2] = ["openai", "gemini"];
+const FREE_WRITES: [&str; 3] = ["openai", "openai-5.5", "gemini"];
 
 /// Default for the tokens of the shortest prefix that is cached: what most models of Anthropic and OpenAI require.
 const MIN_TOKENS: u64 = 1_024;

@@ -26,8 +26,10 @@
 //! unseen), routing to a server that does not have the prefix, and explicit caches with storage billed by the hour.
 
 mod blocks;
+mod events;
 mod prefixes;
 mod provider;
+mod request_view;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +40,10 @@ use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
 use blocks::BlockInfo;
 pub(crate) use blocks::{came_with, keys};
+pub use events::{CacheEvent, CacheEventKind, CacheMode, PrefixEnd};
 use prefixes::Prefixes;
 pub use provider::{OTHER, PROVIDERS, Provider};
+use request_view::{RequestView, SentRequest};
 
 /// Cache rules for the request of one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,6 +66,8 @@ pub struct CacheSetup<'a> {
     /// By call of the conversation.
     pub terms: &'a [CacheTerms],
     pub initial: InitialState,
+    /// What happened to the cache for other reasons than its rules, by call in rising order.
+    pub events: &'a [CacheEvent],
     /// Returns the size of a block in any additive unit; the tokens of a request are divided in proportion to it.
     pub size: &'a dyn Fn(BlockId) -> u64,
 }
@@ -122,8 +128,25 @@ pub struct CacheBreak {
 
 /// Simulates the cache over a replay. Returns one entry per request.
 pub fn simulate(setup: &CacheSetup) -> Vec<CacheUse> {
-    let mut simulator = Simulator { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), models: Vec::new() };
+    let mut simulator = Simulator::new(setup);
     setup.journal.requests.iter().map(|request| simulator.simulate_request(request)).collect()
+}
+
+/// Simulates the cache over the recorded session, and finds the requests that read something else.
+pub fn simulate_record(setup: &CacheSetup) -> (Vec<CacheUse>, Vec<CacheEvent>) {
+    let mut simulator = Simulator::new(setup);
+    let (mut cache_uses, mut events) = (Vec::new(), Vec::new());
+    for request in &setup.journal.requests {
+        let simulated = simulator.simulate_request(request);
+        cache_uses.push(simulated);
+        let Some(recorded) = setup.conversation.calls[request.call].billed() else { continue };
+        if let Some(kind) = CacheEventKind::find(&recorded, &simulated) {
+            let prefixes = &simulator.models[setup.terms[request.call].model].prefixes;
+            let cached = SentRequest { simulator: &simulator, prefixes, request }.prefix_end(recorded.cache_read);
+            events.push(CacheEvent { call: request.call, kind, cached });
+        }
+    }
+    (cache_uses, events)
 }
 
 struct Simulator<'a> {
@@ -146,13 +169,19 @@ struct ModelCache {
 struct Previous {
     call: usize,
     tokens: u64,
+    /// Size of its blocks.
+    size: u64,
     is_cached: bool,
     /// Number of its blocks that are part of a prefix.
     solid: usize,
     answered_at: Option<i64>,
 }
 
-impl Simulator<'_> {
+impl<'a> Simulator<'a> {
+    fn new(setup: &CacheSetup<'a>) -> Self {
+        Self { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), models: Vec::new() }
+    }
+
     fn simulate_request(&mut self, request: &Request) -> CacheUse {
         let is_first = self.sent.is_empty();
         self.sent.truncate(request.delta.shared_prefix);
@@ -171,40 +200,52 @@ impl Simulator<'_> {
         cache_use
     }
 
+    /// Returns the cache event before the request of a call.
+    fn event(&self, call: usize) -> Option<&CacheEvent> {
+        let events = self.setup.events;
+        events.binary_search_by_key(&call, |event| event.call).ok().map(|index| &events[index])
+    }
+
     fn simulate_model(&self, model: &mut ModelCache, terms: &CacheTerms, request: &Request, is_first: bool) -> CacheUse {
         let conversation = self.setup.conversation;
         let asked_at = conversation.requested_at(request.call);
-        let lifetime = (terms.provider.lifetime(terms.long) * MINUTE as f64) as i64;
-        // Without a clock no prefix expires.
-        let oldest = asked_at.map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last = model.last.take();
+        // The last request paid for the lifetime.
+        let long = last.as_ref().map_or(terms, |last| &self.setup.terms[last.call]).long;
+        let lifetime = (terms.provider.lifetime(long) * MINUTE as f64) as i64;
+        let event = self.event(request.call);
+        let lived_on = event.is_some_and(|event| event.kind == CacheEventKind::LivedOn);
+        // Without a clock no prefix expires.
+        let oldest = asked_at.filter(|_| !lived_on).map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last_used = last.as_ref().and_then(|last| last.answered_at).unwrap_or(i64::MAX);
         let tail = &self.sent[model.shared_prefix..];
         let shared =
             model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail, terms.provider), last_used, oldest);
         let expired = last_used < oldest;
-        let view = RequestView { simulator: self, prefixes: &model.prefixes, request, tail, shared };
-        let [read_at_best, read_at_ends] = match &last {
+        let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request };
+        let view = RequestView { sent, terms, tail, shared };
+        let ideal = match &last {
             _ if expired => [0, 0],
-            None if is_first => [view.readable_tokens(terms, self.setup.initial.warm); 2],
+            None if is_first => [view.readable_tokens(self.setup.initial.warm); 2],
             None => [0, 0],
-            Some(last) => view.reads(terms, last),
+            Some(last) => view.reads(last),
         };
-        let read = match self.setup.policy.cache.breakpoints {
-            Breakpoints::Ends => read_at_ends,
-            Breakpoints::Best => read_at_best,
+        let of_policy = |[best, ends]: [u64; 2]| match self.setup.policy.cache.breakpoints {
+            Breakpoints::Ends => ends,
+            Breakpoints::Best => best,
         };
         let alive = last.as_ref().filter(|last| last.is_cached && !expired);
-        let broken = alive.and_then(|last| view.find_break(last, read));
+        let broken = alive.and_then(|last| view.find_break(last, of_policy(ideal)));
+        let [read_at_best, read_at_ends] = event.map_or(ideal, |event| view.reads_after(event, ideal, broken.is_some()));
         let is_cached = request.tokens >= terms.min_tokens;
         let cache_use = CacheUse {
             call: request.call,
             tokens: request.tokens,
             is_cached,
-            read,
+            read: of_policy([read_at_best, read_at_ends]),
             read_at_best,
             read_at_ends,
-            ready: alive.map_or(0, |last| last.tokens),
+            ready: alive.map_or(0, |last| event.map_or(last.tokens, |event| view.ready_after(event, last.tokens))),
             expired,
             broken,
         };
@@ -214,80 +255,12 @@ impl Simulator<'_> {
         model.last = Some(Previous {
             call: request.call,
             tokens: request.tokens,
+            size: model.prefixes.size_of(model.prefixes.len()),
             is_cached,
             solid: model.prefixes.solid_in(model.prefixes.len()),
             answered_at: conversation.calls[request.call].time.or(asked_at),
         });
         cache_use
-    }
-}
-
-/// A request and its position in its model's prefixes.
-struct RequestView<'a> {
-    simulator: &'a Simulator<'a>,
-    prefixes: &'a Prefixes,
-    request: &'a Request,
-    /// Blocks after those shared with the model's last request.
-    tail: &'a [SentBlock],
-    /// Number of its first blocks whose prefix is alive.
-    shared: usize,
-}
-
-impl RequestView<'_> {
-    /// Returns the tokens read: with breakpoints at the best places, and with breakpoints at the ends of requests only.
-    fn reads(&self, terms: &CacheTerms, last: &Previous) -> [u64; 2] {
-        let overhead = self.simulator.setup.journal.overhead;
-        let read = |blocks: usize, at_least: u64| {
-            let prefix = if blocks == 0 { at_least } else { overhead + self.tokens(self.prefixes.size_of(blocks)) };
-            self.readable_tokens(terms, prefix)
-        };
-        let anywhere = read(self.shared, overhead);
-        let at_ends = terms.provider.look_back.map_or(anywhere, |blocks| {
-            // The end of the last request is marked again, so the search also begins there.
-            let reach = blocks + self.new_blocks(last).count();
-            read(self.prefixes.end_within(self.shared, reach), self.simulator.setup.initial.stable)
-        });
-        [anywhere, at_ends]
-    }
-
-    /// Returns the tokens that the provider reads of a cached prefix.
-    fn readable_tokens(&self, terms: &CacheTerms, prefix: u64) -> u64 {
-        let read = prefix.min(self.request.tokens) / terms.provider.step * terms.provider.step;
-        if read < terms.min_tokens { 0 } else { read }
-    }
-
-    /// Returns the prefix that edits before this request made unreadable.
-    fn find_break(&self, last: &Previous, read: u64) -> Option<CacheBreak> {
-        if self.prefixes.solid_in(self.shared) >= last.solid {
-            return None;
-        }
-        let layer = layer_that_touched(self.simulator.setup.policy, self.request, self.prefixes.message_behind(self.shared))?;
-        let Self { simulator, request, .. } = self;
-        let size = |block| (simulator.setup.size)(block);
-        let new_tokens = self.tokens(self.new_blocks(last).map(size).sum());
-        let by_itself = request.changes.iter().filter(|change| change.cause == Cause::Record).flat_map(|change| &change.removed);
-        let since = simulator.setup.conversation.calls[last.call].response;
-        let was_sent = |block: &&BlockId| !simulator.blocks.came_since(**block, since);
-        let dropped_by_itself = self.tokens(by_itself.filter(was_sent).map(|block| size(*block)).sum());
-        Some(CacheBreak {
-            layer,
-            rebilled: request.tokens.saturating_sub(new_tokens + read),
-            freed: (last.tokens + new_tokens) as i64 - (request.tokens + dropped_by_itself) as i64,
-        })
-    }
-
-    /// Returns the blocks that entered after the model's last request: its response and later messages.
-    fn new_blocks(&self, last: &Previous) -> impl Iterator<Item = BlockId> {
-        let since = self.simulator.setup.conversation.calls[last.call].response;
-        let blocks = self.tail.iter().map(|sent| sent.block);
-        blocks.filter(move |block| self.simulator.blocks.came_since(*block, since))
-    }
-
-    /// Converts a size to tokens: divides the tokens of the request by size, because sizes need not be tokens.
-    fn tokens(&self, size: u64) -> u64 {
-        let body = self.request.tokens.saturating_sub(self.simulator.setup.journal.overhead);
-        let whole = self.prefixes.size_of(self.prefixes.len());
-        if whole == 0 { 0 } else { (body as f64 * size as f64 / whole as f64).round() as u64 }
     }
 }
 

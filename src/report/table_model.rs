@@ -5,6 +5,7 @@ mod calibration;
 pub mod compare;
 mod comparison;
 mod cost;
+mod cost_check;
 pub mod findings;
 mod growth;
 mod interval_notes;
@@ -72,7 +73,7 @@ pub fn tables(results: &Results) -> Vec<TableModel> {
         growth::growth(results),
         cost::breaks(results),
         cost::costliest(results),
-        cost::checks(results),
+        cost_check::checks(results),
         retention::by_grouping(results),
         retention::by_generation(results),
         summarizers::summarizers(results),

@@ -26,7 +26,7 @@ pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit}
 pub use crate::metrics::column_map::{ColumnMap, Intervals, Values};
 pub use calibration::CalibrationRow;
 pub use comparison::{ComparisonRow, Statistics};
-pub use cost::{BreakRow, CheckRow, CostlyBreak};
+pub use cost::{BreakRow, CheckRow, CostlyBreak, EventCounts};
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, answer_spending, cassette_spending};

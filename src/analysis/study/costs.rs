@@ -10,9 +10,9 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{self, RecordedReplay};
 use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
-use crate::metrics::prompt_cache::{CacheSetup, InitialState};
+use crate::metrics::prompt_cache::{CacheEvent, CacheEventKind, CacheMode, CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
-use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, ResultNote};
+use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, EventCounts, ResultNote};
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, Call, Conversation};
 
@@ -25,6 +25,8 @@ pub struct ConversationCosts {
     /// Tokens of the response of each call.
     outputs: Vec<u64>,
     check: Option<CostCheck>,
+    /// Cache events of the record that replays take over.
+    events: Vec<CacheEvent>,
     /// Why the conversation is not priced.
     refused: Option<String>,
 }
@@ -37,9 +39,18 @@ impl ConversationCosts {
         let before = InitialState::from_record(conversation, setup.overhead);
         let tariff = Tariff::new(conversation, &study.prices, study.priced_as.as_deref());
         let own = study.priced_as.is_some().then(|| Tariff::new(conversation, &study.prices, None));
-        let check = record.map(|record| check_record(setup, record, before, own.as_ref().unwrap_or(&tariff)));
+        let recorded_tariff = own.as_ref().unwrap_or(&tariff);
+        let check = record.map(|record| check_record(setup, record, before, recorded_tariff, study.cache));
         let too_far_off = check.as_ref().filter(|check| check.residual().abs() > study.max_residual);
-        Self { refused: too_far_off.map(refusal_reason), tariff, before, outputs: outputs(setup), check }
+        let refused = too_far_off.map(refusal_reason);
+        // What the cache of one provider did says nothing about another one.
+        let has_provider = |event: &&CacheEvent| {
+            let [as_recorded, as_priced] = [recorded_tariff, &tariff].map(|tariff| tariff.terms()[event.call].provider.name);
+            as_recorded == as_priced
+        };
+        let events = check.iter().filter(|_| study.cache == CacheMode::Recorded).flat_map(|check| &check.events);
+        let events = events.filter(has_provider).copied().collect();
+        Self { refused, tariff, before, outputs: outputs(setup), check, events }
     }
 
     /// Returns the cost of a replay; `None` if the simulation does not reproduce the record.
@@ -55,6 +66,7 @@ impl ConversationCosts {
             journal,
             terms,
             initial: self.before,
+            events: &self.events,
             size: &size,
         };
         Some(cost(&cost::CostSetup { cache, tariff: &self.tariff, outputs: &self.outputs, retention: kept }))
@@ -76,10 +88,23 @@ impl ConversationCosts {
             simulated_cost: check.simulated.cost,
             in_usd: check.in_usd,
             residual: check.residual(),
+            ideal_cost: check.ideal.cost,
+            ideal_residual: check.ideal_residual(),
+            events: self.event_counts(check),
             worst_call: check.worst.map(|worst| worst.call + 1),
             why: check.worst.map(|worst| worst.why.to_owned()),
             priced: self.refused.is_none(),
         })
+    }
+
+    fn event_counts(&self, check: &CostCheck) -> EventCounts {
+        let count = |kind| check.events.iter().filter(|event| event.kind == kind).count();
+        EventCounts {
+            evicted: count(CacheEventKind::Evicted),
+            lived_on: count(CacheEventKind::LivedOn),
+            extended: count(CacheEventKind::Extended),
+            replayed: self.events.len(),
+        }
     }
 
     /// Returns a note that says why a conversation has no costs.
@@ -98,13 +123,26 @@ impl ConversationCosts {
 }
 
 /// Compares the simulated cost of the recorded session with the bill.
-fn check_record(setup: &replay::ReplaySetup, record: RecordedReplay, before: InitialState, tariff: &Tariff) -> CostCheck {
+fn check_record(
+    setup: &replay::ReplaySetup,
+    record: RecordedReplay,
+    before: InitialState,
+    tariff: &Tariff,
+    cache_mode: CacheMode,
+) -> CostCheck {
     let (conversation, RecordedReplay { policy, mut journal }) = (setup.conversation, record);
     let counted = take_recorded_sizes(conversation, &mut journal);
     let size = size(setup, &journal);
-    let cache =
-        CacheSetup { conversation, policy: &policy, journal: &journal, terms: tariff.terms(), initial: before, size: &size };
-    CostCheck { counted, ..check(&cache, tariff) }
+    let cache = CacheSetup {
+        conversation,
+        policy: &policy,
+        journal: &journal,
+        terms: tariff.terms(),
+        initial: before,
+        events: &[],
+        size: &size,
+    };
+    CostCheck { counted, ..check(&cache, tariff, cache_mode) }
 }
 
 /// Replaces the counted size of each request with the recorded size. Returns the sum of the replaced sizes.

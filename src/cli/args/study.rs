@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use recompact::analysis::study::{MAX_RESIDUAL, Study, TokenCounter, expand_variants};
 use recompact::analysis::sweep::Source;
 use recompact::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
+use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 use recompact::util::text::did_you_mean;
@@ -39,6 +40,10 @@ pub struct StudyArgs {
     /// How long thinking is sent again [default: as the format's provider does]
     #[arg(long, value_enum)]
     thinking: Option<ThinkingFor>,
+    /// Prompt cache of the replays: as the record shows it, with its evictions and other events, or as the provider's rules
+    /// describe it
+    #[arg(long, value_enum, default_value = "recorded")]
+    cache: CacheArg,
     /// Do not price a conversation whose simulated cost differs from the bill by more than this share
     #[arg(long, value_name = "SHARE", default_value_t = MAX_RESIDUAL, value_parser = share)]
     max_residual: f64,
@@ -62,6 +67,14 @@ enum ThinkingFor {
     All,
     /// Never
     None,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CacheArg {
+    /// What happened to the recorded session's cache happens to every policy
+    Recorded,
+    /// By the rules of the provider
+    Ideal,
 }
 
 impl StudyArgs {
@@ -142,12 +155,20 @@ impl StudyArgs {
             overhead: self.overhead,
             thinking: self.thinking(),
             summarizers: writers,
+            cache: self.cache(),
             max_residual: self.max_residual,
             seed: self.seed,
             prices,
             priced_as,
             ..Study::new(policies)
         })
+    }
+
+    fn cache(&self) -> CacheMode {
+        match self.cache {
+            CacheArg::Recorded => CacheMode::Recorded,
+            CacheArg::Ideal => CacheMode::Ideal,
+        }
     }
 
     fn thinking(&self) -> Option<Thinking> {
@@ -166,6 +187,7 @@ impl StudyArgs {
             ("--overhead", or_default(self.overhead)),
             ("--tokenizer", format!("{:?}", self.tokenizer)),
             ("--thinking", self.thinking().map_or("as it is".to_owned(), |thinking| format!("{thinking:?}"))),
+            ("--cache", format!("{:?}", self.cache())),
             ("--max-residual", self.max_residual.to_string()),
             ("--seed", self.seed.to_string()),
         ];

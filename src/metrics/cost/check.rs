@@ -1,7 +1,9 @@
-//! Cost check: replays the recorded requests with the simulated cache and compares the cost with the provider's bill.
+//! Cost check: replays the recorded requests with the simulated cache and compares the cost with the provider's bill, with and
+//! without the cache events of the record.
 
 use super::Tariff;
-use crate::metrics::prompt_cache::{CacheSetup, CacheUse, simulate};
+use crate::metrics::prompt_cache::{CacheEvent, CacheMode, CacheSetup, CacheUse, simulate, simulate_record};
+use crate::transcript::conversation::Usage;
 
 /// Tokens sent, tokens read and cost over the calls with recorded usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -23,8 +25,12 @@ pub struct CostCheck {
     /// Tokens that the token counter found in the same requests.
     pub counted: u64,
     pub recorded: CheckSide,
+    /// With the cache of the replays: with cache events if they take them over.
     pub simulated: CheckSide,
-    /// The call whose cost differs most.
+    /// Without cache events.
+    pub ideal: CheckSide,
+    pub events: Vec<CacheEvent>,
+    /// The call whose cost differs most from the ideal cache.
     pub worst: Option<WorstCall>,
 }
 
@@ -44,35 +50,69 @@ const READ_TOLERANCE: f64 = 0.05;
 impl CostCheck {
     /// Returns simulated ÷ recorded − 1; 0 if nothing was recorded.
     pub fn residual(&self) -> f64 {
-        if self.recorded.cost > 0.0 { self.simulated.cost / self.recorded.cost - 1.0 } else { 0.0 }
+        self.simulated.error(&self.recorded)
+    }
+
+    /// Returns the same without cache events.
+    pub fn ideal_residual(&self) -> f64 {
+        self.ideal.error(&self.recorded)
     }
 }
 
 /// Checks a replay of the policy `recorded`, whose requests have their recorded sizes, with cache breakpoints at the ends of
-/// requests, as recorded harnesses set them. Both sides use the recorded output.
-pub fn check(setup: &CacheSetup, tariff: &Tariff) -> CostCheck {
+/// requests, as recorded harnesses set them. Both sides use the recorded output. `setup` has no cache events.
+pub fn check(setup: &CacheSetup, tariff: &Tariff, mode: CacheMode) -> CostCheck {
+    let (ideal, events) = simulate_record(setup);
     let mut check = CostCheck { in_usd: tariff.is_known(), ..CostCheck::default() };
-    let (mut largest, mut last_size) = (0.0, 0);
-    for (request, cache_use) in setup.journal.requests.iter().zip(simulate(setup)) {
-        let Some(usage) = setup.conversation.calls[cache_use.call].billed() else { continue };
+    check.add_ideal(setup, tariff, &ideal);
+    let simulated = match mode {
+        CacheMode::Recorded if !events.is_empty() => simulate(&CacheSetup { events: &events, ..*setup }),
+        _ => ideal,
+    };
+    for (cache_use, usage) in billed(setup, &simulated) {
         let read = cache_use.read_at_ends;
-        let simulated = tariff.usage(read, cache_use.tokens - read, cache_use.is_cached, usage.output);
-        let recorded_cost = tariff.cost(cache_use.call, &usage);
-        let simulated_cost = tariff.cost(cache_use.call, &simulated);
-        check.calls += 1;
         check.matching += usize::from(read.abs_diff(usage.cache_read) as f64 <= READ_TOLERANCE * usage.request() as f64);
-        check.recorded.add(usage.cache_read, usage.request(), recorded_cost);
-        check.simulated.add(read, cache_use.tokens, simulated_cost);
-        if (simulated_cost - recorded_cost).abs() > largest {
-            largest = (simulated_cost - recorded_cost).abs();
-            let (call, recorded_read) = (cache_use.call, usage.cache_read);
-            let was_edited = !request.changes.is_empty();
-            let why = explain(recorded_read < read, was_edited, usage.request() < last_size, &cache_use);
-            check.worst = Some(WorstCall { call, recorded_read, simulated_read: read, why });
-        }
-        last_size = usage.request();
+        check.simulated.add(read, cache_use.tokens, simulated_cost(tariff, cache_use, &usage));
     }
-    check
+    CostCheck { events, ..check }
+}
+
+/// Returns the calls with recorded usage.
+fn billed<'a>(setup: &'a CacheSetup, cache_uses: &'a [CacheUse]) -> impl Iterator<Item = (&'a CacheUse, Usage)> {
+    cache_uses.iter().filter_map(|cache_use| Some((cache_use, setup.conversation.calls[cache_use.call].billed()?)))
+}
+
+fn simulated_cost(tariff: &Tariff, cache_use: &CacheUse, recorded: &Usage) -> f64 {
+    let read = cache_use.read_at_ends;
+    let usage = tariff.usage(cache_use.call, read, cache_use.tokens - read, cache_use.is_cached, recorded.output);
+    tariff.cost(cache_use.call, &usage)
+}
+
+impl CostCheck {
+    fn add_ideal(&mut self, setup: &CacheSetup, tariff: &Tariff, cache_uses: &[CacheUse]) {
+        let (mut largest, mut last_size) = (0.0, 0);
+        for (cache_use, usage) in billed(setup, cache_uses) {
+            let read = cache_use.read_at_ends;
+            let recorded = tariff.cost(cache_use.call, &tariff.as_billed(cache_use.call, usage, cache_use.is_cached));
+            let simulated = simulated_cost(tariff, cache_use, &usage);
+            self.calls += 1;
+            self.recorded.add(usage.cache_read, usage.request(), recorded);
+            self.ideal.add(read, cache_use.tokens, simulated);
+            if (simulated - recorded).abs() > largest {
+                largest = (simulated - recorded).abs();
+                let (call, recorded_read) = (cache_use.call, usage.cache_read);
+                let shrank = usage.request() < last_size;
+                let why = explain(recorded_read < read, was_edited(setup, call), shrank, cache_use);
+                self.worst = Some(WorstCall { call, recorded_read, simulated_read: read, why });
+            }
+            last_size = usage.request();
+        }
+    }
+}
+
+fn was_edited(setup: &CacheSetup, call: usize) -> bool {
+    let requests = &setup.journal.requests;
+    requests.binary_search_by_key(&call, |request| request.call).is_ok_and(|index| !requests[index].changes.is_empty())
 }
 
 fn explain(missed: bool, was_edited: bool, shrank: bool, cache_use: &CacheUse) -> &'static str {
@@ -87,6 +127,10 @@ fn explain(missed: bool, was_edited: bool, shrank: bool, cache_use: &CacheUse) -
 }
 
 impl CheckSide {
+    fn error(&self, recorded: &Self) -> f64 {
+        if recorded.cost > 0.0 { self.cost / recorded.cost - 1.0 } else { 0.0 }
+    }
+
     fn add(&mut self, read: u64, request: u64, cost: f64) {
         self.read += read;
         self.tokens += request;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::metrics::prices::{Price, Prices, Quote};
 use crate::metrics::prompt_cache::CacheTerms;
-use crate::transcript::conversation::{Conversation, Iteration, Usage};
+use crate::transcript::conversation::{Call, Conversation, Iteration, Usage};
 
 /// Prices are per million tokens.
 pub(super) const USD: f64 = 1e-6;
@@ -22,8 +22,8 @@ pub struct Tariff {
     quote_of_call: Vec<usize>,
     terms: Vec<CacheTerms>,
     unknown: Vec<String>,
-    /// Cache writes are for the longer lifetime.
-    long: bool,
+    /// The record tells tokens written to the cache from other input.
+    records_writes: bool,
     /// Calls whose request the provider ran more than once.
     other_iterations: BTreeMap<usize, OtherIterations>,
 }
@@ -41,28 +41,24 @@ impl Tariff {
     /// Prices every call as its recorded model, or all calls as one model. A call without a recorded model is priced as the
     /// last known model of the conversation.
     pub fn new(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Self {
-        let usages = conversation.calls.iter().filter_map(|call| call.usage);
-        let (short, long) = usages.fold((0, 0), |sum, usage| (sum.0 + usage.cache_write_5m, sum.1 + usage.cache_write_1h));
+        let first_write = conversation.calls.iter().find_map(pays_for_long_lifetime);
         let mut tariff = Self {
             quotes: Vec::new(),
             quote_of_call: Vec::new(),
             terms: Vec::new(),
             unknown: Vec::new(),
-            long: long > short,
+            records_writes: first_write.is_some(),
             other_iterations: BTreeMap::new(),
         };
         let mut model = priced_as.or_else(|| conversation.calls.iter().find_map(|call| call.model.as_deref()));
         let mut models = Vec::new();
+        let mut long = first_write.unwrap_or(false);
         for (index, call) in conversation.calls.iter().enumerate() {
+            long = pays_for_long_lifetime(call).unwrap_or(long);
             model = priced_as.or(call.model.as_deref()).or(model);
             let quote = tariff.quote(prices, model, call.time);
             let Quote { provider, min_tokens, .. } = tariff.quotes[quote];
-            tariff.terms.push(CacheTerms {
-                provider,
-                min_tokens,
-                long: tariff.long,
-                model: position_or_push(&mut models, model),
-            });
+            tariff.terms.push(CacheTerms { provider, min_tokens, long, model: position_or_push(&mut models, model) });
             tariff.quote_of_call.push(quote);
             if let Some(usage) = call.billed()
                 && !call.other_iterations.is_empty()
@@ -135,18 +131,28 @@ impl Tariff {
         self.quotes[self.quote_of_call[call]].price.input
     }
 
-    /// Returns the price of tokens written to the cache.
-    pub fn write(&self, price: &Price) -> f64 {
-        if self.long { price.cache_write_1h } else { price.cache_write_5m }
+    /// Returns the price of tokens that a call writes to the cache.
+    pub fn write(&self, call: usize, price: &Price) -> f64 {
+        if self.terms[call].long { price.cache_write_1h } else { price.cache_write_5m }
     }
 
     /// Builds the usage that a provider would bill: unread input is written if the request is long enough.
-    pub(super) fn usage(&self, cache_read: u64, unread: u64, is_cached: bool, output: u64) -> Usage {
+    pub(super) fn usage(&self, call: usize, cache_read: u64, unread: u64, is_cached: bool, output: u64) -> Usage {
         let usage = Usage { cache_read, output, ..Usage::default() };
-        match (is_cached, self.long) {
+        match (is_cached, self.terms[call].long) {
             (false, _) => Usage { input: unread, ..usage },
             (true, false) => Usage { cache_write_5m: unread, ..usage },
             (true, true) => Usage { cache_write_1h: unread, ..usage },
+        }
+    }
+
+    /// Returns the recorded usage as the provider billed it. Codex records cache writes as input, and some providers charge more
+    /// for them.
+    pub(super) fn as_billed(&self, call: usize, usage: Usage, is_cached: bool) -> Usage {
+        if self.records_writes {
+            usage
+        } else {
+            self.usage(call, usage.cache_read, usage.request() - usage.cache_read, is_cached, usage.output)
         }
     }
 
@@ -167,6 +173,12 @@ impl Tariff {
 /// with and without prices can be added up.
 pub(super) fn nominal_price(quote: &Quote, tokens: u64) -> Price {
     quote.at(tokens).times(if quote.entry.is_some() { USD } else { NOMINAL_INPUT * USD })
+}
+
+/// Returns whether a call paid for the longer lifetime; `None` if it wrote nothing. A call of several iterations may pay for both.
+fn pays_for_long_lifetime(call: &Call) -> Option<bool> {
+    let usage = call.usage.filter(|usage| call.other_iterations.is_empty() && usage.cache_write_5m + usage.cache_write_1h > 0)?;
+    Some(usage.cache_write_1h > usage.cache_write_5m)
 }
 
 /// Returns the index of an item in a list, and adds the item if it is missing. There are few models and prices.

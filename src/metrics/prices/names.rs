@@ -61,6 +61,7 @@ pub fn provider(id: &str) -> &'static str {
     match () {
         () if has("claude") => "anthropic",
         () if has("gpt-5.6") => "openai-5.6",
+        () if has("gpt-5.5") => "openai-5.5",
         () if has("gpt") || ["o1", "o3", "o4"].iter().any(|family| name.starts_with(family)) => "openai",
         () if has("gemini") => "gemini",
         () => "other",

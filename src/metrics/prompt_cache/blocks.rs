@@ -41,6 +41,11 @@ impl<'a> BlockInfo<'a> {
         })
     }
 
+    /// Returns the index of the message that a block came with.
+    pub fn came_with(&self, block: BlockId) -> Option<usize> {
+        self.came_with[block.index()]
+    }
+
     /// Returns whether a block came with this message of the conversation or a later one.
     pub fn came_since(&self, block: BlockId, message: usize) -> bool {
         self.came_with[block.index()].is_some_and(|came_with| came_with >= message)

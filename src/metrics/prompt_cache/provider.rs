@@ -11,8 +11,11 @@ pub struct Provider {
     /// Prefixes need cache breakpoints and are found at most this many blocks before one; `None`: found wherever two requests
     /// differ.
     pub look_back: Option<usize>,
-    /// Reads are multiples of this many tokens.
+    /// Reads are multiples of this many tokens, less `step_offset`.
     pub step: u64,
+    pub step_offset: u64,
+    /// Tokens at the end of a request that no later request reads.
+    pub unread_end: u64,
     /// A prefix can be read even after thinking was dropped from it.
     pub reads_past_thinking: bool,
     /// Minutes that a prefix lives after its last use.
@@ -29,26 +32,45 @@ pub const PROVIDERS: &[Provider] = &[
         source: "platform.claude.com/docs: prompt caching",
         look_back: Some(20),
         step: 1,
+        step_offset: 0,
+        unread_end: 0,
         reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 60.0,
     },
     Provider {
         name: "openai",
-        about: "before GPT-5.6: any prefix of at least 1,024 tokens, in steps of 128; writing is free",
-        source: "developers.openai.com: prompt caching guide",
+        about: "before GPT-5.5: any prefix of at least 1,024 tokens, in steps of 128; writing is free",
+        source: "developers.openai.com: prompt caching guide; 173 recorded requests of gpt-5.3-codex-spark",
         look_back: None,
         step: 128,
+        step_offset: 0,
+        unread_end: 0,
+        reads_past_thinking: false,
+        minutes: 10.0,
+        long_minutes: 10.0,
+    },
+    Provider {
+        name: "openai-5.5",
+        about: "GPT-5.5: as openai, but all recorded reads are a multiple of 512 tokens less 128",
+        source: "developers.openai.com: prompt caching guide; 1,346 recorded requests of gpt-5.5",
+        look_back: None,
+        step: 512,
+        step_offset: 128,
+        unread_end: 0,
         reads_past_thinking: false,
         minutes: 10.0,
         long_minutes: 10.0,
     },
     Provider {
         name: "openai-5.6",
-        about: "since GPT-5.6: any prefix of at least 1,024 tokens; writing costs more than input",
-        source: "developers.openai.com: prompt caching guide",
+        about: "since GPT-5.6: any prefix of at least 1,024 tokens; all recorded reads are a multiple of 1,024 less 256, and end at \
+                least 115 tokens before the last request; writing costs more than input",
+        source: "developers.openai.com: prompt caching guide; 675 recorded requests of gpt-5.6-sol",
         look_back: None,
-        step: 1,
+        step: 1_024,
+        step_offset: 256,
+        unread_end: 115,
         reads_past_thinking: true,
         minutes: 30.0,
         long_minutes: 30.0,
@@ -59,6 +81,8 @@ pub const PROVIDERS: &[Provider] = &[
         source: "docs.cloud.google.com: context caching",
         look_back: None,
         step: 1,
+        step_offset: 0,
+        unread_end: 0,
         reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 5.0,
@@ -73,6 +97,8 @@ pub const OTHER: Provider = Provider {
     source: "an assumption",
     look_back: None,
     step: 1,
+    step_offset: 0,
+    unread_end: 0,
     reads_past_thinking: true,
     minutes: 5.0,
     long_minutes: 5.0,
@@ -81,6 +107,11 @@ pub const OTHER: Provider = Provider {
 impl Provider {
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PROVIDERS.iter().find(|provider| provider.name == name)
+    }
+
+    /// Returns how many tokens of a cached prefix are read.
+    pub fn round_down(&self, prefix: u64) -> u64 {
+        ((prefix + self.step_offset) / self.step * self.step).saturating_sub(self.step_offset)
     }
 
     /// Returns the minutes that a prefix lives after its last use.

@@ -6,7 +6,7 @@ use crate::results::saved::{Column, Results, Row, Summary, Unit};
 use crate::util::text::plural;
 
 use super::super::number_format;
-use super::{ColumnHeader, SHOWN, TableModel, common_folder, interval_notes, left_out};
+use super::{ColumnHeader, SHOWN, TableModel, common_folder, cost_check, interval_notes, left_out};
 
 /// The policy listed first in every comparison: no compaction.
 pub const KEEP_ALL: &str = "keep-all";
@@ -36,6 +36,7 @@ pub fn summary(results: &Results) -> TableModel {
     if results.summary.iter().any(|s| columns.iter().any(|column| s.values.get(&column.id).is_none())) {
         footnotes.push(format!("{} no value", number_format::MISSING));
     }
+    footnotes.extend(cost_check::coverage(results));
     footnotes.extend(interval_notes::interval_notes(results));
     let title = format!("Summary: {}, {}", plural(transcripts, "transcript"), plural(conversations, "conversation"));
     TableModel { title, subject: String::new(), headers, rows: rows.collect(), footnotes }

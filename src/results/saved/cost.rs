@@ -78,6 +78,13 @@ pub struct CheckRow {
     pub in_usd: bool,
     /// Error against the bill: simulated ÷ recorded − 1.
     pub residual: f64,
+    /// The same cost and error without cache events; results of older versions have no cache events.
+    #[serde(default)]
+    pub ideal_cost: f64,
+    #[serde(default)]
+    pub ideal_residual: f64,
+    #[serde(default)]
+    pub events: EventCounts,
     /// The call with the largest difference, from 1.
     #[serde(default)]
     pub worst_call: Option<usize>,
@@ -86,4 +93,32 @@ pub struct CheckRow {
     pub why: Option<String>,
     /// Whether the residual is within the limit, so that the conversation gets costs.
     pub priced: bool,
+}
+
+/// Requests of a recorded session that read something else from the prompt cache than the provider's rules say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Less was cached than the session had sent.
+    pub evicted: usize,
+    /// Something was cached after the lifetime that was paid for.
+    pub lived_on: usize,
+    /// More was cached than the recorded requests had sent.
+    pub extended: usize,
+    /// How many of them the replays took over.
+    pub replayed: usize,
+}
+
+impl EventCounts {
+    pub fn total(&self) -> usize {
+        self.evicted + self.lived_on + self.extended
+    }
+
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            evicted: self.evicted + other.evicted,
+            lived_on: self.lived_on + other.lived_on,
+            extended: self.extended + other.extended,
+            replayed: self.replayed + other.replayed,
+        }
+    }
 }

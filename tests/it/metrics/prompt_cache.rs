@@ -23,8 +23,15 @@ fn served(conversation: &Conversation, policy: Policy, provider: &str, min_token
     let provider = Provider::by_name(provider).expect(provider);
     let terms = vec![CacheTerms { provider, min_tokens, long: false, model: 0 }; conversation.calls.len()];
     let size = |id: BlockId| trial.counter.unit.block(journal.block(conversation, id), false);
-    let setup =
-        CacheSetup { conversation, policy: &trial.policy, journal: &journal, terms: &terms, initial: before, size: &size };
+    let setup = CacheSetup {
+        conversation,
+        policy: &trial.policy,
+        journal: &journal,
+        terms: &terms,
+        initial: before,
+        events: &[],
+        size: &size,
+    };
     simulate(&setup)
 }
 
@@ -44,7 +51,8 @@ fn each_provider_reads_the_prefix_by_its_own_rules() {
         ("anthropic", 6_000, [7_000, 0, 0, 0]),
         ("anthropic", 7_001, [0, 0, 0, 0]),
         ("openai", 1_024, [6_912, 6_912, 0, 0]),
-        ("openai-5.6", 1_024, [7_000, 7_000, 7_000, 0]),
+        ("openai-5.5", 1_024, [6_528, 6_528, 0, 0]),
+        ("openai-5.6", 1_024, [5_888, 5_888, 5_888, 0]),
         ("gemini", 2_048, [7_000, 0, 0, 0]),
         ("other", 1_024, [7_000, 0, 0, 0]),
     ];
@@ -52,7 +60,8 @@ fn each_provider_reads_the_prefix_by_its_own_rules() {
         for (minutes, third) in [1, 6, 20, 40].into_iter().zip(third) {
             let second = match provider {
                 _ if min_tokens > 5_000 => 0,
-                "openai" => 4_992, // 39 × 128
+                "openai" | "openai-5.5" => 4_992, // 39 × 128, 10 × 512 - 128
+                "openai-5.6" => 4_864,            // 5 × 1,024 - 256
                 _ => 5_000,
             };
             let served = served(&growing(1 + minutes), keep_all(), provider, min_tokens, COLD);
@@ -65,7 +74,7 @@ fn each_provider_reads_the_prefix_by_its_own_rules() {
             assert!(served.iter().all(|of_call| of_call.broken.is_none()));
         }
     }
-    assert_eq!(PROVIDERS.len(), 5, "a provider without a case");
+    assert_eq!(PROVIDERS.len(), 6, "a provider without a case");
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn server_side_edit_breaks_no_prefix() {
 fn dropped_thinking_breaks_the_prefix_of_some_providers() {
     let turns = [(0, Text(1_997)), (0, ThoughtUse(700)), (1, Answer(4_000)), (1, Text(100)), (2, Text(40)), (2, Text(10))];
     // The third request is 700 shorter, because thinking was dropped: 2,997 tokens precede it, and 7,000 were sent before.
-    for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_997, 7_000), ("openai", 2_944, 2_944)] {
+    for (provider, second, third) in [("anthropic", 2_997, 7_000), ("openai-5.6", 2_816, 5_888), ("openai", 2_944, 2_944)] {
         let served = served(&conversation(&turns), keep_all(), provider, 1_024, COLD);
         let expected = [[2_997, 0, 0], [7_700, second, second], [7_140, third, third]];
         assert_eq!(reads(&served), expected, "{provider}");
@@ -183,6 +192,7 @@ fn each_model_has_its_own_cache() {
         journal: &journal,
         terms: &terms,
         initial: COLD,
+        events: &[],
         size: &size,
     };
     // The third request finds what the first had written.

@@ -30,6 +30,7 @@ fn prefix_tree_equals_a_comparison_with_every_request() {
                 journal: &journal,
                 terms: &terms,
                 initial: InitialState::default(),
+                events: &[],
                 size: &size,
             };
             let on_server = trial.policy.layers.iter().any(|layer| layer.edits_on_server());

@@ -1,0 +1,144 @@
+//! How well the cache simulation agrees with recorded bills, and how much of them costs cover.
+
+use crate::results::saved::{CheckRow, EventCounts, Results, Unit};
+use crate::util::text::plural;
+
+use super::super::number_format;
+use super::{ColumnHeader, SHOWN, TableModel, common_folder, left_out};
+
+/// A simulated cost this close to the bill agrees with it, as shares of the bill: with cache events, and without them.
+const CLOSE: f64 = 0.01;
+const CLOSE_WITHOUT_EVENTS: f64 = 0.05;
+
+/// The sum over all recorded sessions, then those whose simulated cost is off, worst first.
+pub fn checks(results: &Results) -> TableModel {
+    let checks = &results.checks;
+    let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
+    let far = |check: &&CheckRow| check.residual.abs() > CLOSE || check.ideal_residual.abs() > CLOSE_WITHOUT_EVENTS;
+    let mut worst: Vec<&CheckRow> = checks.iter().filter(far).collect();
+    let error = |check: &CheckRow| check.residual.abs().max(check.ideal_residual.abs());
+    worst.sort_by(|a, b| error(b).total_cmp(&error(a)));
+    let mut rows: Vec<_> = sum(checks).iter().map(|total| check_row(total, sum_name(checks))).collect();
+    rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
+    let mut headers = vec![ColumnHeader::names("transcript"), ColumnHeader::names("conversation")];
+    let columns = [
+        "~tokens",
+        "cache reads",
+        "~cache reads",
+        "calls that match",
+        "billed",
+        "~simulated",
+        "error",
+        "cache events",
+        "error without them",
+        "worst call",
+    ];
+    headers.extend(columns.map(ColumnHeader::numbers));
+    headers.push(ColumnHeader::prose("what the recording shows"));
+    let within =
+        |limit: f64, residual: fn(&CheckRow) -> f64| checks.iter().filter(|check| residual(check).abs() <= limit).count();
+    let mut footnotes = vec![
+        format!(
+            "simulated cost of {} with recorded usage: {} within {:.0} % of the bill; without cache events {} within {:.0} %",
+            plural(checks.len(), "conversation"),
+            within(CLOSE, |check| check.residual),
+            CLOSE * 100.0,
+            within(CLOSE_WITHOUT_EVENTS, |check| check.ideal_residual),
+            CLOSE_WITHOUT_EVENTS * 100.0
+        ),
+        "cache reads: share of the input read from the cache, as recorded and (~) as simulated with the recorded compactions"
+            .to_owned(),
+    ];
+    if worst.len() > SHOWN {
+        footnotes.push(format!("{} in -o json", plural(worst.len() - SHOWN, "more conversation")));
+    }
+    footnotes.extend(left_out(folder));
+    TableModel { title: "Cost check: simulated and billed".to_owned(), subject: String::new(), headers, rows, footnotes }
+}
+
+/// Lines below the summary: how much of the bill costs cover, and which cache events they contain.
+pub fn coverage(results: &Results) -> Vec<String> {
+    let in_usd = || results.checks.iter().filter(|check| check.in_usd);
+    let billed = |checks: &mut dyn Iterator<Item = &CheckRow>| checks.map(|check| check.recorded_cost).sum::<f64>();
+    let (all, covered) = (billed(&mut in_usd()), billed(&mut in_usd().filter(|check| check.priced)));
+    let mut lines = Vec::new();
+    if all > 0.0 {
+        let usd = |amount: f64| number_format::value(Unit::Usd, Some(amount));
+        let mut line = format!(
+            "costs cover {} of the {} billed ({})",
+            usd(covered),
+            usd(all),
+            number_format::value(Unit::Share, Some(covered / all))
+        );
+        let unpriced = results.checks.len() - in_usd().count();
+        if unpriced > 0 {
+            line += &format!("; {} without a known price", plural(unpriced, "more conversation"));
+        }
+        lines.push(line);
+    }
+    lines.extend(events(&results.checks));
+    lines
+}
+
+fn events(checks: &[CheckRow]) -> Option<String> {
+    let sum = checks.iter().fold(EventCounts::default(), |sum, check| sum.plus(&check.events));
+    let EventCounts { evicted, lived_on, extended, replayed } = sum;
+    let conversations = checks.iter().filter(|check| check.events.total() > 0).count();
+    let use_of_them =
+        if replayed == 0 { "not replayed (--cache ideal)" } else { "replayed for every policy; --cache ideal ignores them" };
+    (sum.total() > 0).then(|| {
+        format!(
+            "{} of the record in {}: {evicted} early evictions, {lived_on} prefixes that lived longer, {extended} larger reads; \
+             {use_of_them}",
+            plural(sum.total(), "cache event"),
+            plural(conversations, "conversation")
+        )
+    })
+}
+
+fn sum_name(checks: &[CheckRow]) -> &'static str {
+    let is_mixed = checks.iter().any(|check| check.in_usd) && checks.iter().any(|check| !check.in_usd);
+    if is_mixed { "all in USD" } else { "all together" }
+}
+
+/// Sums the checks in USD; if no price is known, all checks.
+fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
+    let in_usd = checks.iter().any(|check| check.in_usd);
+    let same_unit = checks.iter().filter(|check| check.in_usd == in_usd);
+    let sum = same_unit.cloned().reduce(|sum, check| CheckRow {
+        recorded_read: sum.recorded_read + check.recorded_read,
+        simulated_read: sum.simulated_read + check.simulated_read,
+        tokens: sum.tokens + check.tokens,
+        counted_tokens: sum.counted_tokens + check.counted_tokens,
+        calls: sum.calls + check.calls,
+        matching_calls: sum.matching_calls + check.matching_calls,
+        recorded_cost: sum.recorded_cost + check.recorded_cost,
+        simulated_cost: sum.simulated_cost + check.simulated_cost,
+        ideal_cost: sum.ideal_cost + check.ideal_cost,
+        events: sum.events.plus(&check.events),
+        ..sum
+    })?;
+    let error = |cost: f64| if sum.recorded_cost > 0.0 { cost / sum.recorded_cost - 1.0 } else { 0.0 };
+    let (residual, ideal_residual) = (error(sum.simulated_cost), error(sum.ideal_cost));
+    Some(CheckRow { conversation: String::new(), worst_call: None, why: None, residual, ideal_residual, ..sum })
+}
+
+fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
+    let unit = if check.in_usd { Unit::Usd } else { Unit::Tokens };
+    let share = |part: u64, whole: u64| number_format::value(Unit::Share, Some(part as f64 / whole.max(1) as f64));
+    vec![
+        name.to_owned(),
+        check.conversation.clone(),
+        share(check.counted_tokens, check.tokens),
+        share(check.recorded_read, check.tokens),
+        share(check.simulated_read, check.tokens),
+        share(check.matching_calls as u64, check.calls as u64),
+        number_format::value(unit, Some(check.recorded_cost)),
+        number_format::value(unit, Some(check.simulated_cost)),
+        number_format::value(Unit::Share, Some(check.residual)),
+        check.events.total().to_string(),
+        number_format::value(Unit::Share, Some(check.ideal_residual)),
+        check.worst_call.map_or(String::new(), |call| number_format::grouped(call as f64, 0)),
+        check.why.clone().unwrap_or_default(),
+    ]
+}
