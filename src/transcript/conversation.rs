@@ -213,6 +213,8 @@ pub struct Compaction {
     pub tokens_before: Option<u64>,
     /// Tokens of the context after the compaction, if recorded.
     pub tokens_after: Option<u64>,
+    /// What the provider billed for the summary, if recorded.
+    pub summary_usage: Option<Usage>,
     /// Line of the transcript, from 1.
     pub line: u32,
 }

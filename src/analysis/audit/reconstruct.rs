@@ -167,6 +167,7 @@ impl<'a> OpenSession<'a> {
             trigger: None,
             tokens_before: None,
             tokens_after: None,
+            summary_usage: None,
         });
         let appended = self.append(archive, self.blocks.len());
         self.blocks.extend(appended);

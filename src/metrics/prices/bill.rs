@@ -66,6 +66,12 @@ impl<'a> Ledger<'a> {
             }
             bills.entry(model).or_default().add(&Bill { calls: 1, ..own });
         }
+        for compaction in &conversation.compactions {
+            let Some(usage) = &compaction.summary_usage else { continue };
+            let before = conversation.calls.iter().rev().find(|call| call.response < compaction.message_index);
+            let (model, time) = before.map_or((None, None), |call| (call.model.as_deref(), call.time));
+            bills.entry(model).or_default().add(&self.bill(model, time, usage));
+        }
         bills
     }
 
@@ -126,7 +132,9 @@ impl Price {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::conversation::{Call, ConversationBuilder, Iteration, Message, Origin, Role, Thinking};
+    use crate::transcript::conversation::{
+        Call, Compaction, ConversationBuilder, Iteration, Message, Origin, RecordedEdit, Role, Thinking,
+    };
 
     /// Builds a conversation from calls: model, message, request, usage.
     fn conversation(calls: &[(&str, Option<&str>, Option<&str>, Usage)]) -> Conversation {
@@ -189,6 +197,23 @@ mod tests {
             |model| bills.get(&Some(model)).map(|bill: &Bill| (bill.calls, bill.input, bill.output, bill.usd.map(f64::round)));
         assert_eq!(row("claude-haiku-4-5"), Some((1, 0, 2 * MILLION, Some(10.0))));
         assert_eq!(row("claude-opus-4-5"), Some((1, 7, MILLION, Some(25.0))));
+    }
+
+    #[test]
+    fn recorded_summary_is_billed_as_the_model_before_it() {
+        let (prices, usage) = (Prices::built_in(), Usage { output: MILLION, ..NONE });
+        let mut conversation = conversation(&[("claude-haiku-4-5", None, None, usage)]);
+        conversation.compactions.push(Compaction {
+            message_index: 1,
+            edit: RecordedEdit::Fold { into: Vec::new() },
+            trigger: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary_usage: Some(usage),
+            line: 1,
+        });
+        let bill = Bill::sum(Ledger::new(&prices, None).bills(&conversation).values());
+        assert_eq!((bill.output, bill.usd), (2 * MILLION, Some(10.0)));
     }
 
     #[test]

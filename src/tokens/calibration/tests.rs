@@ -52,6 +52,7 @@ fn session(steps: Vec<TestCall>) -> Conversation {
                 trigger: None,
                 tokens_before: None,
                 tokens_after: None,
+                summary_usage: None,
                 line: 1,
             });
         }

@@ -237,6 +237,7 @@ impl Scribe {
             trigger: None,
             tokens_before: None,
             tokens_after: None,
+            summary_usage: None,
             line: 0,
         });
     }

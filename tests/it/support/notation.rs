@@ -141,8 +141,15 @@ impl Reader {
 
     fn compaction(&mut self, edit: RecordedEdit) -> Result<(), String> {
         let at = self.builder.so_far().messages.len();
-        let compaction =
-            Compaction { message_index: at, edit, trigger: None, tokens_before: None, tokens_after: None, line: self.at };
+        let compaction = Compaction {
+            message_index: at,
+            edit,
+            trigger: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary_usage: None,
+            line: self.at,
+        };
         self.builder.compaction(compaction);
         Ok(())
     }

@@ -48,6 +48,7 @@ impl Reader<'_> {
             trigger: metadata.and_then(|metadata| metadata.trigger.clone()),
             tokens_before: metadata.and_then(|metadata| metadata.pre_tokens),
             tokens_after: metadata.and_then(|metadata| metadata.post_tokens),
+            summary_usage: None,
             line: record.line,
         });
     }
@@ -77,6 +78,7 @@ impl Reader<'_> {
             trigger: metadata.trigger.clone(),
             tokens_before: metadata.pre_tokens,
             tokens_after: metadata.pre_tokens.zip(metadata.tokens_saved).map(|(before, saved)| before.saturating_sub(saved)),
+            summary_usage: None,
             line: record.line,
         });
     }

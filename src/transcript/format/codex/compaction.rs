@@ -68,6 +68,7 @@ pub fn read_compaction(
         trigger: None,
         tokens_before,
         tokens_after: None,
+        summary_usage: None,
         line: at.line,
     };
     PendingCompaction { compaction, summary: reader.summary, readable_bytes: reader.readable_bytes }

@@ -1,7 +1,7 @@
 //! A response of the model under construction.
 
 use super::super::batch::Stamp;
-use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Role, Usage};
+use crate::transcript::conversation::{BlockId, BlockKind, Call, ConversationBuilder, Message, Role, Usage};
 
 /// A response whose items are being read.
 #[derive(Debug)]
@@ -19,6 +19,15 @@ pub struct Response {
 impl Response {
     pub fn new(at: Stamp, usage: Option<Usage>, model: Option<String>) -> Self {
         Self { at, blocks: Vec::new(), reasoning: Vec::new(), usage, model, ended: false }
+    }
+
+    /// Returns whether this is the summary that a compaction put into its message. Since 0.169 Codex records it as an item of the
+    /// model, although it is no call of the agent.
+    pub fn is_summary(&self, message: &str, builder: &ConversationBuilder) -> bool {
+        let blocks = || self.blocks.iter().map(|id| builder.so_far().block(*id));
+        let text: String = blocks().filter(|block| block.kind == BlockKind::Text).map(|block| block.text()).collect();
+        let is_prose = blocks().all(|block| matches!(block.kind, BlockKind::Text | BlockKind::Thinking));
+        is_prose && !text.trim().is_empty() && message.trim_end().ends_with(text.trim_end())
     }
 
     /// Appends the response to the conversation. Returns the number of reasoning blocks without a known size.

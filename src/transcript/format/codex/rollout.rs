@@ -205,13 +205,17 @@ impl Rollout<'_> {
     }
 
     fn start_compaction(&mut self, compacted: Compacted, at: Stamp) {
+        let is_recent = compacted.replacement_history.is_some();
+        let is_summary = |response: &mut Response| is_recent && response.is_summary(&compacted.message, &self.builder);
+        let summary = self.response.take_if(is_summary);
         self.close_response();
         self.batch.close(true, &mut self.builder, self.notes);
         self.finish_compaction();
         self.builder.add_record();
         let before = self.meter.last_request;
-        self.pending_compaction =
-            Some(compaction::read_compaction(compacted, at, before, &self.history, &mut self.builder, self.notes));
+        let mut pending = compaction::read_compaction(compacted, at, before, &self.history, &mut self.builder, self.notes);
+        pending.compaction.summary_usage = summary.and_then(|summary| summary.usage);
+        self.pending_compaction = Some(pending);
     }
 
     fn finish_compaction(&mut self) {

@@ -308,6 +308,36 @@ fn a_compaction_keeps_the_users_own_blocks() {
 }
 
 #[test]
+fn the_item_that_holds_the_summary_is_no_call() {
+    let compacted = |text: &str| {
+        let history = json!([message("user", "go"), message("user", text)]);
+        line("compacted", json!({"message": text, "replacement_history": history}))
+    };
+    let lines = |message: &str| {
+        [
+            user("go"),
+            call("a"),
+            output("a", "one"),
+            tokens(100, 105),
+            assistant("a is one"),
+            tokens(140, 250),
+            compacted(message),
+            assistant("on"),
+            tokens(40, 295),
+        ]
+    };
+    let (conversation, notes) = read_lines(&lines("A summary of what was done:\na is one"));
+    assert_eq!(shape(&conversation), ["u: go", "a: [use a]", "u: [result a: one]", "a: on"]);
+    let (compaction, _) = only_compaction(&conversation);
+    assert_eq!((compaction.message_index, compaction.tokens_before), (3, Some(140)));
+    assert_eq!(compaction.summary_usage.map(|usage| usage.request()), Some(140), "its cost is known");
+    assert_eq!(notes, Vec::<String>::new());
+
+    let (conversation, _) = read_lines(&lines("Something else"));
+    assert_eq!(conversation.calls.len(), 3, "what the agent said before the compaction");
+}
+
+#[test]
 fn an_older_compaction_is_its_summary() {
     let compacted = line("compacted", json!({"message": "so far: nothing"}));
     let (conversation, _) = read_lines(&[user("go"), assistant("one"), compacted, user("more"), assistant("two")]);
