@@ -16,14 +16,16 @@
 //!   Without a clock in the recording it lives forever.
 //! * **System prompt and tools** precede the messages, never change, and can be read even if no message can. The recording
 //!   shows how much of them was cached before the conversation began.
-//! * **Thinking** that providers drop when the next turn begins breaks the prefix with some providers
-//!   ([`Provider::reads_past_thinking`]): in recordings 104 of 109 such turns of Claude still read the previous request, and
-//!   9 of 9 of GPT-5.6, but only 9 of 21 of GPT-5.5.
+//! * **Thinking** that providers drop when the next turn begins does not break the prefix: in recordings 190 of 224 such turns
+//!   of Claude and 56 of 81 of GPT still read the previous request.
 //! * **Edits on the server** ([`crate::engine::layer::Scope::Server`]) do not change the prefix.
 //! * Each **model** has its own cache.
 //!
+//! * **Cache events** of the record, such as early evictions ([`CacheEvent`]).
+//!
 //! What is not simulated: calls that are not in the recording (a harness that asks for a title warms and refreshes the cache
-//! unseen), routing to a server that does not have the prefix, and explicit caches with storage billed by the hour.
+//! unseen) and routing to a server that does not have the prefix, except where an event shows them; and explicit caches with
+//! storage billed by the hour.
 
 mod blocks;
 mod events;
@@ -219,8 +221,7 @@ impl<'a> Simulator<'a> {
         let oldest = asked_at.filter(|_| !lived_on).map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last_used = last.as_ref().and_then(|last| last.answered_at).unwrap_or(i64::MAX);
         let tail = &self.sent[model.shared_prefix..];
-        let shared =
-            model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail, terms.provider), last_used, oldest);
+        let shared = model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail), last_used, oldest);
         let expired = last_used < oldest;
         let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request };
         let view = RequestView { sent, terms, tail, shared };

@@ -225,15 +225,16 @@ fn provider_page(provider: &Provider) -> String {
     } else {
         format!("{} minutes after its last use, {} at the longer price", provider.minutes, provider.long_minutes)
     };
+    let granularity = match (provider.step, provider.step_offset) {
+        (1, 0) => "any number of tokens".to_owned(),
+        (step, 0) => format!("multiples of {step} tokens"),
+        (step, offset) => format!("multiples of {step} tokens, less {offset}"),
+    };
     [
         wrapped("", &format!("{}: {}", provider.name, provider.about)),
         wrapped("Prefix lookup:     ", &lookup),
-        wrapped("Read granularity:  ", &format!("steps of {}", recompact::util::text::plural(provider.step as usize, "token"))),
+        wrapped("Read granularity:  ", &granularity),
         wrapped("Lifetime:          ", &lifetime),
-        wrapped(
-            "Removed thinking:  ",
-            if provider.reads_past_thinking { "the prefix is still read" } else { "the prefix ends before it" },
-        ),
         wrapped("Source:            ", provider.source),
     ]
     .concat()

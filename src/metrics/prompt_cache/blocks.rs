@@ -7,8 +7,8 @@ use crate::engine::journal::{Journal, Request, SentBlock};
 use crate::engine::policy::Policy;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation};
 
+use super::CacheSetup;
 use super::prefixes::PrefixStep;
-use super::{CacheSetup, Provider};
 
 pub(super) struct BlockInfo<'a> {
     setup: CacheSetup<'a>,
@@ -23,14 +23,13 @@ impl<'a> BlockInfo<'a> {
         Self { setup: *setup, keys: keys(conversation, policy, journal), came_with: came_with(conversation, journal) }
     }
 
-    /// Returns the blocks as steps of a prefix. If a provider reads past thinking, the first other block opens the message,
-    /// so that it is the same message after thinking was dropped.
-    pub fn prefix_steps(&self, blocks: &[SentBlock], provider: &'static Provider) -> impl Iterator<Item = PrefixStep> {
+    /// Returns the blocks as steps of a prefix. The first block that is no thinking opens the message, so that it is the same
+    /// message after thinking was dropped.
+    pub fn prefix_steps(&self, blocks: &[SentBlock]) -> impl Iterator<Item = PrefixStep> {
         let mut opens = None;
         blocks.iter().map(move |sent| {
             opens = sent.opens.or(opens);
-            let is_thinking = self.setup.journal.block(self.setup.conversation, sent.block).kind == BlockKind::Thinking;
-            let transparent = is_thinking && provider.reads_past_thinking;
+            let transparent = self.setup.journal.block(self.setup.conversation, sent.block).kind == BlockKind::Thinking;
             let opened = if transparent { None } else { opens.take() };
             PrefixStep {
                 key: self.keys[sent.block.index()].rotate_left(8) ^ opened.map_or(0, |role| 1 + role as u64),

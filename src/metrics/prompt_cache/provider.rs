@@ -16,8 +16,6 @@ pub struct Provider {
     pub step_offset: u64,
     /// Tokens at the end of a request that no later request reads.
     pub unread_end: u64,
-    /// A prefix can be read even after thinking was dropped from it.
-    pub reads_past_thinking: bool,
     /// Minutes that a prefix lives after its last use.
     pub minutes: f64,
     /// The same, if the longer lifetime was paid for.
@@ -34,7 +32,6 @@ pub const PROVIDERS: &[Provider] = &[
         step: 1,
         step_offset: 0,
         unread_end: 0,
-        reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 60.0,
     },
@@ -46,7 +43,6 @@ pub const PROVIDERS: &[Provider] = &[
         step: 128,
         step_offset: 0,
         unread_end: 0,
-        reads_past_thinking: false,
         minutes: 10.0,
         long_minutes: 10.0,
     },
@@ -58,7 +54,6 @@ pub const PROVIDERS: &[Provider] = &[
         step: 512,
         step_offset: 128,
         unread_end: 0,
-        reads_past_thinking: false,
         minutes: 10.0,
         long_minutes: 10.0,
     },
@@ -71,7 +66,6 @@ pub const PROVIDERS: &[Provider] = &[
         step: 1_024,
         step_offset: 256,
         unread_end: 115,
-        reads_past_thinking: true,
         minutes: 30.0,
         long_minutes: 30.0,
     },
@@ -83,7 +77,6 @@ pub const PROVIDERS: &[Provider] = &[
         step: 1,
         step_offset: 0,
         unread_end: 0,
-        reads_past_thinking: true,
         minutes: 5.0,
         long_minutes: 5.0,
     },
@@ -99,7 +92,6 @@ pub const OTHER: Provider = Provider {
     step: 1,
     step_offset: 0,
     unread_end: 0,
-    reads_past_thinking: true,
     minutes: 5.0,
     long_minutes: 5.0,
 };

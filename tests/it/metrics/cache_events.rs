@@ -112,7 +112,7 @@ fn larger_read_helps_only_an_unedited_request() {
 /// Returns the conversation with reads that have nothing to do with the rules of the provider.
 fn with_random_reads(steps: &[generate::Step]) -> Conversation {
     let mut conversation = generate::conversation(steps, Thinking::Turn);
-    let simulated = with_cache(&conversation, &trial(preset_with("recorded", &[])), "other", &[], |setup| simulate(setup));
+    let simulated = with_cache(&conversation, &trial(preset_with("recorded", &[])), "other", &[], simulate);
     let random = |at: usize, tokens: u64| tokens * ((at as u64 * 7_919 + tokens) % 101) / 100;
     let usages: Vec<_> = simulated.iter().enumerate().map(|(at, of_call)| (of_call.tokens, random(at, of_call.tokens))).collect();
     record(&mut conversation, &usages);
@@ -125,7 +125,7 @@ fn replayed_record_reads_what_was_recorded() {
         let conversation = with_random_reads(steps);
         let record = trial(preset_with("recorded", &[]));
         let events = with_cache(&conversation, &record, "other", &[], |setup| simulate_record(setup).1);
-        let served = with_cache(&conversation, &record, "other", &events, |setup| simulate(setup));
+        let served = with_cache(&conversation, &record, "other", &events, simulate);
         for (of_call, recorded) in served.iter().zip(&conversation.calls).skip(1) {
             let usage = recorded.usage.expect("a recorded usage");
             let differs = of_call.read_at_ends.abs_diff(usage.cache_read) as f64 > 0.005 * usage.request() as f64 + 1.0;
@@ -144,7 +144,7 @@ fn evictions_never_make_a_request_read_more() {
         let events = with_cache(&conversation, &record, "other", &[], |setup| simulate_record(setup).1);
         let evicted: Vec<_> = events.iter().filter(|event| event.kind == CacheEventKind::Evicted).copied().collect();
         for trial in &trials {
-            let served = |events: &[CacheEvent]| with_cache(&conversation, trial, "other", events, |setup| simulate(setup));
+            let served = |events: &[CacheEvent]| with_cache(&conversation, trial, "other", events, simulate);
             let name = &trial.policy.name;
             for (ideal, after) in served(&[]).iter().zip(served(&evicted)) {
                 assert!(after.read_at_ends <= ideal.read_at_ends && after.ready <= ideal.ready, "{name}: {ideal:?}, {after:?}");

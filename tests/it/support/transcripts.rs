@@ -8,15 +8,36 @@ use rayon::prelude::*;
 use recompact::transcript::conversation::{BlockKind, Conversation, Role};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 
-/// The folder of recordings, or a folder in it: `$RECOMPACT_TRANSCRIPTS`, or else `../shared/transcripts`.
+/// The folders of recordings: those in `$RECOMPACT_TRANSCRIPTS`, separated as in PATH, or else `../shared/transcripts` and
+/// `../shared/transcripts-more`. Each has a folder for each format.
+#[track_caller]
+fn roots() -> Vec<PathBuf> {
+    let beside = || {
+        let shared = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+        vec![shared.join("transcripts"), shared.join("transcripts-more")]
+    };
+    let named = std::env::var_os("RECOMPACT_TRANSCRIPTS").map(|paths| std::env::split_paths(&paths).collect());
+    let roots: Vec<PathBuf> = named.unwrap_or_else(beside);
+    let help =
+        "RECOMPACT_TRANSCRIPTS must name folders of recorded sessions with a folder for each format: claude-code, codex, …";
+    for root in &roots {
+        assert!(root.is_dir(), "this test needs recordings, and {} is not a folder: {help}", root.display());
+    }
+    roots
+}
+
+/// Returns the folders of this name in all folders of recordings.
+#[track_caller]
+pub fn folders(name: &str) -> Vec<PathBuf> {
+    let folders: Vec<_> = roots().into_iter().map(|root| root.join(name)).filter(|folder| folder.is_dir()).collect();
+    assert!(!folders.is_empty(), "this test needs recordings, and no folder of recordings has a folder {name}");
+    folders
+}
+
+/// Returns the first folder of recordings, or a folder in it.
 #[track_caller]
 pub fn folder(name: &str) -> PathBuf {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/transcripts");
-    let folder = std::env::var_os("RECOMPACT_TRANSCRIPTS").map_or_else(beside, PathBuf::from).join(name);
-    let help =
-        "RECOMPACT_TRANSCRIPTS must name a folder of recorded sessions with a folder for each format: claude-code, codex, …";
-    assert!(folder.is_dir(), "this test needs recordings, and {} is not a folder: {help}", folder.display());
-    folder
+    folders(name).swap_remove(0)
 }
 
 /// A recorded file.
@@ -29,16 +50,16 @@ pub struct Recorded {
 
 /// Every recorded file in a known format, read once for all tests.
 pub static RECORDINGS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
-    let folder = folder("");
-    let read = |file: &PathBuf| {
+    let read = |(root, file): &(PathBuf, PathBuf)| {
         let bytes = std::fs::read(file).expect("a readable file");
         let reading = (format::sniff(&bytes)?.read)(&bytes, &ReadOptions::default());
-        let within = file.strip_prefix(&folder).expect("a file of the folder");
+        let within = file.strip_prefix(root).expect("a file of the folder");
         let first = within.components().next().map(|first| first.as_os_str().to_string_lossy().into_owned());
         let name = within.to_string_lossy().replace('\\', "/");
         Some(Recorded { folder: first.unwrap_or_default(), name, reading })
     };
-    files(&folder, "").par_iter().filter_map(read).collect()
+    let all = roots().into_iter().flat_map(|root| files(&root, "").into_iter().map(move |file| (root.clone(), file)));
+    all.collect::<Vec<_>>().par_iter().filter_map(read).collect()
 });
 
 /// Returns the recordings of one folder; fails if there are none.
