@@ -76,12 +76,12 @@ impl Question {
         matches!(self.outcome, UseOutcome::Hit { .. })
     }
 
-    /// Returns `hit`, `soft` or `hard`.
+    /// Returns `hit`, `soft` or `hard`; a stale fact is asked about like a lost one.
     pub fn outcome_name(&self) -> &'static str {
         match self.outcome {
             UseOutcome::Hit { .. } => "hit",
-            UseOutcome::Soft => "soft",
-            UseOutcome::Hard { .. } => "hard",
+            UseOutcome::Soft { .. } => "soft",
+            UseOutcome::Stale | UseOutcome::Hard => "hard",
         }
     }
 }

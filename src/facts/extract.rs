@@ -99,6 +99,9 @@ pub struct FactMatch<'t> {
     /// Whether the text states the fact itself. False for a file name at the end of a path. False for lines, except those the
     /// agent quotes: the text an edit searches for, context lines of a patch, a fenced or quoted part of its answer.
     pub said: bool,
+    /// Whether the match is in text that the file which a tool writes must already contain: the text an edit searches for, or a
+    /// line that a patch keeps or removes.
+    pub in_file: bool,
 }
 
 impl<'t> FactMatch<'t> {

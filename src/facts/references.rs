@@ -55,6 +55,8 @@ pub struct Use {
     /// The first block with this fact that the recorded agent could see.
     pub origin: BlockId,
     pub provenance: Provenance,
+    /// The call edits a file and quotes the fact from it, so the file contains the fact at this call.
+    pub in_file: bool,
 }
 
 /// The source of a fact in the agent's context.
@@ -188,6 +190,11 @@ impl References {
     /// Whether a file was written by a call after a block entered and before `call`.
     pub fn written_since(&self, file: FactId, block: BlockId, call: u32) -> bool {
         self.writes.has_in(file as usize, self.after(block)..call)
+    }
+
+    /// Returns whether a call wrote a file.
+    pub fn writes(&self, call: u32, file: FactId) -> bool {
+        self.writes.has_in(file as usize, call..call + 1)
     }
 
     /// Returns the facts and rules in a block that a layer wrote, without duplicates. `more` has facts that only this policy tracks.

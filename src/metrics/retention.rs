@@ -1,9 +1,11 @@
 //! Retention of information: looks up every use of an earlier fact in the requests that a policy sent.
 //!
 //! A use is a *hit* if the request still contains the fact, word for word. It is a *soft miss* if the request does not, but
-//! contains a handle from which the agent can get the fact again (a path, a URL, the name of the file to which a result was
-//! moved) and the file was not written since. It is a *hard miss* otherwise. The recorded agent saw everything that it used,
-//! so this is not a success rate: it measures how much of what the agent needed a policy would have kept in the context.
+//! contains a handle from which the agent can get the fact again: a path, a URL, the name of the file to which a result was
+//! moved. If the file was written since, the fact may be gone from it, and the use is *stale*; unless the call itself quotes the
+//! fact from that file, or the agent's own last write contains it. All other uses are *hard misses*. The four shares add up to 1.
+//! The recorded agent saw everything that it used, so this is not a success rate: it measures how much of what the agent needed
+//! a policy would have kept in the context.
 //!
 //! The lookup follows the journal: it counts how many visible blocks contain each fact, and a change updates the facts of the
 //! changed blocks only. So the time grows with the facts of changed blocks and with the uses, not with calls × context size.
@@ -116,8 +118,6 @@ pub struct Miss {
     pub origin: BlockId,
     /// Index of the layer that removed it from the context, and the call before which it did so.
     pub lost: Option<(usize, u32)>,
-    /// At that call a handle was visible, but its file had been written since.
-    pub stale: bool,
 }
 
 /// Outcome of a use.
@@ -127,11 +127,14 @@ pub enum UseOutcome {
         /// Only a summary contains the fact.
         in_summary: bool,
     },
-    Soft,
-    Hard {
-        /// A handle is visible, but its file was written since.
-        stale: bool,
+    /// The request lacks the fact but has a handle to it.
+    Soft {
+        /// The file was written since, but the call quotes the fact from it, so that it still contains the fact.
+        quoted: bool,
     },
+    /// A handle is visible, but its file was written since.
+    Stale,
+    Hard,
 }
 
 impl Retention {
@@ -151,7 +154,7 @@ pub fn evaluate(
     let mut retention = Retention::default();
     let mut visible = VisibleFacts::new(conversation, references, journal);
     let mut recovery = Recovery::new(conversation, references, journal, tokens);
-    retention.outcomes = vec![UseOutcome::Hard { stale: false }; references.uses.len()];
+    retention.outcomes = vec![UseOutcome::Hard; references.uses.len()];
     let summarizes = journal.summaries.iter().any(|summary| !summary.attempt.failed);
     let mut uses = references.uses.iter().enumerate().peekable();
     let mut missed: BTreeMap<FactId, Miss> = BTreeMap::new();
@@ -167,7 +170,7 @@ pub fn evaluate(
             };
             retention.outcomes[index] = outcome;
             retention.count(references, used, outcome, visible.generation(used.fact));
-            if let UseOutcome::Hard { stale } = outcome {
+            if outcome == UseOutcome::Hard {
                 let entry = missed.entry(used.fact).or_insert(Miss {
                     fact: used.fact,
                     call: used.call,
@@ -175,7 +178,6 @@ pub fn evaluate(
                     weight: 0.0,
                     origin: used.origin,
                     lost: visible.lost(used.fact),
-                    stale,
                 });
                 entry.uses += 1;
                 entry.weight += references.facts[used.fact as usize].weight;

@@ -98,7 +98,7 @@ mod tests {
             kind: FactKind::Identifier,
             fact: String::new(),
             cloze: Cloze { line: String::new(), answer: String::new() },
-            outcome: if side == 'h' { UseOutcome::Hit { in_summary: false } } else { UseOutcome::Soft },
+            outcome: if side == 'h' { UseOutcome::Hit { in_summary: false } } else { UseOutcome::Soft { quoted: false } },
         };
         let (policy, transcript) = (policy.to_owned(), transcript.to_owned());
         Spot { policy, transcript, conversation: "main".to_owned(), call, questions: questions.chars().map(question).collect() }

@@ -117,8 +117,8 @@ impl<'a> QuestionSampler<'a> {
         uses.shuffle(&mut self.random);
         let with = |wanted: fn(&UseOutcome) -> bool| uses.iter().filter(move |(_, outcome)| wanted(outcome)).collect::<Vec<_>>();
         let hits = with(|outcome| matches!(outcome, UseOutcome::Hit { .. }));
-        let soft = with(|outcome| *outcome == UseOutcome::Soft);
-        let hard = with(|outcome| matches!(outcome, UseOutcome::Hard { .. }));
+        let soft = with(|outcome| matches!(outcome, UseOutcome::Soft { .. }));
+        let hard = with(|outcome| matches!(outcome, UseOutcome::Stale | UseOutcome::Hard));
         let mut questions = self.questions_about(hits, call);
         questions.extend(self.questions_about(alternate(soft, hard), call));
         questions

@@ -46,6 +46,7 @@ pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
             weight: share.weight,
             hit: part(share.hit),
             soft: part(share.soft),
+            stale: part(share.stale),
             hard: part(share.hard),
             hit_summary: part(share.hit_summary),
         }
@@ -136,7 +137,6 @@ fn miss_row(
         uses: u64::from(missed.uses),
         more: 0,
         weight: missed.weight,
-        stale: missed.stale,
         origin: match origin.kind {
             BlockKind::ToolUse(pair) | BlockKind::ToolResult(pair) => conversation.pair(pair).name.clone(),
             _ => Provenance::of_block(origin).name().to_owned(),

@@ -40,6 +40,11 @@ impl QuoteDetector {
         }
     }
 
+    /// Returns whether quoted lines must be in the file that the tool writes.
+    pub fn quotes_a_file(&self) -> bool {
+        matches!(self, Self::All | Self::Patch { .. })
+    }
+
     /// Returns the next line without its `> `, and whether it is quoted.
     pub fn next_line<'l>(&mut self, line: &'l str) -> (&'l str, bool) {
         match self {

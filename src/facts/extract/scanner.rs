@@ -21,6 +21,8 @@ pub struct Scanner<'s> {
     on_match: &'s mut dyn FnMut(FactMatch),
     line: u32,
     line_bytes: u32,
+    /// Whether the current line is text that a file must already contain.
+    in_file: bool,
     /// Total bytes of the texts.
     bytes: usize,
     /// Number of words read in the current line.
@@ -45,6 +47,7 @@ struct FileName {
     key: u64,
     line: u32,
     line_bytes: u32,
+    in_file: bool,
 }
 
 /// Byte offset and word index at which a quotation of the line began.
@@ -56,6 +59,7 @@ impl<'s> Scanner<'s> {
             on_match,
             line: 0,
             line_bytes: 0,
+            in_file: false,
             bytes: 0,
             word_index: 0,
             line_anchors: LineAnchors::default(),
@@ -78,10 +82,19 @@ impl<'s> Scanner<'s> {
     /// Reports the file names and returns the total bytes of the texts.
     pub fn finish(self) -> usize {
         let mut start = 0;
-        for FileName { end, key, line, line_bytes } in self.files.names {
+        for FileName { end, key, line, line_bytes, in_file } in self.files.names {
             if !self.files.in_paths.contains(&key) {
                 let text = &self.files.text[start..end];
-                (self.on_match)(FactMatch { kind: FactKind::File, text, key, line, line_bytes, anchors: &[], said: true });
+                (self.on_match)(FactMatch {
+                    kind: FactKind::File,
+                    text,
+                    key,
+                    line,
+                    line_bytes,
+                    anchors: &[],
+                    said: true,
+                    in_file,
+                });
             }
             start = end;
         }
@@ -103,6 +116,7 @@ impl<'s> Scanner<'s> {
         let line = normalize::strip_line_number(line);
         self.line_bytes = line.len() as u32;
         let (line, quoted) = quotes.next_line(line);
+        self.in_file = quoted && quotes.quotes_a_file();
         let text = normalize::strip_diff_sign(normalize::strip_search_location(line.trim()));
         if text.len() >= MIN_LINE_CHARS
             && (text.len() >= 4 * MIN_LINE_CHARS || text.is_ascii() || text.chars().nth(MIN_LINE_CHARS - 1).is_some())
@@ -255,7 +269,7 @@ impl<'s> Scanner<'s> {
         self.line_anchors.add_anchor(self.word_index, key);
         self.files.text.push_str(name);
         let end = self.files.text.len();
-        self.files.names.push(FileName { end, key, line: self.line, line_bytes: self.line_bytes });
+        self.files.names.push(FileName { end, key, line: self.line, line_bytes: self.line_bytes, in_file: self.in_file });
     }
 
     fn emit_anchor(&mut self, kind: FactKind, text: &str) {
@@ -282,8 +296,8 @@ impl<'s> Scanner<'s> {
     }
 
     fn emit(&mut self, kind: FactKind, text: &str, key: u64, anchors: &[u64], said: bool) {
-        let (line, line_bytes) = (self.line, self.line_bytes);
-        (self.on_match)(FactMatch { kind, text, key, line, line_bytes, anchors, said });
+        let (line, line_bytes, in_file) = (self.line, self.line_bytes, self.in_file);
+        (self.on_match)(FactMatch { kind, text, key, line, line_bytes, anchors, said, in_file });
     }
 }
 

@@ -140,7 +140,7 @@ impl<'a> ReferenceFinder<'a> {
             if std::mem::replace(&mut last_fact, candidate.fact) == candidate.fact {
                 continue;
             }
-            self.uses.extend(self.reference(call, candidate.fact));
+            self.uses.extend(self.reference(call, candidate));
             self.count_needed(call, candidate.fact);
             self.last_used_epoch[candidate.fact as usize] = self.current_epoch;
         }
@@ -167,12 +167,13 @@ impl<'a> ReferenceFinder<'a> {
 
     /// Returns the use if the agent could see the fact. The gap is counted from the history, on which policies work, and not from
     /// the agent's summary: otherwise the first call after a compaction would need nothing from before it.
-    fn reference(&self, call: u32, fact: FactId) -> Option<Use> {
+    fn reference(&self, call: u32, candidate: &CandidateUse) -> Option<Use> {
+        let CandidateUse { fact, in_file, .. } = *candidate;
         let origin = self.entered_holders(fact).find(|id| self.is_visible(*id))?;
         let in_history = self.entered_holders(fact).filter(|id| self.is_in_history[id.index()]);
         let gap = call + 1 - in_history.map(|id| self.after[id.index()]).max()?;
         let provenance = Provenance::of_block(self.conversation.block(origin));
-        (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance })
+        (gap >= MIN_GAP).then_some(Use { call, fact, gap, origin, provenance, in_file })
     }
 
     /// Counts a fact that was known before the last compaction and is used for the first time since.

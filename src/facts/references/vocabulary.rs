@@ -67,11 +67,12 @@ impl Vocabulary {
             for id in &conversation.messages[call.response].blocks {
                 extract::in_block(conversation.block(*id), &mut |fact_match| {
                     if fact_match.said && (!fact_match.kind.needs_anchor() || !fact_match.anchors.is_empty()) {
-                        used.push(CandidateUse { fact: self.intern(&fact_match), anchors: fact_match.required_anchors().into() });
+                        let (fact, anchors) = (self.intern(&fact_match), fact_match.required_anchors().into());
+                        used.push(CandidateUse { fact, anchors, in_file: fact_match.in_file });
                     }
                 });
             }
-            used.sort_by_key(|candidate| candidate.fact);
+            used.sort_by_key(|candidate| (candidate.fact, !candidate.in_file));
             used
         };
         conversation.calls.iter().map(used_by_call).collect()
@@ -175,4 +176,6 @@ impl Vocabulary {
 pub(super) struct CandidateUse {
     pub fact: FactId,
     pub anchors: Box<[u64]>,
+    /// See [`FactMatch::in_file`].
+    pub in_file: bool,
 }

@@ -48,11 +48,19 @@ pub const METRIC: Metric = Metric {
             "recoverable facts: share of the uses whose request lacks the fact but names a path, URL or moved file to get it from",
         ),
         Column::counted(
+            "kept.stale",
+            Unit::Share,
+            Direction::Neither,
+            BY_WEIGHT,
+            "stale facts: share of the uses whose request names a file to get the fact from that was written since, so that reading \
+             it again may or may not help",
+        ),
+        Column::counted(
             "kept.hard",
             Unit::Share,
             Direction::Lower,
             BY_WEIGHT,
-            "facts lost for good: share of the uses whose fact is neither in the request nor recoverable",
+            "facts lost for good: share of the uses whose fact is neither in the request nor recoverable nor stale",
         ),
         Column::estimated(
             "kept.efficiency",
@@ -89,7 +97,8 @@ pub const METRIC: Metric = Metric {
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,
-            "part of kept.hard whose file is named in the request but was written since, so reading it again may or may not help",
+            "uses whose file is named in the request but was written since: kept.stale, and the part of kept.soft that quotes the \
+             file as it now is; with kept.hard, all uses whose fact cannot be read again from an unchanged file",
         )
         .in_detail(),
         Column::counted(
@@ -137,12 +146,13 @@ fn values(input: &MetricInput) -> Vec<Option<f64>> {
         share(all.hit),
         None,
         share(all.soft),
+        share(all.stale),
         share(all.hard),
         input.oracle_weight.filter(|bound| *bound > 0.0).map(|bound| all.hit / bound),
         (retention.rules > 0).then(|| retention.rules_held as f64 / retention.rules as f64),
         Some(retention.reread_tokens() as f64),
         share(all.hit_summary),
-        share(all.hard_stale),
+        share(all.stale + all.soft_quoted),
         count(all.uses as usize),
         Some(all.weight),
         input.oracle_weight,

@@ -44,22 +44,33 @@ impl<'a> Recovery<'a> {
     pub fn outcome(&mut self, used: &Use, visible: &VisibleFacts) -> UseOutcome {
         let entered = |id: &&BlockId| self.references.after(**id) <= used.call;
         let mut stale = false;
-        let recoverable = self.references.sources(used.fact).iter().take_while(entered).filter(|id| {
+        let sources = self.references.sources(used.fact).iter().take_while(entered).filter_map(|id| {
             let archived = visible.archive_of(used.fact).is_some_and(|path| visible.hit(path).is_some());
-            let handle = find_handle(self.references, visible, **id, used.call, archived);
-            stale |= handle == Some(Handle::Stale);
-            handle == Some(Handle::Fresh)
+            let quoted = match find_handle(self.references, visible, *id, used.call, archived)? {
+                Handle::Fresh => false,
+                Handle::Stale => {
+                    stale = true;
+                    true
+                }
+            };
+            (!quoted || self.is_quoted_from(used, *id)).then_some((*id, quoted))
         });
-        let cost = |id: &BlockId| cost_to_fetch(self.conversation, *id, self.tokens);
-        let is_refetched = |id: &BlockId| self.refetched_until.get(id).is_some_and(|until| used.call <= *until);
-        let Some(source) = recoverable.copied().min_by_key(|id| (!is_refetched(id), cost(id))) else {
-            return UseOutcome::Hard { stale };
+        let cost = |id: BlockId| cost_to_fetch(self.conversation, id, self.tokens);
+        let is_refetched = |id: BlockId| self.refetched_until.get(&id).is_some_and(|until| used.call <= *until);
+        let Some((source, quoted)) = sources.min_by_key(|(id, quoted)| (*quoted, !is_refetched(*id), cost(*id))) else {
+            return if stale { UseOutcome::Stale } else { UseOutcome::Hard };
         };
-        if !is_refetched(&source) {
-            self.rereads.push(Reread { call: used.call, tokens: cost(&source) });
+        if !is_refetched(source) {
+            self.rereads.push(Reread { call: used.call, tokens: cost(source) });
             self.refetched_until.insert(source, used.call + self.visible_calls[source.index()].max(1));
         }
-        UseOutcome::Soft
+        UseOutcome::Soft { quoted }
+    }
+
+    /// Returns whether the call quotes the fact from a file of this block that it edits: then the file contains it, whatever was
+    /// written to it before.
+    fn is_quoted_from(&self, used: &Use, id: BlockId) -> bool {
+        used.in_file && self.references.handles(id).iter().any(|file| self.references.writes(used.call, *file))
     }
 
     /// Returns all predicted fetches.

@@ -21,9 +21,12 @@ pub struct OutcomeWeights {
     /// Part of `hit`: only a summary contains the fact.
     pub hit_summary: f64,
     pub soft: f64,
+    /// Part of `soft`: the file was written since, and the call quotes the fact from it.
+    #[serde(default)]
+    pub soft_quoted: f64,
+    #[serde(default)]
+    pub stale: f64,
     pub hard: f64,
-    /// Part of `hard`: the file's handle is visible, but the file was written since.
-    pub hard_stale: f64,
 }
 
 impl OutcomeWeights {
@@ -35,11 +38,12 @@ impl OutcomeWeights {
                 self.hit += weight;
                 self.hit_summary += if in_summary { weight } else { 0.0 };
             }
-            UseOutcome::Soft => self.soft += weight,
-            UseOutcome::Hard { stale } => {
-                self.hard += weight;
-                self.hard_stale += if stale { weight } else { 0.0 };
+            UseOutcome::Soft { quoted } => {
+                self.soft += weight;
+                self.soft_quoted += if quoted { weight } else { 0.0 };
             }
+            UseOutcome::Stale => self.stale += weight,
+            UseOutcome::Hard => self.hard += weight,
         }
     }
 
@@ -49,8 +53,9 @@ impl OutcomeWeights {
         self.hit += other.hit;
         self.hit_summary += other.hit_summary;
         self.soft += other.soft;
+        self.soft_quoted += other.soft_quoted;
+        self.stale += other.stale;
         self.hard += other.hard;
-        self.hard_stale += other.hard_stale;
     }
 }
 

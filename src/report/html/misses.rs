@@ -39,11 +39,10 @@ pub fn list(misses: &[&MissRow], series: &PolicySeries, prefix: &str) -> String 
 fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> String {
     let path = miss.transcript.strip_prefix(prefix).filter(|path| !path.is_empty());
     let location = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
-    let stale = if miss.stale { "; an older version of its file is still in context" } else { "" };
     let removed = match (&miss.layer, miss.lost_at) {
-        (Some(layer), Some(call)) => format!("removed by {layer} before call {}{stale}", number_format::grouped(call as f64, 0)),
-        (Some(layer), None) => format!("removed by {layer}{stale}"),
-        _ => stale.trim_start_matches("; ").to_owned(),
+        (Some(layer), Some(call)) => format!("removed by {layer} before call {}", number_format::grouped(call as f64, 0)),
+        (Some(layer), None) => format!("removed by {layer}"),
+        _ => String::new(),
     };
     let more = if miss.more > 0 {
         format!(", with {} of the same origin", plural(miss.more as usize, "other fact"))

@@ -50,11 +50,11 @@ pub fn by_generation(results: &Results) -> TableModel {
     let generations = results.retention.iter().filter(|row| row.by == GENERATION);
     let rows = generations.map(|row| {
         let mut cells = vec![row.policy.clone(), row.of.to_string(), count(Some(row.uses))];
-        cells.extend([row.hit, row.hit_summary, row.soft, row.hard].map(|value| share(Some(value))));
+        cells.extend([row.hit, row.hit_summary, row.soft, row.stale, row.hard].map(|value| share(Some(value))));
         cells
     });
     let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("summaries in between")];
-    headers.extend(["uses", "in context", "in a summary", "recoverable", "lost for good"].map(ColumnHeader::numbers));
+    headers.extend(["uses", "in context", "in a summary", "recoverable", "stale", "lost for good"].map(ColumnHeader::numbers));
     let footnotes = vec![
         "summaries in between: summaries this policy made between the fact and its use; in a summary: only there".to_owned(),
     ];
@@ -74,11 +74,7 @@ pub fn misses(results: &Results) -> TableModel {
             count(Some(miss.more)),
             miss.kind.to_string(),
             cut(&miss.origin),
-            format!(
-                "{}{}",
-                miss.layer.as_deref().map_or(number_format::MISSING.to_owned(), cut),
-                if miss.stale { ", stale" } else { "" }
-            ),
+            miss.layer.as_deref().map_or(number_format::MISSING.to_owned(), cut),
             cut(&miss.fact),
         ]
     };
@@ -89,7 +85,7 @@ pub fn misses(results: &Results) -> TableModel {
     let mut footnotes = vec![
         "call: the first that needed the lost fact; uses: number of calls that did; more: other lost facts of the same origin"
             .to_owned(),
-        "layer: what removed it; stale: an older version of its file is still in context".to_owned(),
+        "layer: what removed it".to_owned(),
     ];
     footnotes.extend(left_out(folder));
     let rows = results.misses.iter().map(row).collect();

@@ -20,7 +20,10 @@ pub struct KeptRow {
     pub hit: f64,
     /// Share of the weight whose fact was gone but recoverable: a file to read, a command to run.
     pub soft: f64,
-    /// Share of the weight whose fact was lost for good. `hit`, `soft` and `hard` add up to 1.
+    /// Share of the weight whose file was written since, so that reading it again may not help.
+    #[serde(default)]
+    pub stale: f64,
+    /// Share of the weight whose fact was lost for good. `hit`, `soft`, `stale` and `hard` add up to 1.
     pub hard: f64,
     /// Share of the weight whose fact was only in a summary; a part of `hit`.
     pub hit_summary: f64,
@@ -47,9 +50,6 @@ pub struct MissRow {
     pub more: u64,
     /// Weight of all these misses.
     pub weight: f64,
-    /// Its file path is in the context, but the file was written since.
-    #[serde(default)]
-    pub stale: bool,
     /// Where the fact came from: the name of a tool, `user`, `self` or `summary`.
     pub origin: String,
     /// The line of that origin in the transcript.

@@ -131,9 +131,9 @@ fn example_sizes_equal_the_documented_table() {
 fn example_with_one_result_kept() {
     let example = example(&mask(1, 9));
     assert_eq!(outcome(&example, "net/pool.rs"), HIT);
-    assert_eq!(outcome(&example, "MAX_IDLE_MS"), UseOutcome::Soft);
-    assert_eq!(outcome(&example, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft);
-    assert_eq!(outcome(&example, "evict_idle"), UseOutcome::Hard { stale: false });
+    assert_eq!(outcome(&example, "MAX_IDLE_MS"), UseOutcome::Soft { quoted: false });
+    assert_eq!(outcome(&example, "const MAX_IDLE_MS: u64 = 30_000;"), UseOutcome::Soft { quoted: false });
+    assert_eq!(outcome(&example, "evict_idle"), UseOutcome::Hard);
     assert_eq!(outcome(&example, "vendor/legacy"), HIT);
     assert_eq!(shares(&example.kept.all), [0.3, 0.5, 0.2]);
     // The file, and `Read` with `{"file_path":"src/net/pool.rs"}`: 35 characters. One fetch for both facts.

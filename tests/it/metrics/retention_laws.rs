@@ -45,16 +45,16 @@ fn keep_all_retains_every_fact_and_drop_all_none() {
 }
 
 #[test]
-fn hit_soft_and_hard_shares_sum_to_the_weight() {
+fn four_shares_sum_to_the_weight() {
     let trials = trials();
     planted::check(3, |conversation| {
         for trial in &trials {
             let (_, kept) = looked_up(conversation, trial);
             let sides = [&kept.by_gap[..], &kept.by_kind, &kept.by_provenance, &kept.by_generation];
             for share in sides.into_iter().flatten().chain([&kept.all]) {
-                let parts = share.hit + share.soft + share.hard;
+                let parts = share.hit + share.soft + share.stale + share.hard;
                 assert!((parts - share.weight).abs() < 1e-9, "{}: {share:?}", trial.policy.name);
-                assert!(share.hit_summary <= share.hit);
+                assert!(share.hit_summary <= share.hit && share.soft_quoted <= share.soft);
             }
             for side in sides {
                 let uses: u64 = side.iter().map(|share| share.uses).sum();
@@ -171,6 +171,7 @@ fn soft_misses_can_be_fetched_again() {
                 }
                 let entered = conversation.messages[..conversation.calls[call].response].iter().enumerate();
                 let mut sources = entered.flat_map(|(at, message)| message.blocks.iter().map(move |id| (at, *id)));
+                let mut is_named = false;
                 let can = sources.any(|(at, id)| {
                     let after = conversation.calls.partition_point(|call| call.response <= at);
                     let is_fresh = |file: &u64| !is_written(conversation, *file, after..call);
@@ -178,10 +179,18 @@ fn soft_misses_can_be_fetched_again() {
                     extract::in_block(conversation.block(id), &mut |seen| {
                         holds |= seen.key == extract::key(fact.kind, &fact.text)
                     });
-                    holds && handles(conversation, id).iter().any(|file| request.contains(file) && is_fresh(file))
+                    let handles = handles(conversation, id);
+                    let mut visible = handles.iter().filter(|file| holds && request.contains(file)).peekable();
+                    is_named |= visible.peek().is_some();
+                    visible.any(is_fresh)
                 });
                 soft.set(soft.get() + usize::from(can));
-                assert_eq!(*outcome == UseOutcome::Soft, can, "{}, call {}: {}", trial.policy.name, call + 1, fact.text);
+                let is_right = match outcome {
+                    UseOutcome::Soft { quoted } => can || *quoted && is_named && used.in_file,
+                    UseOutcome::Stale => is_named && !can,
+                    _ => !is_named,
+                };
+                assert!(is_right, "{}, call {}: {}: {outcome:?}", trial.policy.name, call + 1, fact.text);
             }
         }
     });

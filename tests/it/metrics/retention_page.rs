@@ -14,7 +14,7 @@ pub fn of(conversation: &Conversation, trial: &Trial) -> String {
     let mut page = String::new();
     for (used, outcome) in references.uses.iter().zip(&kept.outcomes) {
         let missed = kept.missed.iter().find(|missed| missed.fact == used.fact).and_then(|missed| missed.lost);
-        let by = match missed.filter(|_| matches!(outcome, UseOutcome::Hard { .. })) {
+        let by = match missed.filter(|_| *outcome == UseOutcome::Hard) {
             Some((layer, call)) => format!(", taken by {} before call {}", trial.policy.layers[layer].id, call + 1),
             None => String::new(),
         };
@@ -59,8 +59,9 @@ fn name(outcome: UseOutcome) -> &'static str {
     match outcome {
         UseOutcome::Hit { in_summary: false } => "hit",
         UseOutcome::Hit { in_summary: true } => "hit in a summary",
-        UseOutcome::Soft => "soft miss",
-        UseOutcome::Hard { stale: false } => "hard miss",
-        UseOutcome::Hard { stale: true } => "hard miss, stale",
+        UseOutcome::Soft { quoted: false } => "soft miss",
+        UseOutcome::Soft { quoted: true } => "soft miss, quoted",
+        UseOutcome::Stale => "stale",
+        UseOutcome::Hard => "hard miss",
     }
 }

@@ -239,7 +239,10 @@ fn recordings_obey_the_retention_laws() {
             // The recorded agent saw what its harness sent.
             assert_eq!(as_recorded.all.hit, as_recorded.all.weight, "{folder}, {name}");
             for share in [&all.all, &none.all, &as_recorded.all] {
-                assert!((share.hit + share.soft + share.hard - share.weight).abs() < 1e-6, "{folder}, {name}: {share:?}");
+                assert!(
+                    (share.hit + share.soft + share.stale + share.hard - share.weight).abs() < 1e-6,
+                    "{folder}, {name}: {share:?}"
+                );
             }
             let again = One::new(conversation);
             assert_eq!(again.kept(&again.replay(&policies[2])), as_recorded, "{folder}, {name}: the same again");

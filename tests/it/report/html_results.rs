@@ -108,6 +108,7 @@ fn kept(policy: &str, share: f64) -> Vec<KeptRow> {
         weight: 10.0,
         hit: share * part,
         soft: 0.0,
+        stale: 0.0,
         hard: 1.0 - share * part,
         hit_summary: 0.0,
     };

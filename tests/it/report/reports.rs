@@ -149,7 +149,18 @@ fn comparisons(policy: &str) -> Vec<ComparisonRow> {
 fn kept_rows(policy: &str) -> Vec<KeptRow> {
     let of = |by: &'static str, of: &'static str, uses, [hit, soft, hard]: [f64; 3]| {
         let policy = policy.to_owned();
-        KeptRow { policy, by: by.into(), of: of.into(), uses, weight: 1.5 * uses as f64, hit, soft, hard, hit_summary: hit / 4.0 }
+        KeptRow {
+            policy,
+            by: by.into(),
+            of: of.into(),
+            uses,
+            weight: 1.5 * uses as f64,
+            hit,
+            soft,
+            stale: 0.0,
+            hard,
+            hit_summary: hit / 4.0,
+        }
     };
     let (much, some) = match policy {
         "keep-all" => ([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
@@ -180,7 +191,6 @@ fn misses(policy: &str) -> Vec<MissRow> {
         kind: kind.into(),
         uses: 12,
         more: 3,
-        stale: layer.is_some(),
         weight: 40.5,
         origin: origin.into(),
         origin_line: 17,

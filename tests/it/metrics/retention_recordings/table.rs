@@ -49,16 +49,19 @@ fn gaps(results: &Results, policy: &str) -> Vec<f64> {
 }
 
 fn print(results: &Results) {
-    println!("policy               tokens %    hit   soft   hard  eff.  rules  read again  by gap 2–3 / 4–10 / 11–30 / over 30");
+    println!(
+        "policy               tokens %    hit   soft  stale   hard  eff.  rules  read again  by gap 2–3 / 4–10 / 11–30 / over 30"
+    );
     for policy in &results.policies {
         let value = |column: &str| value(results, &policy.name, column);
         let gaps: Vec<_> = gaps(results, &policy.name).iter().map(|hit| format!("{hit:.3}")).collect();
         println!(
-            "{:<20} {:>7.1}  {:.3}  {:.3}  {:.3}  {:.3}  {:.3}  {:>9}  {}",
+            "{:<20} {:>7.1}  {:.3}  {:.3}  {:.3}  {:.3}  {:.3}  {:.3}  {:>9}  {}",
             policy.name,
             100.0 * value("tokens.sent") / value("tokens.baseline"),
             value("kept.hit"),
             value("kept.soft"),
+            value("kept.stale"),
             value("kept.hard"),
             value("kept.efficiency"),
             value("kept.constraints"),
