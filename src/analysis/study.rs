@@ -98,8 +98,10 @@ pub trait Observers {
 struct ReplayOutcome {
     journal: Journal,
     retention: Retention,
-    grain: Grain,
+    /// Of an oracle that keeps whole blocks.
     bounds: Bounds,
+    /// Of an oracle that keeps single lines, for a policy that keeps parts of blocks; only for an exact study.
+    bounds_by_line: Option<Bounds>,
     cost: Option<Cost>,
 }
 
@@ -183,9 +185,11 @@ impl Study {
 
     fn replay_with_bounds(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> ReplayOutcome {
         let (journal, retention, cost) = self.replay_with_cost(prepared, policy, observer);
-        let (grain, instance) = self.oracle_instance(prepared, policy);
-        let bounds = bounds(instance, &journal, self.exact);
-        ReplayOutcome { journal, retention, grain, bounds, cost }
+        let by_line = self.exact && retention::keeps_parts(policy);
+        let bounds_of = |grain: Grain, exact: bool| bounds(oracle_instance_of(prepared, grain), &journal, exact);
+        let bounds = bounds_of(Grain::Blocks, self.exact && !by_line);
+        let bounds_by_line = by_line.then(|| bounds_of(Grain::Lines, true));
+        ReplayOutcome { journal, retention, bounds, bounds_by_line, cost }
     }
 
     /// Replays without computing bounds.
@@ -229,13 +233,12 @@ impl Study {
             ..prepared.setup(self)
         }
     }
+}
 
-    /// Returns what the oracle that a policy is compared with chooses from.
-    fn oracle_instance<'a>(&self, prepared: &'a Prepared, policy: &Policy) -> (Grain, &'a Instance) {
-        let grain = retention::grain(policy);
-        let build = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
-        (grain, prepared.oracle_instances[grain as usize].get_or_init(build))
-    }
+/// Returns what an oracle chooses from.
+fn oracle_instance_of<'a>(prepared: &'a Prepared, grain: Grain) -> &'a Instance {
+    let build = || oracle_instance(prepared.conversation, &prepared.references, grain, &|block| prepared.tokens(block));
+    prepared.oracle_instances[grain as usize].get_or_init(build)
 }
 
 fn replay_and_evaluate(setup: &ReplaySetup, prepared: &Prepared, observer: &mut dyn Observer) -> (Journal, Retention) {

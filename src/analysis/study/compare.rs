@@ -36,7 +36,7 @@ pub(super) struct ComparedReplay {
 
 impl BaselineComparison<'_> {
     pub fn compare(&self, policy: &Policy, outcome: &ReplayOutcome) -> ComparedReplay {
-        let ReplayOutcome { journal, retention, grain, bounds, cost } = outcome;
+        let ReplayOutcome { journal, retention, bounds, bounds_by_line, cost } = outcome;
         let (study, conversation) = (self.study, self.prepared.conversation);
         if journal.requests.is_empty() {
             return ComparedReplay::default();
@@ -68,8 +68,12 @@ impl BaselineComparison<'_> {
                 totals.breaks.add_cost(cost);
                 totals.costliest_breaks = costs::costliest_breaks(study.breaks, source, policy, cost);
             }
-            compared.rows = retention::bounds_of(&row, &input, bounds, *grain);
-            if study.exact && bounds.upper.is_none() && cfg!(feature = "exact") {
+            compared.rows = retention::bounds_of(&row, &input, bounds, "clairvoyant");
+            if let Some(by_line) = bounds_by_line {
+                compared.rows.extend(retention::bounds_of(&row, &input, by_line, "clairvoyant by line"));
+            }
+            let upper = bounds_by_line.as_ref().unwrap_or(bounds).upper;
+            if study.exact && upper.is_none() && cfg!(feature = "exact") {
                 let what = format!("conversation {}: the solver found no upper bound for {}", conversation.name, policy.name);
                 compared.notes.push(ResultNote { path: self.transcript.to_owned(), line: None, what });
             }

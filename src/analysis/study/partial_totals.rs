@@ -8,12 +8,12 @@ use crate::engine::replay::NoObserver;
 use crate::engine::summarizer::NameIndex;
 use crate::metrics::column::Column;
 use crate::metrics::metric;
-use crate::metrics::retention::bounds;
+use crate::metrics::retention::{Grain, bounds};
 use crate::results::saved::{Accumulator, Values};
 use crate::transcript::conversation::Conversation;
 use crate::transcript::format::Reading;
 
-use super::Study;
+use super::{Study, oracle_instance_of};
 
 /// What one conversation adds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Study {
             let added = |policy: &Policy| {
                 let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut NoObserver);
                 let oracle_weight =
-                    needs_bounds.then(|| bounds(self.oracle_instance(&prepared, policy).1, &journal, false).weight);
+                    needs_bounds.then(|| bounds(oracle_instance_of(&prepared, Grain::Blocks), &journal, false).weight);
                 let values: Values = metric::values(&metric::MetricInput {
                     conversation,
                     journal: &journal,

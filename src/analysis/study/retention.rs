@@ -12,7 +12,7 @@ use crate::engine::policy::Policy;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Placebo, Provenance, References};
 use crate::metrics::metric::{self, CHANCE, MetricInput};
-use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Grain, Miss, OutcomeWeights, Retention};
+use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Miss, OutcomeWeights, Retention};
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
@@ -23,10 +23,10 @@ const MAX_PLACEBO_SESSIONS: usize = 9;
 /// Characters shown around a missed fact.
 const CONTEXT_CHARS: usize = 240;
 
-/// Returns the smallest pieces of the history that the oracle of a policy may keep.
-pub fn grain(policy: &Policy) -> Grain {
-    let keeps_parts = policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts());
-    if keeps_parts { Grain::Lines } else { Grain::Blocks }
+/// Returns whether a policy keeps parts of blocks or writes summaries. Then an oracle that keeps whole blocks is no bound for it,
+/// but one that keeps single lines is.
+pub fn keeps_parts(policy: &Policy) -> bool {
+    policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts())
 }
 
 /// Returns one row for each group of each grouping.
@@ -156,7 +156,7 @@ pub fn worst(most: usize, mut misses: Vec<MissRow>) -> Vec<MissRow> {
 }
 
 /// Returns the rows of a row's bounds; they have values only for tokens and hits.
-pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, grain: Grain) -> Vec<Row> {
+pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, name: &str) -> Vec<Row> {
     let weight = input.retention.all.weight;
     let bound = |name: &str, journal: Option<&Journal>, hit: f64| {
         let retention = Retention { all: OutcomeWeights { hit, ..input.retention.all }, ..Retention::default() };
@@ -169,10 +169,6 @@ pub fn bounds_of(row: &Row, input: &MetricInput, bounds: &Bounds, grain: Grain) 
     let sent = |request: &Request| Request { call: request.call, tokens: held(request) + overhead, ..Request::default() };
     let requests = input.journal.requests.iter().map(sent).collect();
     let journal = Journal { requests, overhead, ..Journal::default() };
-    let name = match grain {
-        Grain::Blocks => "clairvoyant",
-        Grain::Lines => "clairvoyant by line",
-    };
     let clairvoyant = bound(name, Some(&journal), bounds.weight);
     let upper = bounds.upper.map(|upper| bound("upper bound", None, upper.min(weight)));
     [clairvoyant].into_iter().chain(upper).collect()

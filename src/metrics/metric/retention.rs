@@ -68,7 +68,7 @@ pub const METRIC: Metric = Metric {
             Direction::Higher,
             Aggregation::Weighted { by: ColumnId::Borrowed(BOUND) },
             "share of the oracle: hits ÷ hits of an oracle that knows the future, with the same tokens at each call; the oracle \
-             chooses greedily, so a lucky policy may exceed 1",
+             keeps whole blocks and chooses greedily, so a policy that keeps parts of blocks or is lucky may exceed 1",
         ),
         Column::counted(
             "kept.constraints",

@@ -71,11 +71,21 @@ fn output_tokens_are_recorded_unless_a_placeholder() {
 
 #[test]
 fn self_check_compares_with_recorded_bill() {
-    let checks = |arguments: &[&str]| {
+    let checked = |arguments: &[&str]| {
         let replayed = ["replay", SESSION, "-p", "lcc-s08", "-o", "json", "--tokenizer", "chars/4"];
-        run(replayed.iter().chain(arguments)).json()["checks"].clone()
+        let mut check = run(replayed.iter().chain(arguments)).json()["checks"][0].clone();
+        let replayed = check["events"]["replayed"].take();
+        (check, replayed)
     };
-    assert_eq!(checks(&["--prices", "gpt-5.5"]), checks(&[]));
+    let (own, replayed) = checked(&[]);
+    assert_eq!((replayed, &own["events"]["evicted"]), (json!(1), &json!(1)));
+    // What happened at Anthropic says nothing about another provider.
+    assert_eq!(checked(&["--prices", "gpt-5.5"]), (own.clone(), json!(0)));
+    // Without its cache event the simulated session is cheaper than the bill.
+    let (ideal, replayed) = checked(&["--cache", "ideal"]);
+    assert_eq!((replayed, &ideal["residual"]), (json!(0), &own["ideal_residual"]));
+    assert!(own["residual"].as_f64().is_some_and(|error| error.abs() < 0.001), "{own}");
+    assert!(ideal["residual"].as_f64().is_some_and(|error| error < -0.04), "{ideal}");
 }
 
 #[test]

@@ -139,7 +139,6 @@ fn miss(policy: &str) -> MissRow {
         context: "error in src/pool.rs:12\nlet size = 3;".into(),
         layer: Some("micro".into()),
         lost_at: Some(9),
-        ..MissRow::default()
     }
 }
 
