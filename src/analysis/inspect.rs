@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::analysis::study::TokenCounter;
 use crate::facts::references::References;
-use crate::metrics::prices::{Bill, Ledger};
+use crate::metrics::prices::{Bill, CallBill, Ledger, Prices, call_bills};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin, RecordedEdit, Role};
 use crate::transcript::format::{Note, Reading};
 
@@ -39,9 +39,11 @@ pub struct Inspection {
     pub overhead: u64,
     /// Context window in tokens, if the record names it.
     pub window: Option<u64>,
-    /// Usage over all calls, as the provider reported it. A call that an earlier conversation of the transcript also has counts only
-    /// there.
+    /// Usage over all calls, as the provider reported it. A call that an earlier conversation also has counts only there.
     pub recorded_usage: RecordedUsage,
+    /// Bill of every call.
+    #[serde(skip)]
+    pub call_bills: Vec<CallBill>,
     /// Tokens of every request, as if nothing had been compacted, without the overhead.
     pub growth: Vec<u64>,
     pub largest_results: Vec<LargeResult>,
@@ -75,6 +77,8 @@ pub struct TokensByKind {
 pub struct RecordedUsage {
     /// Calls with recorded usage.
     pub calls: usize,
+    /// Calls that are not counted here, because an earlier conversation also has them.
+    pub repeated_calls: usize,
     pub input: u64,
     pub cache_read: u64,
     /// Tokens written to the cache, for any lifetime.
@@ -132,20 +136,25 @@ pub struct InspectionNote {
 }
 
 impl Inspection {
-    /// Inspects the conversations of a transcript. `ledger` is new, and has the prices of calls.
-    pub fn all<'a>(transcript: &str, reading: &'a Reading, counter: TokenCounter, mut ledger: Ledger<'a>) -> Vec<Self> {
-        let usages: Vec<_> = reading.conversations.iter().map(|conversation| recorded_usage(conversation, &mut ledger)).collect();
-        let inspection = |(conversation, usage)| Self::new(transcript, conversation, &reading.notes, counter, usage);
-        reading.conversations.iter().zip(usages).map(inspection).collect()
+    /// Inspects the conversations of a transcript. `priced_as` is the model that all calls are priced as; without it, each is
+    /// priced as its own.
+    pub fn all(
+        transcript: &str,
+        reading: &Reading,
+        counter: TokenCounter,
+        prices: &Prices,
+        priced_as: Option<&str>,
+    ) -> Vec<Self> {
+        let inspection = |conversation| {
+            let call_bills = call_bills(conversation, prices, priced_as);
+            Self { call_bills, ..Self::new(transcript, conversation, &reading.notes, counter) }
+        };
+        let mut inspections: Vec<Self> = reading.conversations.iter().map(inspection).collect();
+        count_calls_once(&mut inspections);
+        inspections
     }
 
-    fn new(
-        transcript: &str,
-        conversation: &Conversation,
-        notes: &[Note],
-        counter: TokenCounter,
-        recorded_usage: RecordedUsage,
-    ) -> Self {
+    fn new(transcript: &str, conversation: &Conversation, notes: &[Note], counter: TokenCounter) -> Self {
         let resolved = counter.resolve(conversation);
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, []));
         let tokens = |block| counter.apply(sizes.size(block, counter.unit));
@@ -165,7 +174,8 @@ impl Inspection {
             tokens: blocks().fold(TokensByKind::default(), |sum, id| sum.with(conversation.block(id), tokens(id))),
             overhead: crate::tokens::block_sizes::overhead(conversation, &sizes, counter),
             window: conversation.window,
-            recorded_usage,
+            recorded_usage: RecordedUsage { peak_request: peak_request(conversation), ..RecordedUsage::default() },
+            call_bills: Vec::new(),
             growth: growth(conversation, tokens),
             largest_results: largest_results(conversation, tokens),
             persisted_outputs: blocks().filter(|id| is_persisted_output(conversation.block(*id))).count(),
@@ -226,22 +236,31 @@ fn models(conversation: &Conversation) -> Vec<String> {
     models.into_iter().collect()
 }
 
-fn recorded_usage<'a>(conversation: &'a Conversation, ledger: &mut Ledger<'a>) -> RecordedUsage {
-    let bills = ledger.bills(conversation);
-    let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd } = Bill::sum(bills.values());
-    let requests = conversation.calls.iter().filter_map(|call| call.usage).map(|usage| usage.request());
-    RecordedUsage {
-        calls,
-        input,
-        cache_read,
-        cache_write: cache_write_5m + cache_write_1h,
-        cache_write_5m,
-        cache_write_1h,
-        output,
-        usd,
-        peak_request: requests.max().unwrap_or(0),
-        by_model: bills.into_iter().map(|(model, bill)| ModelBill { model: model.map(str::to_owned), bill }).collect(),
+/// Sets the recorded usage of inspections. A call that is in several of them counts only in the first one: resumed and forked
+/// sessions begin with the calls of another file.
+pub fn count_calls_once(inspections: &mut [Inspection]) {
+    let mut ledger = Ledger::default();
+    for inspection in inspections {
+        let (bills, repeated) = ledger.add(&inspection.call_bills);
+        let Bill { calls, input, cache_read, cache_write_5m, cache_write_1h, output, usd } = Bill::sum(bills.values());
+        inspection.recorded_usage = RecordedUsage {
+            calls,
+            repeated_calls: repeated,
+            input,
+            cache_read,
+            cache_write: cache_write_5m + cache_write_1h,
+            cache_write_5m,
+            cache_write_1h,
+            output,
+            usd,
+            peak_request: inspection.recorded_usage.peak_request,
+            by_model: bills.into_iter().map(|(model, bill)| ModelBill { model, bill }).collect(),
+        };
     }
+}
+
+fn peak_request(conversation: &Conversation) -> u64 {
+    conversation.calls.iter().filter_map(|call| call.usage).map(|usage| usage.request()).max().unwrap_or(0)
 }
 
 /// Returns the tokens of the history before each call.

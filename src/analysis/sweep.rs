@@ -29,7 +29,7 @@ pub use candidate::{Candidate, MOST, Point, candidates};
 pub use criteria::Criteria;
 pub use parameter::{Parameter, Values};
 pub use search::{Round, Search, SearchResult};
-pub use sessions::{SessionSize, SessionTable, Split};
+pub use sessions::{SessionTable, Split, TranscriptSize};
 pub use space::{Source, Space, spaces};
 
 use crate::engine::policy::PolicyError;

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 
 use jiff::civil::Date;
 
-pub use bill::{Bill, Ledger};
+pub use bill::{Bill, CallBill, Ledger, call_bills};
 
 use crate::metrics::prompt_cache::{OTHER, Provider};
 

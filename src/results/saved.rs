@@ -171,6 +171,14 @@ pub struct ResultNote {
     pub what: String,
 }
 
+impl ResultNote {
+    /// A transcript that was left out, because another one has its calls.
+    pub fn of_copy(copy: &str, original: &str) -> Self {
+        let what = format!("a copy: its calls are in {original} too, and count only there");
+        Self { path: copy.to_owned(), line: None, what }
+    }
+}
+
 /// Why saved results cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {

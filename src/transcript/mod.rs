@@ -1,8 +1,10 @@
 //! Reads recorded transcripts into conversations.
 //!
 //! May import: [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
-//! [`format`](mod@format) (one reader for each transcript format), and [`tool_access`] (which files a tool call reads and writes).
+//! [`format`](mod@format) (one reader for each transcript format), [`tool_access`] (which files a tool call reads and writes),
+//! and [`copies`] (transcripts that are in another one too).
 
 pub mod conversation;
+pub mod copies;
 pub mod format;
 pub mod tool_access;

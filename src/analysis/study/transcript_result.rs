@@ -14,6 +14,7 @@ use crate::results::saved::{
     CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, answer_spending, summarise,
 };
 use crate::transcript::conversation::Conversation;
+use crate::transcript::copies;
 use crate::transcript::format::{Note, Reading};
 use crate::util::text::plural;
 
@@ -28,6 +29,9 @@ use super::{Study, summarizers, trace};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct TranscriptResult {
     transcript: String,
+    /// Hashes of its calls, which find copies.
+    #[serde(default)]
+    calls: Vec<u64>,
     rows: Vec<Row>,
     traces: Vec<TraceRow>,
     #[serde(default)]
@@ -55,7 +59,12 @@ pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Resu
     let mut paid = BTreeMap::new();
     let mut policies = vec![PolicyTotals::default(); study.policies.len()];
     let mut unknown_models = UnknownModels::default();
-    for result in transcripts {
+    let copies = without_copies(&transcripts);
+    for (result, copy) in transcripts.into_iter().zip(copies) {
+        if let Some(note) = copy {
+            notes.push(note);
+            continue;
+        }
         for (unknown, model) in &result.unknown {
             unknown_models.add(*unknown, model, &result.transcript);
         }
@@ -102,6 +111,15 @@ pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Resu
     results
 }
 
+/// Returns a note for each transcript that is in another one too, and counts there.
+fn without_copies(transcripts: &[TranscriptResult]) -> Vec<Option<ResultNote>> {
+    let calls: Vec<&[u64]> = transcripts.iter().map(|result| result.calls.as_slice()).collect();
+    let note = |(result, original): (&TranscriptResult, Option<usize>)| {
+        Some(ResultNote::of_copy(&result.transcript, &transcripts[original?].transcript))
+    };
+    transcripts.iter().zip(copies::originals(&calls)).map(note).collect()
+}
+
 fn finding_ids(study: &Study) -> Vec<String> {
     let replayed = FINDINGS.iter().filter(|kind| study.findings && kind.detect.is_some());
     replayed.map(|kind| kind.id.to_owned()).collect()
@@ -111,7 +129,8 @@ impl TranscriptResult {
     /// Creates a result with what is known before any replay.
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
-        Self { transcript: transcript.to_owned(), notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+        let calls = copies::call_hashes(&reading.conversations);
+        Self { transcript: transcript.to_owned(), calls, notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
     /// Returns why the result is not usable: a summarizer had no answer, so what would have happened in the conversation is

@@ -6,7 +6,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::results::saved::Session;
+use crate::results::saved::{ResultNote, Session};
+use crate::transcript::conversation::Conversation;
+use crate::transcript::copies;
 use crate::util::text::plural;
 
 use super::SweepError;
@@ -22,10 +24,35 @@ pub struct SessionSize {
     pub calls: u64,
 }
 
-/// All sessions with calls, numbered in the order of the transcripts.
+/// Size of one transcript, from a first pass over the transcripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptSize {
+    pub transcript: String,
+    pub conversations: Vec<SessionSize>,
+    /// Hashes of its calls, which find copies.
+    pub call_hashes: Vec<u64>,
+}
+
+impl TranscriptSize {
+    pub fn new(transcript: &str, conversations: &[Conversation]) -> Self {
+        let size = |conversation: &Conversation| SessionSize {
+            conversation: conversation.name.clone(),
+            calls: conversation.requests() as u64,
+        };
+        Self {
+            transcript: transcript.to_owned(),
+            conversations: conversations.iter().map(size).collect(),
+            call_hashes: copies::call_hashes(conversations),
+        }
+    }
+}
+
+/// All sessions with calls, numbered in the order of the transcripts. Copies of other transcripts have none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionTable {
     calls: Vec<u64>,
+    /// Transcripts left out as copies, and the transcripts that have their calls.
+    copies: Vec<(String, String)>,
     /// By transcript, then by conversation.
     session_of: HashMap<String, HashMap<String, usize>>,
 }
@@ -41,11 +68,16 @@ pub struct Split {
 
 impl SessionTable {
     /// Builds the table from all transcripts, in their order.
-    pub fn new(transcripts: &[(String, Vec<SessionSize>)]) -> Self {
+    pub fn new(transcripts: &[TranscriptSize]) -> Self {
         let mut table = Self::default();
         let mut numbers: HashMap<Session, usize> = HashMap::new();
-        for (transcript, seen) in transcripts {
-            for SessionSize { conversation, calls } in seen.iter().filter(|seen| seen.calls > 0) {
+        let hashes: Vec<&[u64]> = transcripts.iter().map(|transcript| transcript.call_hashes.as_slice()).collect();
+        for (TranscriptSize { transcript, conversations, .. }, original) in transcripts.iter().zip(copies::originals(&hashes)) {
+            if let Some(original) = original {
+                table.copies.push((transcript.clone(), transcripts[original].transcript.clone()));
+                continue;
+            }
+            for SessionSize { conversation, calls } in conversations.iter().filter(|seen| seen.calls > 0) {
                 let next = numbers.len();
                 let number = *numbers.entry(Session::new(transcript, conversation)).or_insert(next);
                 if number == next {
@@ -56,6 +88,11 @@ impl SessionTable {
             }
         }
         table
+    }
+
+    /// Returns a note for each transcript that was left out as a copy.
+    pub fn notes(&self) -> impl Iterator<Item = ResultNote> + '_ {
+        self.copies.iter().map(|(copy, original)| ResultNote::of_copy(copy, original))
     }
 
     pub fn sessions(&self) -> usize {
@@ -108,15 +145,17 @@ mod tests {
     use super::*;
 
     fn table() -> SessionTable {
-        let seen = |names: &[(&str, u64)]| -> Vec<SessionSize> {
-            names.iter().map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls }).collect()
+        let seen = |transcript: &str, names: &[(&str, u64)]| {
+            let conversations =
+                names.iter().map(|(name, calls)| SessionSize { conversation: (*name).to_owned(), calls: *calls }).collect();
+            TranscriptSize { transcript: transcript.to_owned(), conversations, call_hashes: vec![] }
         };
         let mut transcripts = vec![
-            ("a/s.jsonl".to_owned(), seen(&[("main", 10), ("agent-1", 2)])),
-            ("a/s/subagents/agent-2.jsonl".to_owned(), seen(&[("agent-2", 5)])),
-            ("list.json".to_owned(), seen(&[("17", 1), ("17-trial1", 1), ("18", 4), ("19", 0)])),
+            seen("a/s.jsonl", &[("main", 10), ("agent-1", 2)]),
+            seen("a/s/subagents/agent-2.jsonl", &[("agent-2", 5)]),
+            seen("list.json", &[("17", 1), ("17-trial1", 1), ("18", 4), ("19", 0)]),
         ];
-        transcripts.extend((0..7).map(|n| (format!("b/{n}.jsonl"), seen(&[("main", 3)]))));
+        transcripts.extend((0..7).map(|n| seen(&format!("b/{n}.jsonl"), &[("main", 3)])));
         SessionTable::new(&transcripts)
     }
 

@@ -1,9 +1,8 @@
 //! `recompact inspect`: shows what transcripts hold.
 
 use clap::Args;
-use recompact::analysis::inspect::Inspection;
+use recompact::analysis::inspect::{Inspection, count_calls_once};
 use recompact::analysis::study::TokenCounter;
-use recompact::metrics::prices::Ledger;
 use recompact::report::inspection;
 
 use crate::cli::args::output::OutputArgs;
@@ -32,12 +31,12 @@ impl Inspect {
         let report = self.output.supported_report("inspect", &inspection::REPORT_NAMES).map_err(name_others)?;
         let (prices, priced_as) = self.pricing.load()?;
         let inspect = |source: Source, reading: &recompact::transcript::format::Reading| {
-            let ledger = Ledger::new(&prices, priced_as.as_deref());
-            Inspection::all(source.name, reading, self.tokenizer, ledger)
+            Inspection::all(source.name, reading, self.tokenizer, &prices, priced_as.as_deref())
         };
         let (per_transcript, end) =
             self.transcripts.for_each(&[self.output.out()], false, inspect, inspect, |_| None)?.analysed()?;
-        let inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
+        let mut inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
+        count_calls_once(&mut inspections);
         self.output.write(&inspection::render(report, &inspections, &self.output.style()))?;
         end
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use recompact::analysis::study::Study;
-use recompact::analysis::sweep::{Candidate, Criteria, Parameter, Search, SessionSize, SessionTable, candidates, spaces};
+use recompact::analysis::sweep::{Candidate, Criteria, Parameter, Search, SessionTable, TranscriptSize, candidates, spaces};
 use recompact::engine::policy::Policy;
 use recompact::results::condition::Condition;
 use recompact::results::saved::{Results, VERSION};
@@ -134,13 +134,7 @@ impl Sweep {
 
     /// Lists the sessions and their sizes. Problems with some transcripts are returned for the end of the run.
     fn list_sessions(&self) -> Result<(SessionTable, Result<(), Failure>), Failure> {
-        let sessions_of = |source: Source, reading: &Reading| {
-            let size = |conversation: &recompact::transcript::conversation::Conversation| SessionSize {
-                conversation: conversation.name.clone(),
-                calls: conversation.requests() as u64,
-            };
-            (source.name.to_owned(), reading.conversations.iter().map(size).collect::<Vec<_>>())
-        };
+        let sessions_of = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
         let done =
             self.transcripts.for_each(&[self.output.out(), self.save.as_deref()], false, sessions_of, sessions_of, |_| None)?;
         let (sizes, end) = done.analysed()?;

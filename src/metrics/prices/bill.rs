@@ -14,8 +14,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::{Price, Prices};
-use crate::transcript::conversation::{Conversation, Usage};
+use crate::transcript::conversation::{Call, Compaction, Conversation, Usage};
 
 /// Billed tokens and their price.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -32,57 +34,70 @@ pub struct Bill {
     pub usd: Option<f64>,
 }
 
-/// Bills the conversations of one transcript, each call once.
-pub struct Ledger<'a> {
-    prices: &'a Prices,
-    priced_as: Option<&'a str>,
-    /// Message id and request id of the calls already billed.
-    billed: HashSet<(&'a str, Option<&'a str>)>,
+/// What one call was billed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallBill {
+    /// Hash of the ids of its message and its request; `None` if they were not recorded.
+    id: Option<u64>,
+    /// By model: its own, and that of an advisor.
+    bills: Vec<(Option<String>, Bill)>,
 }
 
-impl<'a> Ledger<'a> {
-    /// `priced_as` is the model that all calls are priced as; without it, each call is priced as its own model.
-    pub fn new(prices: &'a Prices, priced_as: Option<&'a str>) -> Self {
-        Self { prices, priced_as, billed: HashSet::new() }
-    }
+/// Adds up calls, each once: a call that is in several transcripts or branches counts where it is first.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    billed: HashSet<u64>,
+}
 
-    /// Returns the bill of each model of a conversation, without the calls that were billed before.
-    pub fn bills(&mut self, conversation: &'a Conversation) -> BTreeMap<Option<&'a str>, Bill> {
-        let mut bills: BTreeMap<_, Bill> = BTreeMap::new();
-        for call in &conversation.calls {
-            let Some(usage) = call.usage else { continue };
-            if let Some(message) = &call.message_id
-                && !self.billed.insert((message, call.request_id.as_deref()))
-            {
+impl Ledger {
+    /// Returns the bill of each model over some calls, without those that were added before; and how many those are.
+    pub fn add(&mut self, calls: &[CallBill]) -> (BTreeMap<Option<String>, Bill>, usize) {
+        let (mut bills, mut repeated) = (BTreeMap::<_, Bill>::new(), 0);
+        for call in calls {
+            if call.id.is_some_and(|id| !self.billed.insert(id)) {
+                repeated += 1;
                 continue;
             }
-            let model = call.model.as_deref();
-            let mut own = self.bill(model, call.time, &usage);
-            for other in &call.other_iterations {
-                match other.model.as_deref() {
-                    None => own.add(&self.bill(model, call.time, &other.usage)),
-                    advisor => bills.entry(advisor).or_default().add(&self.bill(advisor, call.time, &other.usage)),
-                }
+            for (model, bill) in &call.bills {
+                bills.entry(model.clone()).or_default().add(bill);
             }
-            bills.entry(model).or_default().add(&Bill { calls: 1, ..own });
         }
-        for compaction in &conversation.compactions {
-            let Some(usage) = &compaction.summary_usage else { continue };
-            let before = conversation.calls.iter().rev().find(|call| call.response < compaction.message_index);
-            let (model, time) = before.map_or((None, None), |call| (call.model.as_deref(), call.time));
-            bills.entry(model).or_default().add(&self.bill(model, time, usage));
+        (bills, repeated)
+    }
+}
+
+/// Bills every call of a conversation, and every recorded summary. `priced_as` is the model that all are priced as; without it,
+/// each is priced as its own model.
+pub fn call_bills(conversation: &Conversation, prices: &Prices, priced_as: Option<&str>) -> Vec<CallBill> {
+    let bill = |model: Option<&str>, time: Option<i64>, usage: &Usage| {
+        let quote = prices.quote(priced_as.or(model), time);
+        let usd = quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage));
+        (model.map(str::to_owned), Bill::from_usage(usage, usd))
+    };
+    let of_call = |call: &Call| {
+        let own = bill(call.model.as_deref(), call.time, call.usage.as_ref()?);
+        let mut bills = vec![own];
+        for other in &call.other_iterations {
+            match other.model.as_deref() {
+                None => bills[0].1.add(&bill(call.model.as_deref(), call.time, &other.usage).1),
+                advisor => bills.push(bill(advisor, call.time, &other.usage)),
+            }
         }
-        bills
-    }
-
-    fn bill(&self, model: Option<&str>, time: Option<i64>, usage: &Usage) -> Bill {
-        Bill::from_usage(usage, self.usd(model, time, usage))
-    }
-
-    fn usd(&self, model: Option<&str>, time: Option<i64>, usage: &Usage) -> Option<f64> {
-        let quote = self.prices.quote(self.priced_as.or(model), time);
-        quote.entry.is_some().then(|| quote.at(usage.request()).usd(usage))
-    }
+        bills[0].1.calls = 1;
+        let id = call.message_id.as_ref().map(|message| {
+            let request = call.request_id.as_deref().unwrap_or_default();
+            xxh3_64(format!("{message}\0{request}").as_bytes())
+        });
+        Some(CallBill { id, bills })
+    };
+    let of_compaction = |compaction: &Compaction| {
+        let usage = compaction.summary_usage.as_ref()?;
+        let before = conversation.calls.iter().rev().find(|call| call.response < compaction.message_index);
+        let (model, time) = before.map_or((None, None), |call| (call.model.as_deref(), call.time));
+        Some(CallBill { id: None, bills: vec![bill(model, time, usage)] })
+    };
+    let calls = conversation.calls.iter().filter_map(of_call);
+    calls.chain(conversation.compactions.iter().filter_map(of_compaction)).collect()
 }
 
 impl Bill {
@@ -157,7 +172,16 @@ mod tests {
 
     fn bill(calls: &[(&str, Option<&str>, Option<&str>, Usage)], priced_as: Option<&str>) -> Bill {
         let (prices, conversation) = (Prices::built_in(), conversation(calls));
-        Bill::sum(Ledger::new(&prices, priced_as).bills(&conversation).values())
+        Bill::sum(bills_of(&mut Ledger::default(), &prices, &conversation, priced_as).values())
+    }
+
+    fn bills_of(
+        ledger: &mut Ledger,
+        prices: &Prices,
+        conversation: &Conversation,
+        priced_as: Option<&str>,
+    ) -> BTreeMap<Option<String>, Bill> {
+        ledger.add(&call_bills(conversation, prices, priced_as)).0
     }
 
     const MILLION: u64 = 1_000_000;
@@ -192,9 +216,11 @@ mod tests {
             Iteration { model: None, usage },
             Iteration { model: Some("claude-opus-4-5".to_owned()), usage: Usage { input: 7, ..usage } },
         ];
-        let bills = Ledger::new(&prices, None).bills(&conversation);
-        let row =
-            |model| bills.get(&Some(model)).map(|bill: &Bill| (bill.calls, bill.input, bill.output, bill.usd.map(f64::round)));
+        let bills = bills_of(&mut Ledger::default(), &prices, &conversation, None);
+        let row = |model: &str| {
+            let bill = bills.get(&Some(model.to_owned()));
+            bill.map(|bill| (bill.calls, bill.input, bill.output, bill.usd.map(f64::round)))
+        };
         assert_eq!(row("claude-haiku-4-5"), Some((1, 0, 2 * MILLION, Some(10.0))));
         assert_eq!(row("claude-opus-4-5"), Some((1, 7, MILLION, Some(25.0))));
     }
@@ -212,7 +238,7 @@ mod tests {
             summary_usage: Some(usage),
             line: 1,
         });
-        let bill = Bill::sum(Ledger::new(&prices, None).bills(&conversation).values());
+        let bill = Bill::sum(bills_of(&mut Ledger::default(), &prices, &conversation, None).values());
         assert_eq!((bill.output, bill.usd), (2 * MILLION, Some(10.0)));
     }
 
@@ -226,8 +252,8 @@ mod tests {
         assert_eq!(bill(&[nameless, nameless], None).usd, Some(10.0), "calls without ids are all different");
 
         let (prices, conversation) = (Prices::built_in(), conversation(&calls));
-        let mut ledger = Ledger::new(&prices, None);
-        let sums = [0, 1].map(|_| Bill::sum(ledger.bills(&conversation).values()).calls);
+        let mut ledger = Ledger::default();
+        let sums = [0, 1].map(|_| Bill::sum(bills_of(&mut ledger, &prices, &conversation, None).values()).calls);
         assert_eq!(sums, [3, 0], "another branch of the session brings nothing new");
     }
 

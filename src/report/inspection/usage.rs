@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use super::{ColumnHeader, Inspection, TableModel, number, tokens};
 use crate::metrics::column::Unit;
 use crate::metrics::prices::Bill;
-use crate::report::number_format;
+use crate::report::{escape, number_format};
+use crate::util::text::plural;
+
+/// Maximum number of files that a footnote names.
+const NAMED: usize = 3;
 
 /// One row per model, and their sum.
 pub fn usage(inspections: &[Inspection]) -> TableModel {
@@ -30,5 +34,21 @@ pub fn usage(inspections: &[Inspection]) -> TableModel {
     if bills.values().any(|bill| bill.usd.is_none()) {
         footnotes.push(format!("{}: no known price; set one with --prices (a model or a price list)", number_format::MISSING));
     }
+    footnotes.extend(repeated(inspections));
     TableModel { title: "Recorded usage".to_owned(), subject: String::new(), headers, rows, footnotes }
+}
+
+/// Names the files whose calls are in an earlier file too.
+fn repeated(inspections: &[Inspection]) -> Option<String> {
+    let repeated: Vec<_> = inspections.iter().filter(|inspection| inspection.recorded_usage.repeated_calls > 0).collect();
+    let calls: usize = repeated.iter().map(|inspection| inspection.recorded_usage.repeated_calls).sum();
+    let name = |inspection: &&Inspection| {
+        let (calls, of) = (inspection.recorded_usage.repeated_calls, inspection.calls);
+        format!("{} ({calls} of {of})", escape::terminal(&inspection.transcript))
+    };
+    let mut names: Vec<_> = repeated.iter().take(NAMED).map(name).collect();
+    if repeated.len() > NAMED {
+        names.push(format!("{} more", repeated.len() - NAMED));
+    }
+    (calls > 0).then(|| format!("counted once: {} of an earlier conversation, in {}", plural(calls, "call"), names.join(", ")))
 }

@@ -2,7 +2,7 @@
 
 use recompact::analysis::inspect::{CompactionLoss, Inspection, LostFact};
 use recompact::analysis::study::TokenCounter;
-use recompact::metrics::prices::{Ledger, Prices};
+use recompact::metrics::prices::Prices;
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
 use recompact::transcript::conversation::{ConversationBuilder, Thinking};
@@ -14,7 +14,7 @@ fn inspections() -> [Inspection; 2] {
         let conversation = ConversationBuilder::new("main", "claude-code", Thinking::Turn).finish();
         let reading = Reading { conversations: vec![conversation], notes: vec![] };
         let prices = Prices::built_in();
-        Inspection::all(path, &reading, TokenCounter::Own, Ledger::new(&prices, None)).remove(0)
+        Inspection::all(path, &reading, TokenCounter::Own, &prices, None).remove(0)
     };
     let fact = |kind, text: &str, line| LostFact { kind, text: text.into(), line, path: None };
     let much = CompactionLoss {

@@ -276,21 +276,25 @@ fn sweep_table_matches_snapshot() {
     assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
 }
 
-/// A conversation that begins with a response has no request, so it is no session to choose on or to hold out.
+/// A conversation that begins with a response has no request, so it is no session to choose on or to hold out; and a copy must
+/// not be on both sides.
 #[test]
 fn sweep_counts_only_compared_sessions() {
     let folder = TempDir::new().expect("a temporary folder");
     let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a folder to write to");
-    let recorded = fs::read(fixtures().join("messages/repair.blocks.jsonl")).expect("a fixture");
-    write("1.jsonl", &recorded);
-    write("2.jsonl", &recorded);
+    let fixture = |name: &str| fs::read(fixtures().join(name)).expect("a fixture");
+    write("1.jsonl", &fixture("messages/repair.blocks.jsonl"));
+    write("2.jsonl", &fixture("claude-code/kept-tail.jsonl"));
     write("3.json", br#"[{"role": "assistant", "content": "How can I help?"}, {"role": "user", "content": "Not at all."}]"#);
-    let asked = "sweep 1.jsonl 2.jsonl 3.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 -o json";
+    write("4.jsonl", &fixture("messages/repair.sdkrepr.jsonl"));
+    let asked = "sweep 1.jsonl 2.jsonl 3.json 4.jsonl -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 -o json";
     let results = run_in(folder.path(), asked.split(' '), b"").json();
     let mut compared = texts_of(&results["rows"], "transcript");
     compared.dedup();
     assert_eq!(compared, ["1.jsonl", "2.jsonl"]);
     assert_eq!(results["sweep"]["sessions"], 2);
+    assert_eq!(results["notes"][0]["what"], "a copy: its calls are in 1.jsonl too, and count only there");
+    assert_eq!(results["notes"][0]["path"], "4.jsonl");
 }
 
 fn texts_of<'a>(rows: &'a Value, key: &str) -> Vec<&'a str> {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use recompact::metrics::prices::{Bill, Ledger, Prices};
+use recompact::metrics::prices::{Bill, Ledger, Prices, call_bills};
 use recompact::transcript::format::{Branches, ReadOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,10 +67,10 @@ fn ours(path: &Path, file: &str) -> Figures {
     let format = recompact::transcript::format::sniff(&bytes).expect("a known format");
     let reading = (format.read)(&bytes, &ReadOptions { branches: Branches::All });
     let prices = Prices::built_in();
-    let mut ledger = Ledger::new(&prices, None);
+    let mut ledger = Ledger::default();
     let mut sum = Bill::default();
     for conversation in &reading.conversations {
-        ledger.bills(conversation).values().for_each(|bill| sum.add(bill));
+        ledger.add(&call_bills(conversation, &prices, None)).0.values().for_each(|bill| sum.add(bill));
     }
     Figures::of(file, &sum)
 }

@@ -7,7 +7,7 @@ use recompact::analysis::study::TokenCounter;
 use recompact::engine::replay::{NoObserver, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::by_name;
-use recompact::metrics::prices::{Ledger, Prices};
+use recompact::metrics::prices::Prices;
 use recompact::tokens::block_sizes::overhead;
 use recompact::tokens::calibration::{
     Delta, FAMILIES, Fit, MIN_DELTAS, Spread, deltas, estimate, fit, held_out, main_model, new_messages,
@@ -181,8 +181,7 @@ fn meter_estimate_of_a_delta_equals_growth_of_the_request() {
         });
         measure.list(messages, sum.sum())
     };
-    let inspection =
-        Inspection::all("repair.jsonl", &reading, TokenCounter::Own, Ledger::new(&Prices::built_in(), None)).remove(0);
+    let inspection = Inspection::all("repair.jsonl", &reading, TokenCounter::Own, &Prices::built_in(), None).remove(0);
     let meters = [("chars/4", SizeUnit::Chars), ("py-repr/4", SizeUnit::PyRepr), ("js-json/4", SizeUnit::JsJson)];
     for (name, measure) in meters {
         let check = inspection.meters.iter().find(|check| check.meter == name).expect("a meter");

@@ -111,8 +111,12 @@ impl Rounds<'_> {
             },
         )?;
         progress.finish();
-        let results = || self.transcripts.install(|| study.results(transcript_results));
-        (left == 0).then(|| Ok(Results { sweep: Some(result.sweep), ..results()? })).transpose()
+        if left > 0 {
+            return Ok(None);
+        }
+        let mut results = self.transcripts.install(|| study.results(transcript_results))?;
+        results.notes.splice(0..0, self.session_table.notes());
+        Ok(Some(Results { sweep: Some(result.sweep), ..results }))
     }
 
     /// Reads the transcripts of the given sessions again, and runs `work` on the conversations of these sessions.

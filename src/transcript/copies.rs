@@ -1,0 +1,111 @@
+//! Finds transcripts that are in another transcript too: resumed, forked, copied, or converted to another format.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::conversation::{BlockKind, Call, Conversation};
+
+/// A transcript is a copy if another one has at least this share of its calls. A conversion or a harness may change a few.
+const COPIED_SHARE: f64 = 0.9;
+
+/// Returns one hash for each recorded call of some conversations: of what the model wrote in it and in the call before it. Two
+/// responses in a row are rarely the same by chance, while single ones often are (a greeting, `ls`). Equal on every machine.
+pub fn call_hashes(conversations: &[Conversation]) -> Vec<u64> {
+    conversations.iter().flat_map(hashes).collect()
+}
+
+fn hashes(conversation: &Conversation) -> Vec<u64> {
+    let written: Vec<u64> = conversation.calls.iter().map(|call| response_hash(conversation, call)).collect();
+    if let ([only], [call]) = (&written[..], &conversation.calls[..]) {
+        // The provider's ids tell single calls apart.
+        return call.message_id.iter().map(|id| hash(&[&only.to_le_bytes()[..], id.as_bytes()])).collect();
+    }
+    written.windows(2).map(|pair| hash(&[&pair[0].to_le_bytes()[..], &pair[1].to_le_bytes()[..]])).collect()
+}
+
+/// Returns the hash of the text and the tool calls of a response; thinking is often lost in a conversion.
+fn response_hash(conversation: &Conversation, call: &Call) -> u64 {
+    let mut hasher = Xxh3::new();
+    for id in &conversation.messages[call.response].blocks {
+        let block = conversation.block(*id);
+        match block.kind {
+            BlockKind::Text => hasher.update(block.text().trim().as_bytes()),
+            BlockKind::ToolUse(pair) => {
+                hasher.update(conversation.pair(pair).name.as_bytes());
+                hasher.update(block.field("input").map(ToString::to_string).unwrap_or_default().as_bytes());
+            }
+            _ => {}
+        }
+        hasher.update(&[0]);
+    }
+    hasher.digest()
+}
+
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hasher = Xxh3::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    hasher.digest()
+}
+
+/// Returns, for each transcript, the index of another one that has its calls; `None` for originals. Of two equal transcripts the
+/// first is the original, else the longer one.
+pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
+    let sets: Vec<HashSet<u64>> = transcripts.iter().map(|calls| calls.iter().copied().collect()).collect();
+    let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (index, calls) in sets.iter().enumerate() {
+        calls.iter().for_each(|call| holders.entry(*call).or_default().push(index));
+    }
+    let original = |index: usize| {
+        let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
+        for holder in sets[index].iter().flat_map(|call| &holders[call]) {
+            *shared.entry(*holder).or_default() += 1;
+        }
+        let size = sets[index].len();
+        let is_original = |other: usize| (sets[other].len(), index) > (size, other);
+        let has_enough = |common: usize| common as f64 >= COPIED_SHARE * size as f64;
+        let found = shared.into_iter().filter(|(other, common)| is_original(*other) && has_enough(*common));
+        found.max_by_key(|(other, common)| (*common, std::cmp::Reverse(*other))).map(|(other, _)| other)
+    };
+    (0..sets.len()).map(original).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::conversation::{ConversationBuilder, Message, Origin, Role, Thinking};
+
+    /// A conversation whose responses are these words.
+    fn conversation(words: &str) -> Conversation {
+        let mut builder = ConversationBuilder::new("main", "test", Thinking::Turn);
+        for word in words.split(' ') {
+            let blocks = vec![builder.text(word, Origin::Agent, 1)];
+            let message = Message { role: Role::Assistant, is_string_content: false, blocks, time: None, line: 1 };
+            builder.response(message, Call { message_id: Some(format!("id of {word}")), ..Call::default() });
+        }
+        builder.finish()
+    }
+
+    fn check(transcripts: &[&str], expected: &[Option<usize>]) {
+        let hashes: Vec<_> = transcripts.iter().map(|words| call_hashes(&[conversation(words)])).collect();
+        assert_eq!(originals(&hashes.iter().map(Vec::as_slice).collect::<Vec<_>>()), expected, "{transcripts:?}");
+    }
+
+    #[test]
+    fn copy_is_in_an_equal_or_longer_transcript() {
+        check(&["a b c", "a b c", "c b a"], &[None, Some(0), None]);
+        check(&["a b c", "a b c d e"], &[Some(1), None]);
+        check(&["b c d", "a b c d e"], &[Some(1), None]);
+        // A fork with as much of its own is no copy.
+        check(&["a b c d", "a b x y"], &[None, None]);
+        // One of eleven pairs differs.
+        check(&["a b c d e f g h i j k x", "a b c d e f g h i j k l m"], &[Some(1), None]);
+    }
+
+    #[test]
+    fn equal_words_alone_make_no_copy() {
+        check(&["hello a", "hello b", "hello a c"], &[Some(2), None, None]);
+        check(&["a b a b", "b a"], &[None, Some(0)]);
+        check(&["hello", "hello", "bye"], &[None, Some(0), None]);
+    }
+}
