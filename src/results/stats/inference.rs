@@ -8,8 +8,9 @@ use crate::metrics::column::{Column, ColumnId, Direction};
 use crate::metrics::column_map::Intervals;
 use crate::results::saved::{Accumulator, ComparisonRow, Results, Statistics, Summary};
 
+use super::estimate::Estimate;
 use super::permutation::SignFlips;
-use super::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, SIGN_PATTERNS, Samples, holm, interval};
+use super::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, SIGN_PATTERNS, Samples, holm};
 
 /// Fills in the intervals of the summary, the comparisons and the statistics. Does nothing with fewer than [`MIN_SESSIONS`] sessions.
 ///
@@ -26,14 +27,15 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
     let resampling =
         Resampling { resamples: Resamples::new(sessions, RESAMPLES, seed), flips: SignFlips::new(sessions, SIGN_PATTERNS, seed) };
     let baseline_samples: Vec<ColumnSample> =
-        columns.par_iter().map(|column| resampling.sample(column, samples.added(baseline, None, column))).collect();
+        columns.par_iter().map(|column| ColumnSample::new(column, samples.added(baseline, None, column))).collect();
     let infer_policy = |summary: &Summary| {
         let is_compared =
             summary.bound_of.is_none() && summary.policy != baseline && candidates.contains(&summary.policy.as_str());
         let (mut intervals, mut comparisons) = (Vec::new(), Vec::new());
         for (column, baseline_sample) in columns.iter().zip(&baseline_samples) {
-            let sample = resampling.sample(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
-            intervals.extend(sample.interval().map(|ends| (column.id.clone(), ends)));
+            let sample = ColumnSample::new(column, samples.added(&summary.policy, summary.bound_of.as_deref(), column));
+            let ends = sample.estimate.as_ref().and_then(|estimate| estimate.interval(&resampling.resamples));
+            intervals.extend(ends.map(|ends| (column.id.clone(), ends)));
             if is_compared && column.better != Direction::Neither {
                 comparisons.extend(resampling.compare(column, &sample, baseline_sample).map(|row| ComparisonRow {
                     policy: summary.policy.clone(),
@@ -77,38 +79,32 @@ struct Resampling {
 struct ColumnSample {
     /// Contribution of each session.
     added: Vec<Option<Accumulator>>,
-    /// Total in each bootstrap resample.
-    resampled: Vec<Option<f64>>,
+    /// `None` if there is no total, or if fewer than [`MIN_SESSIONS`] sessions have a value.
+    estimate: Option<Estimate>,
 }
 
 impl ColumnSample {
-    fn interval(&self) -> Option<[f64; 2]> {
-        let enough = self.added.iter().flatten().count() >= MIN_SESSIONS;
-        enough.then(|| interval(self.resampled.iter().flatten().copied(), LEVEL)).flatten()
+    fn new(column: &Column, added: Vec<Option<Accumulator>>) -> Self {
+        let enough = added.iter().flatten().count() >= MIN_SESSIONS;
+        Self { estimate: enough.then(|| Estimate::new(column, &added)).flatten(), added }
     }
 
     /// Returns for each session whether it has a value.
     fn has_value(&self) -> impl Iterator<Item = bool> {
         self.added.iter().map(Option::is_some)
     }
+
+    /// Returns the sample restricted to sessions in which the other has a value too.
+    fn paired(&self, column: &Column, other: &Self) -> Self {
+        Self::new(column, self.added.iter().zip(&other.added).map(|(one, other)| other.and(*one)).collect())
+    }
 }
 
 impl Resampling {
-    fn sample(&self, column: &Column, added: Vec<Option<Accumulator>>) -> ColumnSample {
-        let resampled = self.resamples.totals(column, &added);
-        ColumnSample { added, resampled }
-    }
-
-    /// Returns the sample restricted to sessions in which the other has a value too.
-    fn paired(&self, column: &Column, sample: &ColumnSample, other: &ColumnSample) -> ColumnSample {
-        let both = sample.added.iter().zip(&other.added).map(|(one, other)| other.and(*one)).collect();
-        self.sample(column, both)
-    }
-
     /// Compares one column of a policy with the baseline; `None` if no session has values of both. Policy names stay empty.
     fn compare(&self, column: &Column, one: &ColumnSample, baseline: &ColumnSample) -> Option<ComparisonRow> {
         if one.has_value().ne(baseline.has_value()) {
-            let [one, baseline] = [self.paired(column, one, baseline), self.paired(column, baseline, one)];
+            let [one, baseline] = [one.paired(column, baseline), baseline.paired(column, one)];
             return self.compare_paired(column, &one, &baseline);
         }
         self.compare_paired(column, one, baseline)
@@ -117,14 +113,13 @@ impl Resampling {
     fn compare_paired(&self, column: &Column, one: &ColumnSample, baseline: &ColumnSample) -> Option<ComparisonRow> {
         let total = |sample: &ColumnSample| column.total_of_all(sample.added.iter().flatten().copied());
         let sessions = one.has_value().filter(|has_value| *has_value).count();
-        let differences = one.resampled.iter().zip(&baseline.resampled).filter_map(|(one, other)| Some((*one)? - (*other)?));
-        let enough = sessions >= MIN_SESSIONS;
+        let estimates = one.estimate.as_ref().zip(baseline.estimate.as_ref());
         Some(ComparisonRow {
             column: column.id.clone(),
             sessions,
             difference: total(one)? - total(baseline)?,
-            interval: enough.then(|| interval(differences, LEVEL)).flatten(),
-            p: enough.then(|| self.flips.p_value(column, &one.added, &baseline.added)),
+            interval: estimates.and_then(|(one, baseline)| one.minus(baseline).interval(&self.resamples)),
+            p: (sessions >= MIN_SESSIONS).then(|| self.flips.p_value(column, &one.added, &baseline.added)),
             ..ComparisonRow::default()
         })
     }

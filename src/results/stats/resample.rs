@@ -6,6 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::metrics::column::{Aggregation, Column};
 use crate::results::saved::Accumulator;
 
+/// Variance of equal values, as a part of their mean square: what rounding leaves.
+const SAME: f64 = 1e-12;
+
 /// Bootstrap resamples: each draws as many sessions as the study has, with replacement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resamples {
@@ -48,6 +51,24 @@ impl Resamples {
             .zip(under)
             .map(|(over, under)| column.total_of(Accumulator { numerator: over, denominator: under }))
             .collect()
+    }
+
+    /// Returns in each resample the sum of the sessions' values, divided by its standard error; the values sum to 0. It is 0 in a
+    /// resample of equal values, which has no error.
+    pub fn t_statistics(&self, values: &[f64]) -> Vec<f64> {
+        let (mut sums, mut squares) = (vec![0.0; self.resamples], vec![0.0; self.resamples]);
+        for (counts, value) in self.counts.chunks_exact(self.resamples.max(1)).zip(values) {
+            for ((sum, square), count) in sums.iter_mut().zip(&mut squares).zip(counts) {
+                let count = f64::from(*count);
+                *sum += value * count;
+                *square += value * value * count;
+            }
+        }
+        let t_statistic = |(sum, square): (f64, f64)| {
+            let variance = square - sum * sum / values.len() as f64;
+            if variance > SAME * square { sum / variance.sqrt() } else { 0.0 }
+        };
+        sums.into_iter().zip(squares).map(t_statistic).collect()
     }
 }
 

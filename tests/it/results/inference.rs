@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use recompact::results::saved::{
     Aggregation, Column, ColumnId, ComparisonRow, Direction, Results, Row, Unit, VERSION, summarise,
 };
-use recompact::results::stats::{COVERAGE, MIN_SESSIONS, infer};
+use recompact::results::stats::{MIN_SESSIONS, infer};
 
 use crate::support::effort;
 use crate::support::program::run;
@@ -76,11 +76,25 @@ fn saved_of_all(spread: f64) -> f64 {
     saved / whole
 }
 
-/// Draws sessions of two equally good policies; each session is a little better or worse under one of them.
-fn alike(sessions: usize, spread: f64, random: &mut ChaCha8Rng) -> Vec<[[f64; 2]; 2]> {
+/// Draws what a session of this size does not save.
+type Draw = fn(whole: f64, random: &mut ChaCha8Rng) -> f64;
+
+/// Longer sessions save more, and each session saves a little more or less.
+fn saving(whole: f64, random: &mut ChaCha8Rng) -> f64 {
+    1.0 - saved_of(whole) - 0.1 * normal(random)
+}
+
+/// Seven in ten sessions lose nothing; the others lose a fifth on average.
+fn rare_loss(_whole: f64, random: &mut ChaCha8Rng) -> f64 {
+    let [is_hit, size]: [f64; 2] = [random.random(), random.random()];
+    if is_hit < 0.3 { -0.2 * (1.0 - size).ln() } else { 0.0 }
+}
+
+/// Draws sessions of two equally good policies.
+fn alike(sessions: usize, spread: f64, draw: Draw, random: &mut ChaCha8Rng) -> Vec<[[f64; 2]; 2]> {
     let one = |_| {
         let whole = (spread * normal(random)).exp();
-        [(); 2].map(|()| [whole * (1.0 - saved_of(whole) - 0.1 * normal(random)), whole])
+        [(); 2].map(|()| [whole * draw(whole, random), whole])
     };
     (0..sessions).map(one).collect()
 }
@@ -89,20 +103,20 @@ fn study(sessions: usize, seed: u64) -> Vec<Row> {
     let rows = |(number, two): (usize, [[f64; 2]; 2])| {
         ["a", "b"].into_iter().zip(two).map(move |(policy, [sent, whole])| row(number, policy, sent, whole))
     };
-    alike(sessions, AS_RECORDED, &mut ChaCha8Rng::seed_from_u64(seed)).into_iter().enumerate().flat_map(rows).collect()
+    alike(sessions, AS_RECORDED, saving, &mut ChaCha8Rng::seed_from_u64(seed)).into_iter().enumerate().flat_map(rows).collect()
 }
 
 /// Number of studies that share their random draws; each study is one column.
 const AT_ONCE: u64 = 50;
 
-fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
+fn studies_at_once(sessions: usize, spread: f64, draw: Draw, seed: u64) -> Results {
     let id = |number: u64, part: &str| ColumnId::Owned(format!("{number}.{part}"));
     let saved = |number| Aggregation::Saving { over: id(number, "sent"), under: id(number, "whole") };
     let column = |number| Column { id: id(number, "saved"), combine: saved(number), ..columns()[2].clone() };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut rows: Vec<Row> = (0..sessions).flat_map(|number| ["a", "b"].map(|policy| row(number, policy, 0.0, 1.0))).collect();
     for number in 0..AT_ONCE {
-        let of_sessions = alike(sessions, spread, &mut random).into_iter().flatten();
+        let of_sessions = alike(sessions, spread, draw, &mut random).into_iter().flatten();
         for (row, [sent, whole]) in rows.iter_mut().zip(of_sessions) {
             row.values.set(id(number, "sent"), Some(sent));
             row.values.set(id(number, "whole"), Some(whole));
@@ -114,35 +128,39 @@ fn studies_at_once(sessions: usize, spread: f64, seed: u64) -> Results {
     results
 }
 
-/// Simulates studies of two equal policies. Checks how often they differ at the level of .05, how often the interval of their
+/// Simulates studies of two equal policies. Returns how often they differ at the level of .05, how often the interval of their
 /// difference holds 0, and how often the interval of a total holds the true total.
-fn check(spread: f64, sizes: &[usize], studies: u64) {
-    let truth = saved_of_all(spread);
+fn coverage(sessions: usize, spread: f64, (draw, truth): (Draw, f64), studies: u64) -> [f64; 3] {
     let is_in = |value: f64, ends: [f64; 2]| ends[0] <= value && value <= ends[1];
-    println!("log-sd of sizes {spread}, {studies} studies each:");
-    println!("  sessions   p up to .05   interval of the difference   interval of the total");
+    let counted = |seed| {
+        let results = studies_at_once(sessions, spread, draw, seed);
+        let count = |is: &dyn Fn(&ComparisonRow) -> bool| results.comparisons.iter().filter(|row| is(row)).count();
+        let of_a = |row: &ComparisonRow| *results.summary[0].intervals.entry(&row.column).expect("an interval");
+        [
+            count(&|row| row.p.is_some_and(|p| p <= 0.05)),
+            count(&|row| row.interval.is_some_and(|ends| is_in(0.0, ends))),
+            count(&|row| is_in(truth, of_a(row))),
+        ]
+    };
+    let counts: Vec<[usize; 3]> = (0..studies / AT_ONCE).into_par_iter().map(counted).collect();
+    let shares = [0, 1, 2].map(|at| counts.iter().map(|of| of[at]).sum::<usize>() as f64 / studies as f64);
+    let [p, difference, total] = shares.map(|share| share * 100.0);
+    println!("{sessions:>10} {spread:>8} {p:>11.1} % {difference:>26.1} % {total:>21.1} %");
+    shares
+}
+
+fn check(spread: f64, sizes: &[usize], studies: u64) {
+    println!("  sessions   log-sd   p up to .05   interval of the difference   interval of the total");
     for sessions in sizes {
-        let counted = |seed| {
-            let results = studies_at_once(*sessions, spread, seed);
-            let count = |is: &dyn Fn(&ComparisonRow) -> bool| results.comparisons.iter().filter(|row| is(row)).count();
-            let of_a = |row: &ComparisonRow| *results.summary[0].intervals.entry(&row.column).expect("an interval");
-            [
-                count(&|row| row.p.is_some_and(|p| p <= 0.05)),
-                count(&|row| row.interval.is_some_and(|ends| is_in(0.0, ends))),
-                count(&|row| is_in(truth, of_a(row))),
-            ]
-        };
-        let counts: Vec<[usize; 3]> = (0..studies / AT_ONCE).into_par_iter().map(counted).collect();
-        let [found, none, total] = [0, 1, 2].map(|at| counts.iter().map(|of| of[at]).sum::<usize>() as f64 / studies as f64);
-        println!("  {sessions:>8} {:>11.1} % {:>26.1} % {:>21.1} %", found * 100.0, none * 100.0, total * 100.0);
+        let [p, difference, total] = coverage(*sessions, spread, (saving, saved_of_all(spread)), studies);
         let error = (0.05 * 0.95 / studies as f64).sqrt();
         // Few sessions have few p-values: of 6 the smallest are 1/32 and 2/32.
         let nominal = if *sessions < 8 { 1.0 / 32.0 } else { 0.05 };
-        assert!((found - nominal).abs() <= 3.0 * error, "{sessions} sessions: {found}");
-        let promised = COVERAGE.iter().find(|(of, ..)| of == sessions && spread == AS_RECORDED);
-        for (found, promised) in promised.into_iter().flat_map(|promised| [(total, promised.1), (none, promised.2)]) {
-            let error = (promised * (1.0 - promised) / studies as f64).sqrt();
-            assert!((found - promised).abs() <= 4.0 * error, "{sessions} sessions: {found}, and reports say {promised}");
+        assert!((p - nominal).abs() <= 3.0 * error, "{sessions} sessions: {p}");
+        let promised: f64 = if *sessions < 10 { 0.90 } else { 0.93 };
+        let error = (promised * (1.0 - promised) / studies as f64).sqrt();
+        for found in [difference, total] {
+            assert!(found >= promised - 2.0 * error, "{sessions} sessions: {found}, and the guide promises {promised}");
         }
     }
 }
@@ -156,7 +174,18 @@ fn equal_policies_rarely_differ_significantly() {
 #[ignore = "long: run by .ci/run"]
 fn equal_policies_rarely_differ_significantly_in_thousands_of_studies() {
     check(AS_RECORDED, &[6, 10, 20, 40, 100], 2_000);
-    check(HEAVY, &[12, 40], 1_000);
+    check(HEAVY, &[6, 10, 20, 40, 100], 2_000);
+}
+
+/// No method knows what no session of a sample shows: the guide says how often that is so.
+#[test]
+#[ignore = "long: run by .ci/run"]
+fn rare_losses_are_covered_less_often() {
+    println!("rare losses:");
+    for (sessions, spread, promised) in [(10, AS_RECORDED, 0.84), (40, AS_RECORDED, 0.90), (10, HEAVY, 0.77), (40, HEAVY, 0.83)] {
+        let [_, difference, total] = coverage(sessions, spread, (rare_loss, 1.0 - 0.3 * 0.2), 2_000);
+        assert!(difference >= 0.93 && total >= promised && total < 0.95, "{sessions} sessions: {total}");
+    }
 }
 
 /// Every session saves about .2 more under `c`.
