@@ -53,6 +53,8 @@ mod tests {
         for preset in PRESETS {
             let policy = preset.policy(&[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(policy.name, preset.name);
+            // The API enforces the window of the session's model, and harnesses ask for it.
+            assert_eq!(policy.window, None, "{}", preset.name);
             let origin = [&policy.source, &policy.date, &policy.evidence];
             assert!(
                 !policy.about.is_empty() && origin.iter().all(|part| part.is_some()),
