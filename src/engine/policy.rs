@@ -25,7 +25,7 @@ pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{PRESETS, Preset, preset};
 pub use schema::schema;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,10 @@ pub struct Policy {
     /// How the harness uses the provider's prompt cache: `[cache]`.
     #[serde(default, skip_serializing_if = "CacheSettings::is_default")]
     pub cache: CacheSettings,
+    /// Values that `recompact sweep` tries if `--set` names none, by layer and setting: `[sweep]`, then
+    /// `clear.threshold = "40k..120k:20k"`, as `--set` takes them; default none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sweep: BTreeMap<String, BTreeMap<String, String>>,
     /// The layers that edit the context, in order: `[[layer]]`; default none.
     #[serde(default, rename = "layer", skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,

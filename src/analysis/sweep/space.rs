@@ -45,8 +45,8 @@ pub struct Space {
     varied: Vec<Parameter>,
 }
 
-/// Returns every policy with the parameters that fit it. Each parameter must fit at least one policy, and each of its values
-/// must give a valid policy.
+/// Returns every policy with the parameters that fit it; without parameters, with those of its own `[sweep]`. Each parameter must
+/// fit at least one policy, and each of its values must give a valid policy.
 pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>, SweepError> {
     let mut spaces: Vec<Space> = Vec::new();
     for source in sources {
@@ -55,8 +55,10 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
             return Err(SweepError::Wrong(format!("the policy `{}` is named twice", plain.name)));
         }
         let mut space = Space { source: source.clone(), plain, fixed: Vec::new(), varied: Vec::new() };
+        let own = if parameters.is_empty() { space.own_parameters()? } else { Vec::new() };
         let (fixed, varied): (Vec<_>, Vec<_>) = parameters
             .iter()
+            .chain(&own)
             .filter(|parameter| space.plain.has_layer(parameter.layer.as_deref()))
             .partition(|parameter| parameter.values.count() == 1);
         let fixed: Result<Vec<Setting>, String> = fixed.into_iter().map(|parameter| parameter.setting(0)).collect();
@@ -75,13 +77,35 @@ pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>
         }
     }
     if spaces.iter().all(|space| space.varied.is_empty()) {
-        let message = "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`";
-        return Err(SweepError::Wrong(message.to_owned()));
+        let message = match &spaces[..] {
+            [one] if parameters.is_empty() => {
+                format!(
+                    "`{}` has no [sweep] with values to try: give them, as in `--set micro.keep_recent=1..10`",
+                    one.plain.name
+                )
+            }
+            _ => "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`".to_owned(),
+        };
+        return Err(SweepError::Wrong(message));
     }
     Ok(spaces)
 }
 
 impl Space {
+    /// Returns the parameters of the policy's `[sweep]`.
+    fn own_parameters(&self) -> Result<Vec<Parameter>, SweepError> {
+        let parameter = |layer: &String, field: &String, values: &String| {
+            let name = format!("{layer}.{field}");
+            let wrong = |what: String| SweepError::Wrong(format!("{}: [sweep] {what}", self.source.origin));
+            if !self.plain.has_layer(Some(layer)) {
+                return Err(wrong(format!("{name}: the policy has no layer `{layer}`")));
+            }
+            format!("{name}={values}").parse().map_err(wrong)
+        };
+        let own = self.plain.sweep.iter();
+        own.flat_map(|(layer, fields)| fields.iter().map(move |(field, values)| parameter(layer, field, values))).collect()
+    }
+
     /// Parses the policy with the fixed settings, then with each value, so that an error names the setting.
     fn check(&self) -> Result<(), SweepError> {
         self.source.policy(&self.fixed)?;
