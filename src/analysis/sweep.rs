@@ -4,6 +4,7 @@
 //!  policies × parameters ──space (grid, or sobol)──▶ candidates
 //!  transcripts ──session table──▶ sessions, some held out
 //!  candidates × sessions ──search, halving──▶ totals ──pareto──▶ the front ──recommend──▶ one, and its neighbours
+//!  the recommended one and the unchanged policy × held-out sessions ──held out──▶ ship it, or keep what you have
 //! ```
 //!
 //! A [`Search`] is a state machine: it says what to replay next and takes the results; the caller reads the transcripts. It
@@ -14,6 +15,7 @@ mod candidate;
 mod criteria;
 mod dominance_probability;
 mod halving;
+mod held_out;
 mod objective;
 mod parameter;
 mod pareto;
@@ -27,6 +29,7 @@ mod space;
 
 pub use candidate::{Candidate, MOST, Point, candidates};
 pub use criteria::Criteria;
+pub use held_out::confirm;
 pub use parameter::{Parameter, Values};
 pub use search::{Round, Search, SearchResult};
 pub use sessions::{SessionTable, Split, TranscriptSize};

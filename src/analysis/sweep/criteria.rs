@@ -25,7 +25,7 @@ pub struct Criteria {
 
 impl Criteria {
     /// Builds criteria from minimised and maximised columns, in the given order. Without any, uses the default objectives:
-    /// cost, facts in context, user instructions.
+    /// cost and facts in context.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ mod tests {
     fn given_objectives_replace_the_defaults() {
         let ids =
             |criteria: &Criteria| criteria.objectives.iter().map(|objective| objective.column.to_string()).collect::<Vec<_>>();
-        assert_eq!(ids(&criteria(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit", "kept.constraints"]);
+        assert_eq!(ids(&criteria(&[], &[], &[]).expect("the usual")), ["cost.ratio", "kept.hit"]);
         let own = criteria(&["tokens.peak"], &["kept.efficiency"], &["kept.hard <= 2%", "tokens.peak < 9"]).expect("own");
         assert_eq!(ids(&own), ["tokens.peak", "kept.efficiency"]);
         let columns: Vec<&str> = own.columns.iter().map(|column| column.id.as_ref()).collect();

@@ -8,6 +8,11 @@ pub fn dominates(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
     no_worse && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
 }
 
+/// Returns whether one candidate is better by more than the tolerance in one loss, and at most the tolerance worse in the others.
+pub fn improves_on(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
+    covers(one, other, epsilons) && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
+}
+
 /// Returns whether one candidate is at most the tolerance worse in every loss, so that the front does not need the other.
 fn covers(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
     one.iter().zip(other).zip(epsilons).all(|((a, b), epsilon)| *a <= b + epsilon)

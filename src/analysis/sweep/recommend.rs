@@ -1,23 +1,89 @@
-//! Recommends a member of the front, and describes its neighbours.
+//! Recommends a configuration that is better than what the user has, and describes its neighbours on the front.
 
 use crate::results::saved::{Neighbour, Objective, Values};
 
-use super::objective::loss;
+use super::objective::{loss, losses};
+use super::pareto::improves_on;
 
-/// A member of the front, with its totals by objective.
+/// A configuration, with its totals by objective.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FrontMember<'a> {
+pub struct Member<'a> {
     pub policy: &'a str,
+    /// A policy of the user, without any change.
+    pub is_unchanged: bool,
     pub totals: Vec<Option<f64>>,
+}
+
+/// What to ship.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice<'a> {
+    pub policy: &'a str,
+    /// The unchanged policy that it is better than.
+    pub instead_of: Option<&'a str>,
+    /// A few sentences.
+    pub why: String,
 }
 
 /// Shortfalls that differ by less than this are equal: they are quotients of sums.
 const SAME_SHORTFALL: f64 = 1e-12;
 
+impl Member<'_> {
+    /// Returns whether it is better in one objective than another configuration, and not worse in the others.
+    pub fn improves_on(&self, other: &Self, objectives: &[Objective]) -> bool {
+        let losses = |member: &Self| losses(objectives, member.totals.iter().copied());
+        let epsilons: Vec<f64> = objectives.iter().map(|objective| objective.epsilon).collect();
+        improves_on(&losses(self), &losses(other), &epsilons)
+    }
+}
+
+/// Recommends a member of the front that is better than an unchanged policy, else an unchanged policy: what costs less and loses
+/// more is for the user to choose. `unchanged` holds the unchanged policies that meet the conditions; if there are none, any member
+/// of the front is better. Returns `None` if nothing meets the conditions.
+pub fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: &[Member<'a>]) -> Option<Choice<'a>> {
+    let improved = |member: &Member| unchanged.iter().find(|own| member.improves_on(own, objectives));
+    let is_choice = |member: &&Member| member.is_unchanged || unchanged.is_empty() || improved(member).is_some();
+    let mut choices: Vec<Member> = front.iter().filter(is_choice).cloned().collect();
+    if choices.is_empty() {
+        choices = unchanged.to_vec();
+    }
+    let best = &choices[minimax_choice(objectives, &choices)?];
+    let instead_of = improved(best).map(|own| own.policy);
+    let mut why = match instead_of {
+        _ if best.is_unchanged => format!(
+            "No configuration that meets the conditions is better than `{}` in one objective without being worse in another.",
+            best.policy
+        ),
+        Some(own) => format!("It is better than `{own}` as it is in at least one objective, and not worse in the others."),
+        None => "No policy meets the conditions as it is.".to_owned(),
+    };
+    if choices.len() > 1 {
+        why += &format!(" {}", compromise(objectives, &choices, best));
+    }
+    Some(Choice { policy: best.policy, instead_of, why })
+}
+
+/// Says what makes a configuration the compromise among several ones.
+fn compromise(objectives: &[Objective], choices: &[Member], best: &Member) -> String {
+    let shortfalls = shortfalls(objectives, choices, best);
+    let worst = (0..objectives.len()).max_by(|a, b| shortfalls[*a].total_cmp(&shortfalls[*b]).then(b.cmp(a)));
+    let worst = worst.map_or(String::new(), |worst| {
+        format!(
+            " {:.0} % of their range behind the best value (most in {}),",
+            shortfalls[worst] * 100.0,
+            objectives[worst].column
+        )
+    });
+    format!(
+        "It is the compromise among the {} of which this is true: in every objective it is at most{worst} and no other one has a smaller \
+         largest gap.",
+        choices.len()
+    )
+}
+
 /// Chooses the compromise: the member whose largest shortfall from the best is smallest (Chebyshev), each objective measured
-/// as a share of its range over the front. Of equals the one with the smallest sum of shortfalls, then the first. With one
-/// objective this is the best member. Returns its index, and the reason as a sentence.
-pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Option<(usize, String)> {
+/// as a share of its range over the members. Of equals the one with the smallest sum of shortfalls, then the first. With one
+/// objective this is the best member. Returns its index.
+pub fn minimax_choice(objectives: &[Objective], members: &[Member]) -> Option<usize> {
     let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, members, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
     let sum = |at: usize| shortfalls[at].iter().sum::<f64>();
@@ -25,31 +91,14 @@ pub fn minimax_choice(objectives: &[Objective], members: &[FrontMember]) -> Opti
         (difference, _) if difference.abs() > SAME_SHORTFALL => difference < 0.0,
         (_, difference) => difference < -SAME_SHORTFALL,
     };
-    let best = (0..members.len()).reduce(|best, at| if better(at, best) { at } else { best })?;
-    let worst = (0..objectives.len()).max_by(|a, b| shortfalls[best][*a].total_cmp(&shortfalls[best][*b]).then(b.cmp(a)));
-    let why = match worst {
-        _ if members.len() == 1 => {
-            "It is the only configuration on the Pareto front: no other one is better in any objective by more than \
-                                    its tolerance."
-                .to_owned()
-        }
-        Some(worst) => format!(
-            "The compromise among the {} configurations on the Pareto front: in every objective it is at most {:.0} % of the front's \
-             range behind the best value (most in {}), and no other configuration has a smaller largest gap.",
-            members.len(),
-            largest(best) * 100.0,
-            objectives[worst].column
-        ),
-        None => String::new(),
-    };
-    Some((best, why))
+    (0..members.len()).reduce(|best, at| if better(at, best) { at } else { best })
 }
 
 /// Returns shortfalls by objective: 0 at the front's best value, 1 at its worst. A missing total counts 1 if another member
 /// has a total.
-fn shortfalls(objectives: &[Objective], members: &[FrontMember], of: &FrontMember) -> Vec<f64> {
+fn shortfalls(objectives: &[Objective], members: &[Member], of: &Member) -> Vec<f64> {
     let shortfall = |(at, objective): (usize, &Objective)| {
-        let loss = |member: &FrontMember| loss(objective.better, member.totals.get(at).copied().flatten());
+        let loss = |member: &Member| loss(objective.better, member.totals.get(at).copied().flatten());
         let finite = members.iter().map(loss).filter(|loss| loss.is_finite());
         let (best, worst) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), loss| (low.min(loss), high.max(loss)));
         match loss(of) {
@@ -62,14 +111,13 @@ fn shortfalls(objectives: &[Objective], members: &[FrontMember], of: &FrontMembe
 
 /// Returns for each objective the next better member of the front, with the differences of its totals from the recommended
 /// member.
-pub fn neighbours(objectives: &[Objective], members: &[FrontMember], recommended: usize) -> Vec<Neighbour> {
-    let own = &members[recommended];
+pub fn neighbours(objectives: &[Objective], members: &[Member], own: &Member) -> Vec<Neighbour> {
     let next = |(at, objective): (usize, &Objective)| {
-        let loss = |member: &FrontMember| loss(objective.better, member.totals.get(at).copied().flatten());
+        let loss = |member: &Member| loss(objective.better, member.totals.get(at).copied().flatten());
         let better = members.iter().filter(|member| loss(member) < loss(own));
         let next = better.reduce(|next, member| if loss(member) > loss(next) { member } else { next })?;
         let difference = |(at, objective): (usize, &Objective)| {
-            let total = |member: &FrontMember| member.totals.get(at).copied().flatten();
+            let total = |member: &Member| member.totals.get(at).copied().flatten();
             let difference = total(next).zip(total(own)).map(|(theirs, own)| theirs - own);
             (objective.column.clone(), difference)
         };
@@ -88,49 +136,95 @@ mod tests {
         Objective { column: column.into(), better, epsilon: 0.01 }
     }
 
-    fn member(policy: &str, totals: [f64; 2]) -> FrontMember<'_> {
-        FrontMember { policy, totals: totals.map(Some).to_vec() }
+    fn cost_and_facts() -> [Objective; 2] {
+        [objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)]
+    }
+
+    fn member<const N: usize>(policy: &str, totals: [f64; N]) -> Member<'_> {
+        Member { policy, is_unchanged: !policy.contains('-'), totals: totals.map(Some).to_vec() }
     }
 
     /// Ranges: cost .50 to 1.0, hit .60 to 1.0. Shortfalls: a 0 and 1; b .2 and .5; c .4 and .25; d 1 and 0.
     #[test]
-    fn recommended_compromise_equals_hand_computation() {
-        let objectives = [objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)];
-        let members = [member("a", [0.5, 0.6]), member("b", [0.6, 0.8]), member("c", [0.7, 0.9]), member("d", [1.0, 1.0])];
-        let (best, why) = minimax_choice(&objectives, &members).expect("a front");
-        assert_eq!(members[best].policy, "c");
-        let said = "The compromise among the 4 configurations on the Pareto front: in every objective it is at most 40 % of the";
-        assert!(why.starts_with(said), "{why}");
-        let neighbours = neighbours(&objectives, &members, best);
+    fn compromise_equals_hand_computation() {
+        let objectives = cost_and_facts();
+        let members =
+            [member("a-1", [0.5, 0.6]), member("b-1", [0.6, 0.8]), member("c-1", [0.7, 0.9]), member("d-1", [1.0, 1.0])];
+        let choice = recommend(&objectives, &members, &[]).expect("a front");
+        assert_eq!((choice.policy, choice.instead_of), ("c-1", None));
+        let said = "No policy meets the conditions as it is. It is the compromise among the 4 of which this is true: in every \
+                    objective it is at most 40 % of their range behind the best value (most in cost.ratio), and no other one";
+        assert!(choice.why.starts_with(said), "{}", choice.why);
+        let neighbours = neighbours(&objectives, &members, &members[2]);
         let said: Vec<_> = neighbours.iter().map(|next| (next.policy.as_str(), next.by.as_ref())).collect();
-        assert_eq!(said, [("b", "cost.ratio"), ("d", "kept.hit")]);
+        assert_eq!(said, [("b-1", "cost.ratio"), ("d-1", "kept.hit")]);
         let gives = |at: usize, column: &str| neighbours[at].differences.get(column).expect("a difference");
         assert!((gives(0, "cost.ratio") + 0.1).abs() < 1e-9 && (gives(0, "kept.hit") + 0.1).abs() < 1e-9);
         assert!((gives(1, "cost.ratio") - 0.3).abs() < 1e-9 && (gives(1, "kept.hit") - 0.1).abs() < 1e-9);
     }
 
+    /// `a-1` costs less and loses more, `a-3` costs more and keeps more: only `a-2` is better in both.
+    #[test]
+    fn recommended_configuration_is_better_than_the_unchanged_policy() {
+        let objectives = cost_and_facts();
+        let own = member("a", [0.8, 0.85]);
+        let front = [member("a-1", [0.5, 0.6]), member("a-2", [0.7, 0.9]), member("a-3", [0.9, 1.0])];
+        let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+        assert_eq!((choice.policy, choice.instead_of), ("a-2", Some("a")));
+        assert_eq!(choice.why, "It is better than `a` as it is in at least one objective, and not worse in the others.");
+        // Half a point fewer facts is the same; two points are a loss.
+        for (hit, expected) in [(0.845, ("a-4", Some("a"))), (0.83, ("a", None))] {
+            let front = [front[0].clone(), member("a-4", [0.7, hit]), own.clone()];
+            let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+            assert_eq!((choice.policy, choice.instead_of), expected);
+        }
+    }
+
+    #[test]
+    fn unchanged_policy_stays_if_nothing_is_better() {
+        let objectives = cost_and_facts();
+        let own = member("a", [0.8, 0.9]);
+        let choice = |front: &[Member]| {
+            recommend(&objectives, front, std::slice::from_ref(&own)).map(|choice| (choice.policy.to_owned(), choice.why))
+        };
+        let why =
+            "No configuration that meets the conditions is better than `a` in one objective without being worse in another.";
+        assert_eq!(choice(&[member("a-1", [0.5, 0.6]), own.clone()]), Some(("a".to_owned(), why.to_owned())));
+        // Another member represents it on the front, because both are equal within the tolerance.
+        assert_eq!(choice(&[member("a-1", [0.795, 0.9])]), Some(("a".to_owned(), why.to_owned())));
+        assert_eq!(recommend(&objectives, &[], &[]), None);
+    }
+
+    /// A configuration of `b` may be better than `a` and not than `b`; then it replaces `a`.
+    #[test]
+    fn any_unchanged_policy_may_be_replaced() {
+        let objectives = cost_and_facts();
+        let unchanged = [member("a", [0.8, 0.6]), member("b", [0.9, 0.95])];
+        let front = [member("b-1", [0.7, 0.7]), unchanged[1].clone()];
+        let choice = recommend(&objectives, &front, &unchanged).expect("a front");
+        assert_eq!((choice.policy, choice.instead_of), ("b-1", Some("a")));
+    }
+
     #[test]
     fn recommendation_ties_prefer_smaller_sum_then_earlier() {
         let objectives = ["a", "b", "c"].map(|column| objective(column, Direction::Lower));
-        let member = |policy, totals: [f64; 3]| FrontMember { policy, totals: totals.map(Some).to_vec() };
         let members = [
             member("x", [0.5, 0.5, 0.5]),
             member("y", [0.5, 0.4, 0.0]),
             member("z", [0.4, 0.5, 0.0]),
             member("o", [0.0, 1.0, 1.0]),
+            member("p", [1.0, 0.0, 1.0]),
         ];
-        let members = [&members[..], &[member("p", [1.0, 0.0, 1.0])]].concat();
-        assert_eq!(minimax_choice(&objectives, &members).map(|(at, _)| at), Some(1));
+        assert_eq!(minimax_choice(&objectives, &members), Some(1));
     }
 
     #[test]
     fn recommendation_handles_single_objective_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
-        let member = |totals: Option<f64>| FrontMember { policy: "p", totals: vec![totals] };
-        assert_eq!(minimax_choice(&objectives, &[member(Some(2.0)), member(Some(1.0)), member(None)]).map(|(at, _)| at), Some(1));
-        let (_, why) = minimax_choice(&objectives, &[member(None)]).expect("one");
-        assert!(why.starts_with("It is the only configuration on the Pareto front"));
+        let member = |totals: Option<f64>| Member { policy: "p", is_unchanged: false, totals: vec![totals] };
+        assert_eq!(minimax_choice(&objectives, &[member(Some(2.0)), member(Some(1.0)), member(None)]), Some(1));
+        assert_eq!(minimax_choice(&objectives, &[member(None)]), Some(0));
         assert_eq!(minimax_choice(&objectives, &[]), None);
-        assert_eq!(neighbours(&objectives, &[member(None)], 0), []);
+        assert_eq!(neighbours(&objectives, &[member(None)], &member(None)), []);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::engine::policy::Policy;
-use crate::results::saved::{Accumulator, ConfigurationRow, Recommendation, RungRow, SensitivityRow, Sweep, Values};
+use crate::results::saved::{Accumulator, ConfigurationRow, Recommendation, RungRow, Sweep, Values};
 use crate::util::text::plural;
 
 use super::candidate::{Candidate, Point};
@@ -12,9 +12,9 @@ use super::dominance_probability::{BySession, dominated};
 use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
-use super::recommend::{FrontMember, minimax_choice, neighbours};
+use super::recommend::{Choice, Member, neighbours, recommend};
 use super::sendable;
-use super::sensitivity::{Grouping, first_order};
+use super::sensitivity::sensitivity_rows;
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
 
@@ -210,7 +210,8 @@ impl Search {
         let places = front(&losses, &epsilons);
         let probabilities = self.dominance_probabilities(&allowed, &places);
         let front: Vec<usize> = places.iter().map(|place| allowed[*place]).collect();
-        let recommended = self.recommend(&front, &totals);
+        let unchanged: Vec<usize> = allowed.iter().copied().filter(|at| self.candidates[*at].is_original).collect();
+        let recommended = self.recommend(&front, &unchanged, &totals);
         let nearest = self.alive.iter().copied().reduce(|near, at| if missed_by[at] < missed_by[near] { at } else { near });
         let nearest = nearest.filter(|_| front.is_empty());
         let row = |(at, candidate): (usize, &Candidate)| {
@@ -226,7 +227,8 @@ impl Search {
                 dominated: place.and_then(|place| probabilities[place]),
             }
         };
-        let compared = self.select_compared(&front, recommended.as_ref().map(|(at, _)| *at), nearest, &totals);
+        let on_front = recommended.as_ref().map(|(at, _)| *at).filter(|at| front.contains(at));
+        let compared = self.select_compared(&front, on_front, nearest, &totals);
         let chosen = |space: usize, parameter: usize| -> BTreeSet<u64> {
             self.points.iter().filter(|point| point.space == space).map(|point| point.choice[parameter]).collect()
         };
@@ -241,7 +243,7 @@ impl Search {
             configurations: self.candidates.iter().enumerate().map(row).collect(),
             recommended: recommended.map(|(_, recommendation)| recommendation),
             nearest: nearest.map(|at| self.candidates[at].policy.name.clone()),
-            sensitivity: self.sensitivity(),
+            sensitivity: sensitivity_rows(&self.spaces, &self.points, objectives, &self.first_totals),
             seed: self.seed,
             policy_calls: self.policy_calls,
         };
@@ -265,24 +267,30 @@ impl Search {
         dominated(&columns, objectives, &all, places, self.seed)
     }
 
-    fn recommend(&self, front: &[usize], totals: &[Vec<Option<f64>>]) -> Option<(usize, Recommendation)> {
+    fn recommend(&self, front: &[usize], unchanged: &[usize], totals: &[Vec<Option<f64>>]) -> Option<(usize, Recommendation)> {
         let objectives = &self.criteria.objectives;
-        let member = |at: &usize| FrontMember {
+        let member = |at: &usize| Member {
             policy: &self.candidates[*at].policy.name,
+            is_unchanged: self.candidates[*at].is_original,
             totals: totals[*at][..objectives.len()].to_vec(),
         };
-        let members: Vec<FrontMember> = front.iter().map(member).collect();
-        let (best, why) = minimax_choice(objectives, &members)?;
-        let policy = &self.candidates[front[best]].policy;
-        let neighbours = neighbours(objectives, &members, best);
+        let [front, unchanged] = [front, unchanged].map(|of| of.iter().map(member).collect::<Vec<_>>());
+        let Choice { policy, instead_of, why } = recommend(objectives, &front, &unchanged)?;
+        let chosen = self.candidates.iter().position(|candidate| candidate.policy.name == policy)?;
         let broken = self.criteria.columns.iter().position(|column| column.id == BROKEN_COLUMN);
-        let broken = broken.and_then(|column| totals[front[best]][column]).filter(|requests| *requests > 0.0);
+        let broken = broken.and_then(|column| totals[chosen][column]).filter(|requests| *requests > 0.0);
         let warning = broken.map(|requests| {
             let requests = plural(requests as usize, "request");
             format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
         });
-        let why = why + warning.as_deref().unwrap_or_default();
-        Some((front[best], Recommendation { policy: policy.name.clone(), toml: policy.to_toml(), why, neighbours }))
+        let recommendation = Recommendation {
+            policy: policy.to_owned(),
+            instead_of: instead_of.map(str::to_owned),
+            toml: self.candidates[chosen].policy.to_toml(),
+            why: why + warning.as_deref().unwrap_or_default(),
+            neighbours: neighbours(objectives, &front, &member(&chosen)),
+        };
+        Some((chosen, recommendation))
     }
 
     /// Selects the final comparison: the original policies, the recommended one (or the nearest to the conditions), and as
@@ -313,31 +321,5 @@ impl Search {
         }
         let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
         originals.chain(spread).chain(nearest).collect()
-    }
-
-    fn sensitivity(&self) -> Vec<SensitivityRow> {
-        let mut rows = Vec::new();
-        for (space_at, space) in self.spaces.iter().enumerate() {
-            let points: Vec<&Point> = self.points.iter().filter(|point| point.space == space_at).collect();
-            for (parameter_at, parameter) in space.parameters().iter().enumerate() {
-                let grouping = Grouping::new(space, parameter_at);
-                for (at, objective) in self.criteria.objectives.iter().enumerate() {
-                    let value = |point: &&Point| {
-                        Some((grouping.group_of(point.choice[parameter_at]), self.first_totals.get(point.candidate)?[at]?))
-                    };
-                    let Some((share, means)) = first_order(&points.iter().filter_map(value).collect::<Vec<_>>()) else {
-                        continue;
-                    };
-                    rows.push(SensitivityRow {
-                        of: space.policy_name().to_owned(),
-                        parameter: parameter.name.clone(),
-                        column: objective.column.clone(),
-                        share,
-                        means: means.into_iter().map(|(group, mean)| (grouping.name(group), mean)).collect(),
-                    });
-                }
-            }
-        }
-        rows
     }
 }

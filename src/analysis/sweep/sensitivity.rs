@@ -1,5 +1,8 @@
 //! Sensitivity of each objective to each parameter: the share of its variance that the parameter alone explains.
 
+use crate::results::saved::{Objective, SensitivityRow};
+
+use super::candidate::Point;
 use super::space::Space;
 
 /// Above this number, values are grouped: if every configuration had its own value, a parameter would explain everything.
@@ -8,15 +11,46 @@ const MAX_UNGROUPED: u64 = 12;
 /// Number of groups of neighbouring values.
 const GROUPS: u64 = 8;
 
+/// Returns the effect of every parameter on every objective. `totals` are the objectives by candidate.
+pub fn sensitivity_rows(
+    spaces: &[Space],
+    points: &[Point],
+    objectives: &[Objective],
+    totals: &[Vec<Option<f64>>],
+) -> Vec<SensitivityRow> {
+    let mut rows = Vec::new();
+    for (space_at, space) in spaces.iter().enumerate() {
+        let points: Vec<&Point> = points.iter().filter(|point| point.space == space_at).collect();
+        for (parameter_at, parameter) in space.parameters().iter().enumerate() {
+            let grouping = Grouping::new(space, parameter_at);
+            for (at, objective) in objectives.iter().enumerate() {
+                let value =
+                    |point: &&Point| Some((grouping.group_of(point.choice[parameter_at]), totals.get(point.candidate)?[at]?));
+                let Some((share, means)) = first_order(&points.iter().filter_map(value).collect::<Vec<_>>()) else {
+                    continue;
+                };
+                rows.push(SensitivityRow {
+                    of: space.policy_name().to_owned(),
+                    parameter: parameter.name.clone(),
+                    column: objective.column.clone(),
+                    share,
+                    means: means.into_iter().map(|(group, mean)| (grouping.name(group), mean)).collect(),
+                });
+            }
+        }
+    }
+    rows
+}
+
 /// Groups of a parameter's values: the group of each value, and the name of each group.
-pub struct Grouping<'a> {
+struct Grouping<'a> {
     space: &'a Space,
     parameter: usize,
     count: u64,
 }
 
 impl<'a> Grouping<'a> {
-    pub fn new(space: &'a Space, parameter: usize) -> Self {
+    fn new(space: &'a Space, parameter: usize) -> Self {
         Self { space, parameter, count: space.parameters()[parameter].values.count() }
     }
 
@@ -29,13 +63,13 @@ impl<'a> Grouping<'a> {
     }
 
     /// Returns the group of a value: groups are equal parts of the list or range.
-    pub fn group_of(&self, value: u64) -> usize {
+    fn group_of(&self, value: u64) -> usize {
         let group = u128::from(value) * u128::from(self.groups()) / u128::from(self.count.max(1));
         usize::try_from(group).unwrap_or(usize::MAX)
     }
 
     /// Returns the name of a group: `5`, or `20k–35k`.
-    pub fn name(&self, group: usize) -> String {
+    fn name(&self, group: usize) -> String {
         let values = &self.space.parameters()[self.parameter].values;
         if !self.is_grouped() {
             return values.at(group as u64);
@@ -48,7 +82,7 @@ impl<'a> Grouping<'a> {
 
 /// Computes the first-order index Var(E[y|x]) ÷ Var(y) from the group and the value of every point, and the mean of each
 /// group. Returns `None` if there are no points, and the share 0 if all values are equal.
-pub fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> {
+fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> {
     let groups = points.iter().map(|(group, _)| group + 1).max()?;
     let mut sums = vec![(0.0, 0_usize); groups];
     for (group, value) in points {

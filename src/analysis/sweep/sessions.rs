@@ -16,6 +16,9 @@ use super::SweepError;
 /// Minimum sessions on each side of a split: a total over one session says nothing about others.
 const MIN_SIDE: usize = 2;
 
+/// Minimum number of sessions for which some are held out by default: three of ten.
+const MIN_HELD_OUT_FROM: usize = 10;
+
 /// Size of one conversation, from a first pass over the transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSize {
@@ -117,6 +120,11 @@ impl SessionTable {
     /// Returns whether a transcript contains a conversation of one of these sessions.
     pub fn holds(&self, transcript: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
         self.session_of.get(transcript).is_some_and(|sessions| sessions.values().any(|session| is_wanted(*session)))
+    }
+
+    /// Returns the share of the sessions that a sweep holds out by default: with few sessions it needs all of them to choose.
+    pub fn default_holdout(&self) -> f64 {
+        if self.sessions() < MIN_HELD_OUT_FROM { 0.0 } else { 0.3 }
     }
 
     /// Holds out a random share of the sessions, drawn with the seed.

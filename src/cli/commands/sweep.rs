@@ -31,8 +31,9 @@ pub struct Sweep {
     #[command(flatten)]
     study_args: StudyArgs,
     /// Vary a value of the policies by layer id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k --set
-    /// budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid
-    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", required = true)]
+    /// budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid [default: the values of
+    /// [sweep] in each policy; most presets have some]
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES")]
     settings: Vec<Parameter>,
     /// Try only this many configurations, spread evenly (Sobol); the worse half is dropped after a quarter and after
     /// half of the sessions
@@ -41,15 +42,16 @@ pub struct Sweep {
     /// Condition on the total of a column: --where 'kept.hard <= 2%'; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
-    /// Column to minimize; repeatable [default: --minimize cost.ratio --maximize kept.hit --maximize kept.constraints]
+    /// Column to minimize; repeatable [default: --minimize cost.ratio --maximize kept.hit]
     #[arg(long, value_name = "COLUMN")]
     minimize: Vec<String>,
     /// Column to maximize; repeatable
     #[arg(long, value_name = "COLUMN")]
     maximize: Vec<String>,
-    /// Share of the sessions to hold out: choose on the others, report on these
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = holdout_share)]
-    holdout: f64,
+    /// Share of the sessions to hold out: choose on the others, report on these; 0 holds none out [default: 0.3, or 0 with
+    /// fewer than 10 sessions]
+    #[arg(long, value_name = "SHARE", value_parser = holdout_share)]
+    holdout: Option<f64>,
     /// Write the recommended policy to this file, ready for -p
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -86,7 +88,7 @@ impl Sweep {
         let fingerprint = self.fingerprint(&candidates.0, &criteria);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
         let (session_table, end) = self.list_sessions()?;
-        let split = session_table.split(self.holdout, study.seed)?;
+        let split = session_table.split(self.holdout.unwrap_or_else(|| session_table.default_holdout()), study.seed)?;
         let search = Search::new(spaces, candidates, criteria, split.clone(), self.sample.is_some(), study.seed);
         let keep_checkpoints = self.output.is_loadable();
         let mut rounds = Rounds {
@@ -114,7 +116,7 @@ impl Sweep {
         let options = [
             (POLICIES, policies_hash(&policies)),
             ("--sample", self.sample.map_or("none".to_owned(), |sample| sample.to_string())),
-            ("--holdout", self.holdout.to_string()),
+            ("--holdout", self.holdout.map_or("default".to_owned(), |share| share.to_string())),
             ("--where", if conditions.is_empty() { "none".to_owned() } else { conditions.join(", ") }),
             ("--minimize and --maximize", objectives.join(", ")),
         ];

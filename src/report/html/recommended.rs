@@ -27,8 +27,9 @@ pub fn recommendation(results: &Results, series: &PolicySeries) -> String {
         .map(|(parameter, value)| format!("<code>{} = {}</code>", escape::html(parameter), escape::html(value)))
         .collect();
     format!(
-        r#"<section class="card best" aria-labelledby="recommended"{}><h2 id="recommended">Recommended: <bdi>{}</bdi></h2><p class="settings">{chips}</p><p><bdi>{}</bdi></p><p class="{}">{}</p>{neighbours}<details><summary>The policy as TOML</summary>{}</details>{how}</section>"#,
+        r#"<section class="card best" aria-labelledby="recommended"{}><h2 id="recommended">{}: <bdi>{}</bdi></h2><p class="settings">{chips}</p><p><bdi>{}</bdi></p><p class="{}">{}</p>{neighbours}<details><summary>The policy as TOML</summary>{}</details>{how}</section>"#,
         series.tag(&best.policy),
+        if sweep.keeps_unchanged() { "Keep what you have" } else { "Recommended" },
         escape::html(&best.policy),
         escape::html(&best.why),
         if sweep.held_out == 0 { "warned" } else { "" },

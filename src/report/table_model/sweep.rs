@@ -47,6 +47,7 @@ pub fn recommended(results: &Results) -> Option<TableModel> {
     headers.push(ColumnHeader::prose("settings"));
     let choice = |row: &ConfigurationRow, next: Option<&Neighbour>| match next {
         _ if row.policy == *name && sweep.recommended.is_none() => "nearest".to_owned(),
+        _ if row.policy == *name && sweep.keeps_unchanged() => "keep".to_owned(),
         _ if row.policy == *name => "recommended".to_owned(),
         Some(next) => format!("better {}", next.by),
         None => "current".to_owned(),
@@ -68,7 +69,11 @@ pub fn recommended(results: &Results) -> Option<TableModel> {
         footnotes.push("better …: the next configuration on the front in that objective; in parentheses: its differences from the recommended one".to_owned());
     }
     footnotes.extend(sweep.objectives.iter().map(|objective| view.meaning(objective)));
-    let title = if sweep.recommended.is_some() { "Recommended" } else { "No recommendation: no configuration meets" };
+    let title = match &sweep.recommended {
+        Some(_) if sweep.keeps_unchanged() => "Keep what you have",
+        Some(_) => "Recommended",
+        None => "No recommendation: no configuration meets",
+    };
     let subject = if sweep.recommended.is_some() { name.clone() } else { sweep.conditions.join(", ") };
     Some(TableModel { title: title.to_owned(), subject, headers, rows: rows.collect(), footnotes })
 }

@@ -90,13 +90,17 @@ pub struct ConfigurationRow {
     pub dominated: Option<f64>,
 }
 
-/// The recommended configuration.
+/// The recommended configuration, or an unchanged policy: keep what you have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recommendation {
     pub policy: String,
+    /// The unchanged policy that it is better than: in one objective, and not worse in the others. `None` for an unchanged policy, and
+    /// if no unchanged policy meets the conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
     /// The complete policy file.
     pub toml: String,
-    /// Why it was chosen, in one sentence.
+    /// Why it was chosen, in a few sentences.
     pub why: String,
     /// The next ones on the front, objective by objective.
     pub neighbours: Vec<Neighbour>,
@@ -125,4 +129,12 @@ pub struct SensitivityRow {
     pub share: f64,
     /// Each value of the parameter, with the mean of the objective.
     pub means: Vec<(String, f64)>,
+}
+
+impl Sweep {
+    /// Returns whether the recommendation is an unchanged policy.
+    pub fn keeps_unchanged(&self) -> bool {
+        let is_recommended = |row: &&ConfigurationRow| self.recommended.as_ref().is_some_and(|best| best.policy == row.policy);
+        self.configurations.iter().find(is_recommended).is_some_and(|row| row.policy == row.of)
+    }
 }

@@ -5,6 +5,9 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use recompact::analysis::sweep::{Source, candidates, spaces};
+use recompact::engine::policy::PRESETS;
+
 use crate::support::effort;
 use crate::support::program::{Ran, fixtures, run, run_in, run_once};
 
@@ -28,14 +31,17 @@ const SWEEP: [&str; 15] = [
 ];
 const GRID: [&str; 6] =
     ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "--set", "clear.threshold=20k,40k,60k"];
+/// The ten sessions are enough for a hold-out by default.
+const ON_ALL_SESSIONS: [&str; 2] = ["--holdout", "0"];
 
 fn sweep(more: &[&str]) -> Ran {
-    run([&SWEEP, &GRID[..], more].concat())
+    let all: &[&str] = if more.contains(&"--holdout") { &[] } else { &ON_ALL_SESSIONS };
+    run([&SWEEP, &GRID[..], all, more].concat())
 }
 
 /// Returns the results of the default sweep.
 fn results_of_grid() -> Value {
-    run_once(&[&SWEEP, &GRID[..], &["-o", "json"]].concat()).json()
+    run_once(&[&SWEEP, &GRID[..], &ON_ALL_SESSIONS, &["-o", "json"]].concat()).json()
 }
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -71,7 +77,7 @@ fn sweep_tries_the_grid_of_two_policies() {
     assert_eq!(found["parameters"].as_array().map(Vec::len), Some(3));
     assert_eq!(texts(&found["parameters"][1]["values"]), ["20k", "60k"]);
     let objectives: Vec<_> = found["objectives"].as_array().expect("objectives").iter().map(|o| &o["column"]).collect();
-    assert_eq!(objectives, ["cost.ratio", "kept.hit", "kept.constraints"]);
+    assert_eq!(objectives, ["cost.ratio", "kept.hit"]);
     let rung = &found["rungs"][0];
     assert_eq!((rung["configurations"].as_u64(), &rung["sessions"]), (Some(9), &found["sessions"]));
     // Every member of the front and the unchanged policies are compared in full, between the bounds.
@@ -189,7 +195,7 @@ fn recommendation_breaks_no_requests_unless_allowed() {
     let alone = [&alone[..6], &alone[7..]].concat();
     let grid = ["--set", "micro.keep_recent=1,3", "--set", "auto.threshold=20k..60k:40k", "-o", "json"];
     let why = |more: &[&str]| {
-        let results = run([&alone, &grid[..], more].concat()).json();
+        let results = run([&alone, &grid[..], &ON_ALL_SESSIONS, more].concat()).json();
         results["sweep"]["recommended"]["why"].as_str().expect("a sentence").to_owned()
     };
     assert!(
@@ -295,6 +301,39 @@ fn sweep_counts_only_compared_sessions() {
     assert_eq!(results["sweep"]["sessions"], 2);
     assert_eq!(results["notes"][0]["what"], "a copy: its calls are in 1.jsonl too, and count only there");
     assert_eq!(results["notes"][0]["path"], "4.jsonl");
+}
+
+/// `recompact sweep DIR -p claude-code` needs no `--set`.
+#[test]
+fn every_preset_with_settings_has_values_to_try() {
+    for preset in PRESETS.iter().filter(|preset| !["keep-all", "drop-all", "recorded"].contains(&preset.name)) {
+        let source = Source { origin: preset.name.to_owned(), text: preset.toml.to_owned() };
+        let spaces = spaces(&[source], &[]).unwrap_or_else(|error| panic!("{error}"));
+        let (tried, _) = candidates(&spaces, "keep-all", None, 1).unwrap_or_else(|error| panic!("{error}"));
+        assert!((10..=200).contains(&tried.len()), "{}: {}", preset.name, tried.len());
+    }
+    let results = run([&SWEEP[..5], &["observation-mask", "--tokenizer", "chars/4", "-q", "-o", "json"]].concat()).json();
+    let parameters = texts_of(&results["sweep"]["parameters"], "parameter");
+    assert_eq!(parameters, ["mask.clear_at_least", "mask.keep_recent"]);
+}
+
+#[test]
+fn wrong_values_of_a_policy_name_its_file() {
+    let refused = |sweep: &str, said: &str| {
+        let folder = TempDir::new().expect("a temporary folder");
+        let policy = format!("name = \"own\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n{sweep}");
+        fs::write(folder.path().join("own.toml"), policy).expect("a folder to write to");
+        let ran = run_in(folder.path(), ["sweep", "own.toml", "-p", "own.toml"], b"");
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    };
+    refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.keep_recent=1..10`");
+    refused("[sweep]\nmicr.keep_recent = \"1,2\"", "own.toml: [sweep] micr.keep_recent: the policy has no layer `micr`");
+    refused(
+        "[sweep]\nmicro.keep_recent = \"9..3\"",
+        "own.toml: [sweep] micro.keep_recent: `9..3`: the range ends below its beginning",
+    );
+    refused("[sweep]\nmicro.keep_recent = 3", "own.toml:1: ");
 }
 
 fn texts_of<'a>(rows: &'a Value, key: &str) -> Vec<&'a str> {

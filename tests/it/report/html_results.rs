@@ -190,6 +190,7 @@ pub fn swept() -> Results {
         rungs: vec![RungRow { sessions: 1, configurations: 60 }, RungRow { sessions: 3, configurations: 40 }],
         configurations: (0..60).map(configuration).collect(),
         recommended: Some(Recommendation {
+            instead_of: None,
             policy: "policy-4".into(),
             toml: "name = \"policy-4\"\n".into(),
             why: "The cheapest that keeps nine of ten uses.".into(),

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use recompact::analysis::study::{PartialTotals, Study, with_bounds};
-use recompact::analysis::sweep::{Round, Search, SearchResult, SessionTable, Split};
+use recompact::analysis::sweep::{Round, Search, SearchResult, SessionTable, Split, confirm};
 use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
@@ -116,7 +116,14 @@ impl Rounds<'_> {
         }
         let mut results = self.transcripts.install(|| study.results(transcript_results))?;
         results.notes.splice(0..0, self.session_table.notes());
-        Ok(Some(Results { sweep: Some(result.sweep), ..results }))
+        let mut sweep = result.sweep;
+        if split.held_out.is_empty() {
+            // A p-value of what was chosen on the same sessions would be too small.
+            results.comparisons.clear();
+        } else {
+            confirm(&mut sweep, &results, &study.policies);
+        }
+        Ok(Some(Results { sweep: Some(sweep), ..results }))
     }
 
     /// Reads the transcripts of the given sessions again, and runs `work` on the conversations of these sessions.
