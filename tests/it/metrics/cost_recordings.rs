@@ -2,44 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-use recompact::analysis::study::Study;
-use recompact::engine::policy::Policy;
 use recompact::metrics::cost::Tariff;
 use recompact::metrics::prices::Prices;
-use recompact::results::saved::{CheckRow, Results, Row};
+use recompact::results::saved::{CheckRow, Row};
 
-use crate::support::transcripts::{RECORDINGS, Recorded, recorded};
-use crate::support::trial::preset_with;
-
-fn results<'a>(recordings: impl Iterator<Item = &'a Recorded>, policies: Vec<Policy>) -> Results {
-    let study = Study::new(policies);
-    let recordings: Vec<_> = recordings.collect();
-    study.results(recordings.par_iter().map(|recorded| study.transcript(&recorded.name, &recorded.reading, None)).collect())
-}
-
-/// Returns a preset with other settings and another name.
-fn named(name: &str, preset: &str, settings: &[&str]) -> Policy {
-    Policy { name: name.to_owned(), ..preset_with(preset, settings) }
-}
+use crate::support::transcripts::{RECORDINGS, recorded, repository, studied};
+use crate::support::trial::{named, preset_with};
 
 /// A simulated cost matches the bill if it differs by at most this share: with the cache events of the record, and without.
 const ALIKE: f64 = 0.01;
 const ALIKE_WITHOUT_EVENTS: f64 = 0.05;
-
-/// Returns the repository of a recorded session, by the beginning of its file name.
-fn repository(transcript: &str) -> &str {
-    let name = transcript.rsplit('/').next().unwrap_or(transcript);
-    let known = ["cipher", "ectx", "omp", "packmind", "agentv", "mise", "cli"];
-    known.into_iter().find(|known| name.starts_with(known)).unwrap_or("spotter")
-}
 
 #[test]
 #[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
 fn replayed_recordings_cost_what_was_billed() {
     let keep_all = vec![preset_with("keep-all", &[])];
     let recordings = ["claude-code", "codex"].into_iter().flat_map(recorded);
-    let checks = results(recordings, keep_all).checks;
+    let checks = studied(recordings, keep_all).checks;
     let mut by_repository: BTreeMap<&str, Vec<&CheckRow>> = BTreeMap::new();
     for check in &checks {
         by_repository.entry(repository(&check.transcript)).or_default().push(check);
@@ -97,7 +76,7 @@ fn clearing_in_batches_costs_less_than_clearing_at_every_call() {
         preset_with("claude-code", &[]),
         preset_with("anthropic-clear", &[]),
     ];
-    let summary = results(recorded("claude-code"), policies).summary;
+    let summary = studied(recorded("claude-code"), policies).summary;
     println!("{:<18} {}", "claude-code folder", SHOWN.map(|column| format!("{column:>13}")).join(" "));
     for of_policy in summary.iter().filter(|of_policy| of_policy.bound_of.is_none()) {
         let values = SHOWN.map(|column| of_policy.values.get(column).map_or("–".to_owned(), |value| format!("{value:.3}")));
@@ -140,7 +119,7 @@ fn recordings_obey_the_cost_laws() {
     let mut folders: Vec<&str> = RECORDINGS.iter().map(|recorded| &*recorded.folder).collect();
     folders.dedup();
     for folder in folders {
-        let results = results(recorded(folder), policies.to_vec());
+        let results = studied(recorded(folder), policies.to_vec());
         let rows: Vec<_> = results.rows.iter().filter(|row| row.bound_of.is_none()).collect();
         let priced: Vec<_> = rows.iter().filter(|row| row.values.get("cost.ratio").is_some()).collect();
         let in_usd: Vec<_> = priced.iter().filter(|row| row.values.get("cost.usd").is_some()).collect();

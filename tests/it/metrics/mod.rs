@@ -1,5 +1,6 @@
 //! The prompt cache, costs, and the retention of facts.
 
+pub mod by_repository;
 pub mod cache_events;
 pub mod cache_recordings;
 pub mod ccusage;

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
+use recompact::analysis::study::Study;
+use recompact::engine::policy::Policy;
+use recompact::results::saved::Results;
 use recompact::transcript::conversation::{BlockKind, Conversation, Role};
 use recompact::transcript::format::{self, ReadOptions, Reading};
 
@@ -118,4 +121,18 @@ pub fn assert_api_valid(conversation: &Conversation) {
     }
     let responses: Vec<_> = conversation.calls.iter().map(|call| call.response).collect();
     assert!(responses.is_sorted() && responses.iter().all(|at| conversation.messages[*at].role == Role::Assistant), "{name}");
+}
+
+/// Replays recordings through policies, as the program does.
+pub fn studied<'a>(recordings: impl Iterator<Item = &'a Recorded>, policies: Vec<Policy>) -> Results {
+    let study = Study::new(policies);
+    let recordings: Vec<_> = recordings.collect();
+    study.results(recordings.par_iter().map(|recorded| study.transcript(&recorded.name, &recorded.reading, None)).collect())
+}
+
+/// Returns the repository of a recorded session, by the beginning of its file name.
+pub fn repository(transcript: &str) -> &str {
+    let name = transcript.rsplit('/').next().unwrap_or(transcript);
+    let known = ["cipher", "ectx", "omp", "packmind", "agentv", "mise", "cli"];
+    known.into_iter().find(|known| name.starts_with(known)).unwrap_or("spotter")
 }

@@ -70,6 +70,11 @@ impl Observer for Sent {
     }
 }
 
+/// Returns a preset with other settings and another name.
+pub fn named(name: &str, preset: &str, settings: &[&str]) -> Policy {
+    Policy { name: name.to_owned(), ..preset_with(preset, settings) }
+}
+
 /// A preset with some of its settings changed.
 pub fn preset_with(name: &str, settings: &[&str]) -> Policy {
     let settings: Vec<_> = settings.iter().map(|setting| setting.parse().expect(setting)).collect();
