@@ -1,6 +1,6 @@
 //! Tracks which facts are visible: in how many blocks of the current request each fact occurs.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Journal, Request};
@@ -22,6 +22,8 @@ pub(super) struct VisibleFacts<'a> {
     /// Facts of each block that a layer wrote, once it is indexed; and whether the block is a summary.
     facts_of_made: Vec<Option<Box<[FactId]>>>,
     is_summary: Vec<bool>,
+    /// Blocks that recorded compactions wrote.
+    recorded_summaries: FxHashSet<BlockId>,
     lost: Vec<Option<(usize, u32)>>,
     rules_given: usize,
     /// Rules in what the summaries before the current request replaced; and `(held, total)` over all summaries so far.
@@ -35,6 +37,20 @@ pub(super) struct VisibleFacts<'a> {
     /// Paths of the files to which results were moved.
     moved_to: FxHashMap<BlockId, Vec<FactId>>,
     archives: Archives,
+}
+
+/// Returns the blocks that recorded compactions wrote. The summary that a session begins with is a message like any other: its
+/// compaction was in an earlier session.
+fn recorded_summaries(conversation: &Conversation) -> FxHashSet<BlockId> {
+    let written = conversation.compactions.iter().flat_map(|compaction| compaction.edit.messages());
+    let blocks = written.flat_map(|message| &message.blocks).copied();
+    let mut summaries: FxHashSet<_> = blocks.filter(|id| conversation.block(*id).origin == Origin::Compaction).collect();
+    if !summaries.is_empty() {
+        for id in conversation.messages.iter().flat_map(|message| &message.blocks) {
+            summaries.remove(id);
+        }
+    }
+    summaries
 }
 
 impl<'a> VisibleFacts<'a> {
@@ -65,6 +81,7 @@ impl<'a> VisibleFacts<'a> {
             counts: FactCounts::new(fact_count, references.facts.len()..references.tracked()),
             facts_of_made: vec![None; journal.synthetic_blocks.len()],
             is_summary: vec![false; journal.synthetic_blocks.len()],
+            recorded_summaries: recorded_summaries(conversation),
             lost: vec![None; fact_count],
             rules_given: 0,
             replaced_rules: Vec::new(),
@@ -202,7 +219,7 @@ impl<'a> VisibleFacts<'a> {
                 self.facts_of_made[at] = facts;
             }
             None => {
-                let is_summary = self.conversation.block(block).origin == Origin::Compaction;
+                let is_summary = self.recorded_summaries.contains(&block);
                 self.references.in_block(block).iter().for_each(|seen| visit(self, seen.tracked, is_summary));
             }
         }

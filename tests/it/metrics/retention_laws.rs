@@ -14,6 +14,7 @@ use recompact::transcript::conversation::{BlockId, BlockKind, Conversation};
 use recompact::transcript::tool_access;
 
 use crate::metrics::retention_page::looked_up;
+use crate::support::program::run_in;
 use crate::support::trial::{Trial, preset_with, trials};
 use crate::support::{effort, planted};
 
@@ -24,6 +25,24 @@ fn policy(layer: &str) -> Trial {
 
 fn clear(keep: usize) -> Trial {
     policy(&format!("do = \"clear\"\nkeep_recent = {keep}\nmin_chars = 0\nplaceholder = \"-\""))
+}
+
+/// A session that continues another one begins with that one's summary, and nothing of it is in context once it is dropped.
+#[test]
+fn summary_that_a_session_begins_with_can_be_dropped() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let said = |role: &str, text: &str| format!("{{\"role\": \"{role}\", \"content\": \"{text}\"}}\n");
+    let session = said("user", "[Compacted]\\n\\nThe work is on quorl_join in src/brindle.rs")
+        + &said("assistant", "I see")
+        + &said("user", "Go on")
+        + &said("assistant", "I do")
+        + &said("user", "And then?")
+        + &said("assistant", "I call quorl_join of src/brindle.rs");
+    std::fs::write(folder.path().join("session.jsonl"), session).expect("a folder to write to");
+    let asked = ["replay", "session.jsonl", "-p", "drop-all", "--tokenizer", "chars/4", "-o", "json"];
+    let results = run_in(folder.path(), asked, b"").json();
+    let kept: Vec<_> = results["summary"].as_array().expect("a summary").iter().map(|of| &of["values"]["kept.hit"]).collect();
+    assert_eq!((kept[0], kept[1]), (&1.into(), &0.into()), "{kept:?}");
 }
 
 #[test]
