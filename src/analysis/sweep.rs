@@ -4,7 +4,7 @@
 //!  policies × parameters ──space (grid, or sobol)──▶ candidates
 //!  transcripts ──session table──▶ sessions, some held out
 //!  candidates × sessions ──search, halving──▶ totals ──pareto──▶ the front ──recommend──▶ one, and its neighbours
-//!  the recommended one and the unchanged policy × held-out sessions ──held out──▶ ship it, or keep what you have
+//!  the recommended one and the unchanged policy × held-out sessions ──held_out──▶ ship it, or keep what you have
 //! ```
 //!
 //! A [`Search`] is a state machine: it says what to replay next and takes the results; the caller reads the transcripts. It
@@ -12,6 +12,7 @@
 //! the results of the chosen policies are reported on those, by an ordinary [`Study`](crate::analysis::study::Study).
 
 mod candidate;
+mod compared;
 mod criteria;
 mod dominance_probability;
 mod halving;

@@ -7,6 +7,7 @@ use crate::results::saved::{Accumulator, ConfigurationRow, Recommendation, RungR
 use crate::util::text::plural;
 
 use super::candidate::{Candidate, Point};
+use super::compared::evenly_spaced;
 use super::criteria::Criteria;
 use super::dominance_probability::{BySession, dominated};
 use super::halving::{Ranking, better_half, kept_count, rung_sizes};
@@ -17,9 +18,6 @@ use super::sendable;
 use super::sensitivity::sensitivity_rows;
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
-
-/// Maximum members of the front in the final comparison: a table cannot show more.
-const MAX_COMPARED: usize = 12;
 
 /// A user who ships a policy must know about these requests.
 const BROKEN_COLUMN: &str = "broken.requests";
@@ -44,11 +42,16 @@ pub struct Search {
     policy_calls: u64,
     /// Calls of each finished session, in the order of the split.
     calls: Vec<u64>,
+    /// Totals of the columns over the held-out sessions, by candidate; `None` before their round. Only the default conditions use them.
+    held_out: Option<Vec<Vec<Option<Accumulator>>>>,
+    held_out_calls: u64,
 }
 
 /// Replays to run: all of these policies on all conversations of these sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
+    /// Number of the round, from 0.
+    pub index: usize,
     pub sessions: HashSet<usize>,
     pub policies: Vec<Policy>,
 }
@@ -88,6 +91,8 @@ impl Search {
             finished_rungs: Vec::new(),
             policy_calls: 0,
             calls: Vec::new(),
+            held_out: None,
+            held_out_calls: 0,
         }
     }
 
@@ -95,31 +100,36 @@ impl Search {
         &self.criteria
     }
 
-    /// Returns the sessions that the next rung adds, in the order of the split.
+    /// Returns the sessions of the next round: those that the next rung adds, in the order of the split, then the held-out ones, on which
+    /// the remaining candidates must meet the default conditions.
     fn next_sessions(&self) -> Option<&[usize]> {
         let seen = self.finished_rungs.last().map_or(0, |rung| rung.sessions);
-        let until = *self.rung_sizes.get(self.finished_rungs.len())?;
-        self.split.develop.get(seen..until)
+        match self.rung_sizes.get(self.finished_rungs.len()) {
+            Some(until) => self.split.develop.get(seen..*until),
+            None => Some(&self.split.held_out[..]).filter(|sessions| self.held_out.is_none() && !sessions.is_empty()),
+        }
     }
 
     /// Returns what to replay next; `None` when the search is complete.
     pub fn next_round(&self) -> Option<Round> {
         let sessions = self.next_sessions()?.iter().copied().collect();
         let policies = self.alive.iter().map(|at| self.candidates[*at].policy.clone()).collect();
-        Some(Round { sessions, policies })
+        Some(Round { index: self.finished_rungs.len(), sessions, policies })
     }
 
     /// Returns the total number of replayed calls, summed over configurations; it takes into account what halving drops.
     pub fn policy_calls(&self, table: &SessionTable) -> u64 {
+        let calls_of = |sessions: &[usize]| sessions.iter().map(|session| table.calls(*session)).sum::<u64>();
         let originals = self.spaces.len();
         let (mut varied, mut seen, mut calls) = (self.candidates.len() - originals, 0, 0);
-        for until in &self.rung_sizes {
-            let of_rung: u64 = self.split.develop[seen..*until].iter().map(|session| table.calls(*session)).sum();
-            calls += of_rung * (originals + varied) as u64;
-            varied = kept_count(varied);
+        for (rung, until) in self.rung_sizes.iter().enumerate() {
+            if rung > 0 {
+                varied = kept_count(varied);
+            }
+            calls += calls_of(&self.split.develop[seen..*until]) * (originals + varied) as u64;
             seen = *until;
         }
-        calls
+        calls + calls_of(&self.split.held_out) * (originals + varied) as u64
     }
 
     /// Takes the results of the last round: for each conversation its session, and what it adds by policy and column.
@@ -130,6 +140,9 @@ impl Search {
         totals_by_session: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
     ) {
         let Some(sessions) = self.next_sessions().map(<[usize]>::to_vec) else { return };
+        if self.finished_rungs.len() == self.rung_sizes.len() {
+            return self.record_held_out(table, &sessions, totals_by_session);
+        }
         let (width, begin) = (self.criteria.columns.len(), self.finished_rungs.last().map_or(0, |rung| rung.sessions));
         for at in &self.alive {
             self.added[*at].resize(begin + sessions.len(), vec![None; width]);
@@ -149,9 +162,29 @@ impl Search {
         if self.first_totals.is_empty() {
             self.first_totals = (0..self.candidates.len()).map(|at| self.totals(at)).collect();
         }
-        if self.next_sessions().is_some() {
+        if self.finished_rungs.len() < self.rung_sizes.len() {
             self.drop_worse_half();
         }
+    }
+
+    /// Takes the totals over the held-out sessions.
+    fn record_held_out<'a>(
+        &mut self,
+        table: &SessionTable,
+        sessions: &[usize],
+        totals_by_session: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
+    ) {
+        let mut sums = vec![vec![None; self.criteria.columns.len()]; self.candidates.len()];
+        for (_, added) in totals_by_session.into_iter().filter(|(session, _)| sessions.contains(session)) {
+            for (at, added) in self.alive.iter().zip(added) {
+                for ((column, sum), added) in self.criteria.columns.iter().zip(&mut sums[*at]).zip(added) {
+                    column.combine_into(sum, *added);
+                }
+            }
+        }
+        self.held_out_calls = sessions.iter().map(|session| table.calls(*session)).sum();
+        self.policy_calls += self.held_out_calls * self.alive.len() as u64;
+        self.held_out = Some(sums);
     }
 
     /// Returns the totals of a candidate over the sessions it was tried on, in the order of the columns.
@@ -162,15 +195,25 @@ impl Search {
         self.criteria.columns.iter().enumerate().map(total).collect()
     }
 
-    /// Returns how far a candidate is from the conditions of the user and the default ones; 0 if it meets all.
+    /// Returns how far a candidate is from the conditions of the user and the default ones; 0 if it meets all. The default ones must
+    /// also hold on the held-out sessions.
     fn missed_by(&self, candidate: usize, totals: &[Option<f64>]) -> f64 {
         let is_unchanged = |other: &Candidate| other.is_original && other.original == self.candidates[candidate].original;
-        let unchanged = self.candidates.iter().position(is_unchanged).map(|at| self.totals(at));
+        let unchanged = self.candidates.iter().position(is_unchanged);
         let requests = self.calls.iter().take(self.added[candidate].len()).sum();
+        let unchanged_totals = unchanged.map(|at| self.totals(at));
+        let held_out = |at: usize, column: usize| {
+            let sum = self.held_out.as_ref()?[at][column]?;
+            self.criteria.columns[column].total_of(sum)
+        };
         let missed = |id: &str| {
             let column = self.criteria.columns.iter().position(|column| column.id == id)?;
-            let unchanged = unchanged.as_ref().and_then(|unchanged| unchanged[column]);
-            Some(sendable::missed_by(totals[column], unchanged, requests))
+            let before = unchanged_totals.as_ref().and_then(|unchanged| unchanged[column]);
+            let held_out_before = unchanged.and_then(|at| held_out(at, column));
+            Some(
+                sendable::missed_by(totals[column], before, requests)
+                    + sendable::missed_by(held_out(candidate, column), held_out_before, self.held_out_calls),
+            )
         };
         let by_default: f64 = sendable::default_columns(&self.criteria.conditions).filter_map(missed).sum();
         self.criteria.missed_by(totals) + by_default
@@ -228,7 +271,9 @@ impl Search {
             }
         };
         let on_front = recommended.as_ref().map(|(at, _)| *at).filter(|at| front.contains(at));
-        let compared = self.select_compared(&front, on_front, nearest, &totals);
+        let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
+        let spread = evenly_spaced(&front, on_front, |at| totals[at][0]);
+        let compared: BTreeSet<usize> = originals.chain(spread).chain(nearest).collect();
         let chosen = |space: usize, parameter: usize| -> BTreeSet<u64> {
             self.points.iter().filter(|point| point.space == space).map(|point| point.choice[parameter]).collect()
         };
@@ -291,35 +336,5 @@ impl Search {
             neighbours: neighbours(objectives, &front, &member(&chosen)),
         };
         Some((chosen, recommendation))
-    }
-
-    /// Selects the final comparison: the original policies, the recommended one (or the nearest to the conditions), and as
-    /// many members of the front as a table can show, evenly spaced along the first objective.
-    fn select_compared(
-        &self,
-        front: &[usize],
-        recommended: Option<usize>,
-        nearest: Option<usize>,
-        totals: &[Vec<Option<f64>>],
-    ) -> BTreeSet<usize> {
-        let mut along = front.to_vec();
-        along.sort_by(|a, b| totals[*a][0].unwrap_or(f64::NAN).total_cmp(&totals[*b][0].unwrap_or(f64::NAN)).then(a.cmp(b)));
-        let last = along.len().saturating_sub(1);
-        let room = MAX_COMPARED.min(along.len());
-        let spread = (0..room).map(|place| along[place * last / room.saturating_sub(1).max(1)]);
-        let mut spread: BTreeSet<usize> = spread.collect();
-        if let Some(recommended) = recommended
-            && !spread.contains(&recommended)
-        {
-            // The recommended member replaces its neighbour in the table, so that both ends stay.
-            let is_end = |at: &usize| along.first() == Some(at) || along.last() == Some(at);
-            let place = |at: usize| along.iter().position(|member| *member == at).unwrap_or(0);
-            let near = spread.iter().copied().filter(|at| !is_end(at));
-            let nearest = near.min_by_key(|at| place(*at).abs_diff(place(recommended)));
-            nearest.map(|at| spread.remove(&at));
-            spread.insert(recommended);
-        }
-        let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
-        originals.chain(spread).chain(nearest).collect()
     }
 }

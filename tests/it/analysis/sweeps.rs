@@ -160,6 +160,20 @@ fn holdout_reports_only_held_out_sessions() {
     assert!(said.contains(&format!("{} sessions held out: nothing was chosen on them", found["held_out"])), "{said}");
 }
 
+/// Without `--sample` every configuration is replayed on every session: on the held-out ones for the default conditions.
+#[test]
+fn every_configuration_is_replayed_on_every_session() {
+    let replayed = |holdout: &str| {
+        let more = ["--set", "clear.keep_recent=1,3,5,9,12,15", "-o", "json", "--holdout", holdout];
+        let results = sweep(&more).json();
+        (configurations(&results).len(), results["sweep"]["policy_calls"].as_u64().expect("a count"))
+    };
+    let (count, calls) = replayed("0.3");
+    assert_eq!((count, calls), replayed("0"));
+    let recorded = results_of_grid()["summary"][0]["values"]["calls"].as_u64().expect("a count");
+    assert_eq!(calls, recorded * count as u64);
+}
+
 #[test]
 fn sample_is_halved_and_keeps_unchanged_policies() {
     let more = ["--set", "budget.max_bytes=1KB..900KB:1KB", "--sample", "40", "-o", "json"];

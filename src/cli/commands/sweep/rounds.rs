@@ -40,9 +40,10 @@ impl Rounds<'_> {
     fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(SearchResult, Study)>, Failure> {
         let baseline = study.policies.clone();
         let progress = self.transcripts.replay_progress(search.policy_calls(self.session_table));
-        while let Some(Round { sessions, policies }) = search.next_round() {
+        while let Some(Round { index, sessions, policies }) = search.next_round() {
             study.policies = [&baseline[..], &policies].concat();
-            let round = policies_hash(&study.policies);
+            // Two rounds may have the same policies, on other sessions of the same files.
+            let round = format!("{index}: {}", policies_hash(&study.policies));
             study.baseline = 0;
             let columns = &search.criteria().columns;
             // Checkpoints that do not fit, because the file was edited, are replayed again.
