@@ -1,6 +1,6 @@
 //! Finds transcripts that are in another transcript too: resumed, forked, copied, or converted to another format.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -51,12 +51,15 @@ fn hash(parts: &[&[u8]]) -> u64 {
 /// Returns, for each transcript, the index of another one that has its calls; `None` for originals. Of two equal transcripts the
 /// first is the original, else the longer one.
 pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
-    let sets: Vec<HashSet<u64>> = transcripts.iter().map(|calls| calls.iter().copied().collect()).collect();
+    let sets: Vec<BTreeSet<u64>> = transcripts.iter().map(|calls| calls.iter().copied().collect()).collect();
+    // Equal transcripts are found at once: each of a thousand would have a thousand holders.
+    let mut first_of: HashMap<&BTreeSet<u64>, usize> = HashMap::new();
+    let firsts: Vec<usize> = sets.iter().enumerate().map(|(index, calls)| *first_of.entry(calls).or_insert(index)).collect();
     let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (index, calls) in sets.iter().enumerate() {
+    for (index, calls) in sets.iter().enumerate().filter(|(index, _)| firsts[*index] == *index) {
         calls.iter().for_each(|call| holders.entry(*call).or_default().push(index));
     }
-    let original = |index: usize| {
+    let longer = |index: usize| {
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for holder in sets[index].iter().flat_map(|call| &holders[call]) {
             *shared.entry(*holder).or_default() += 1;
@@ -67,7 +70,12 @@ pub fn originals(transcripts: &[&[u64]]) -> Vec<Option<usize>> {
         let found = shared.into_iter().filter(|(other, common)| is_original(*other) && has_enough(*common));
         found.max_by_key(|(other, common)| (*common, std::cmp::Reverse(*other))).map(|(other, _)| other)
     };
-    (0..sets.len()).map(original).collect()
+    let longer_than_first: HashMap<usize, Option<usize>> = first_of.values().map(|first| (*first, longer(*first))).collect();
+    let original = |(index, first): (usize, &usize)| match longer_than_first[first] {
+        None if *first != index && !sets[index].is_empty() => Some(*first),
+        longer => longer,
+    };
+    firsts.iter().enumerate().map(original).collect()
 }
 
 #[cfg(test)]
@@ -100,6 +108,20 @@ mod tests {
         check(&["a b c d", "a b x y"], &[None, None]);
         // One of eleven pairs differs.
         check(&["a b c d e f g h i j k x", "a b c d e f g h i j k l m"], &[Some(1), None]);
+    }
+
+    #[test]
+    fn copies_of_a_copy_name_the_longest_transcript() {
+        check(&["a b c", "a b c", "a b c d e", "a b c"], &[Some(2), Some(2), None, Some(2)]);
+        assert_eq!(originals(&[&[], &[], &[1], &[]]), [None; 4], "transcripts without calls");
+    }
+
+    /// Comparing each of them with each other one would take hours.
+    #[test]
+    fn equal_transcripts_are_found_at_once() {
+        let calls: Vec<u64> = (0..100).collect();
+        let found = originals(&vec![calls.as_slice(); 20_000]);
+        assert_eq!(found.iter().flatten().filter(|original| **original == 0).count(), 19_999);
     }
 
     #[test]
