@@ -94,7 +94,7 @@ mod tests {
         let mut sweep = Sweep {
             objectives: vec![objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)],
             held_out: 4,
-            configurations: vec![row("own", [1.0, 0.9]), row("own-1", [0.8, 0.9]), row("own-2", [0.9, 0.901])],
+            configurations: vec![row("own", [1.0, 0.9]), row("own-1", [0.8, 0.9]), row("own-2", [0.9, 0.9])],
             recommended: Some(Recommendation::default()),
             ..Sweep::default()
         };

@@ -46,7 +46,9 @@ pub fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: 
     if choices.is_empty() {
         choices = unchanged.to_vec();
     }
-    let best = &choices[minimax_choice(objectives, &choices)?];
+    // A hundredth of what the choices differ by is nothing beside what all of them are better by.
+    let range = [&choices[..], unchanged].concat();
+    let best = &choices[minimax_choice(objectives, &choices, &range)?];
     let instead_of = improved(best).map(|own| own.policy);
     let mut why = match instead_of {
         _ if best.is_unchanged => format!(
@@ -57,34 +59,29 @@ pub fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: 
         None => "No policy meets the conditions as it is.".to_owned(),
     };
     if choices.len() > 1 {
-        why += &format!(" {}", compromise(objectives, &choices, best));
+        why += &format!(" {}", compromise(objectives, choices.len(), &range, best));
     }
     Some(Choice { policy: best.policy, instead_of, why })
 }
 
 /// Says what makes a configuration the compromise among several ones.
-fn compromise(objectives: &[Objective], choices: &[Member], best: &Member) -> String {
-    let shortfalls = shortfalls(objectives, choices, best);
+fn compromise(objectives: &[Objective], choices: usize, range: &[Member], best: &Member) -> String {
+    let shortfalls = shortfalls(objectives, range, best);
     let worst = (0..objectives.len()).max_by(|a, b| shortfalls[*a].total_cmp(&shortfalls[*b]).then(b.cmp(a)));
     let worst = worst.map_or(String::new(), |worst| {
-        format!(
-            " {:.0} % of their range behind the best value (most in {}),",
-            shortfalls[worst] * 100.0,
-            objectives[worst].column
-        )
+        format!(" {:.0} % of the range behind the best value (most in {}),", shortfalls[worst] * 100.0, objectives[worst].column)
     });
     format!(
-        "It is the compromise among the {} of which this is true: in every objective it is at most{worst} and no other one has a smaller \
-         largest gap.",
-        choices.len()
+        "It is the compromise among the {choices} of which this is true: in every objective it is at most{worst} and no other one has a \
+         smaller largest gap. The range is from the worst of them or of the policy as it is."
     )
 }
 
 /// Chooses the compromise: the member whose largest shortfall from the best is smallest (Chebyshev), each objective measured
-/// as a share of its range over the members. Of equals the one with the smallest sum of shortfalls, then the first. With one
+/// as a share of its range over `range`. Of equals the one with the smallest sum of shortfalls, then the first. With one
 /// objective this is the best member. Returns its index.
-pub fn minimax_choice(objectives: &[Objective], members: &[Member]) -> Option<usize> {
-    let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, members, member)).collect();
+fn minimax_choice(objectives: &[Objective], members: &[Member], range: &[Member]) -> Option<usize> {
+    let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, range, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
     let sum = |at: usize| shortfalls[at].iter().sum::<f64>();
     let better = |one: usize, other: usize| match (largest(one) - largest(other), sum(one) - sum(other)) {
@@ -153,7 +150,7 @@ mod tests {
         let choice = recommend(&objectives, &members, &[]).expect("a front");
         assert_eq!((choice.policy, choice.instead_of), ("c-1", None));
         let said = "No policy meets the conditions as it is. It is the compromise among the 4 of which this is true: in every \
-                    objective it is at most 40 % of their range behind the best value (most in cost.ratio), and no other one";
+                    objective it is at most 40 % of the range behind the best value (most in cost.ratio), and no other one";
         assert!(choice.why.starts_with(said), "{}", choice.why);
         let neighbours = neighbours(&objectives, &members, &members[2]);
         let said: Vec<_> = neighbours.iter().map(|next| (next.policy.as_str(), next.by.as_ref())).collect();
@@ -178,6 +175,16 @@ mod tests {
             let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
             assert_eq!((choice.policy, choice.instead_of), expected);
         }
+    }
+
+    /// Both cost a third of the unchanged policy. By their own range the cheaper one is the compromise: 0 and 100 % behind, as the other.
+    #[test]
+    fn range_includes_the_unchanged_policy() {
+        let objectives = cost_and_facts();
+        let own = member("a", [2.0, 0.8]);
+        let front = [member("a-1", [0.6, 0.82]), member("a-2", [0.65, 0.9])];
+        let choice = recommend(&objectives, &front, std::slice::from_ref(&own)).expect("a front");
+        assert_eq!(choice.policy, "a-2", "4 % of the saving less, and 80 % of the facts more");
     }
 
     #[test]
@@ -215,16 +222,17 @@ mod tests {
             member("o", [0.0, 1.0, 1.0]),
             member("p", [1.0, 0.0, 1.0]),
         ];
-        assert_eq!(minimax_choice(&objectives, &members), Some(1));
+        assert_eq!(minimax_choice(&objectives, &members, &members), Some(1));
     }
 
     #[test]
     fn recommendation_handles_single_objective_member_and_no_value() {
         let objectives = [objective("cost.ratio", Direction::Lower)];
         let member = |totals: Option<f64>| Member { policy: "p", is_unchanged: false, totals: vec![totals] };
-        assert_eq!(minimax_choice(&objectives, &[member(Some(2.0)), member(Some(1.0)), member(None)]), Some(1));
-        assert_eq!(minimax_choice(&objectives, &[member(None)]), Some(0));
-        assert_eq!(minimax_choice(&objectives, &[]), None);
+        let choice = |members: &[Member]| minimax_choice(&objectives, members, members);
+        assert_eq!(choice(&[member(Some(2.0)), member(Some(1.0)), member(None)]), Some(1));
+        assert_eq!(choice(&[member(None)]), Some(0));
+        assert_eq!(choice(&[]), None);
         assert_eq!(neighbours(&objectives, &[member(None)], &member(None)), []);
     }
 }
