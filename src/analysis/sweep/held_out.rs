@@ -3,73 +3,50 @@
 use std::collections::BTreeMap;
 
 use crate::engine::policy::Policy;
-use crate::metrics::column_map::Values;
-use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Results, Sweep};
+use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
-use super::recommend::{Choice, Member, neighbours, recommend};
+use super::recommend::{Member, recommendation};
 
 /// Recommends again, without the configurations that are not better on the held-out sessions than the unchanged policy that they
 /// replace. If none is better, the unchanged policy is recommended. `policies` holds all that were replayed on the held-out sessions.
 pub fn confirm(sweep: &mut Sweep, held_out: &Results, policies: &[Policy]) {
-    if sweep.recommended.is_none() {
-        return;
-    }
-    let there: BTreeMap<&str, Member> = held_out
-        .summary
-        .iter()
-        .filter(|row| row.bound_of.is_none())
-        .map(|row| (row.policy.as_str(), member(&sweep.objectives, &row.policy, &row.values)))
-        .collect();
-    let members = |is_wanted: fn(&ConfigurationRow) -> bool| {
-        let rows = sweep.configurations.iter().filter(|row| is_wanted(row) && there.contains_key(row.policy.as_str()));
-        rows.map(|row| Member { is_unchanged: row.policy == row.of, ..member(&sweep.objectives, &row.policy, &row.values) })
-            .collect::<Vec<_>>()
-    };
-    let front = members(|row| row.front);
-    let unchanged = members(|row| row.allowed && row.policy == row.of);
-    let (mut left, mut failed) = (front.clone(), Vec::new());
-    let Choice { policy, instead_of, mut why } = loop {
-        let Some(choice) = recommend(&sweep.objectives, &left, &unchanged) else { return };
-        let replaced = choice.instead_of.map(|unchanged| &there[unchanged]);
-        if replaced.is_none_or(|replaced| there[choice.policy].improves_on(replaced, &sweep.objectives)) {
-            break choice;
+    let rows = held_out.summary.iter().filter(|row| row.bound_of.is_none());
+    let there: BTreeMap<&str, Member> =
+        rows.map(|row| (row.policy.as_str(), Member::new(&sweep.objectives, false, &row.policy, &row.values))).collect();
+    let toml = |name: &str| policies.iter().find(|policy| policy.name == name).map(Policy::to_toml);
+    let mut failed: Vec<String> = Vec::new();
+    let mut best = loop {
+        let is_eligible = |policy: &str| there.contains_key(policy) && !failed.iter().any(|failed| failed == policy);
+        let Some(best) = recommendation(sweep, is_eligible, toml) else { return };
+        let compared = best.instead_of.as_deref().and_then(|unchanged| there.get(best.policy.as_str()).zip(there.get(unchanged)));
+        if compared.is_none_or(|(own, unchanged)| own.improves_on(unchanged, &sweep.objectives)) {
+            break best;
         }
-        left.retain(|member| member.policy != choice.policy);
-        failed.push(format!("`{}`", choice.policy));
+        failed.push(best.policy);
     };
     let sessions = plural(sweep.held_out, "held-out session");
-    if instead_of.is_some() {
-        why += &format!(" So it is on the {sessions}.");
+    if best.instead_of.is_some() {
+        best.why += &format!(" It is better on the {sessions}, too.");
     }
     if !failed.is_empty() {
-        why += &format!(" On the {sessions} this is not true of {}.", failed.join(", "));
+        best.why += &format!(" Not better on the {sessions}: `{}`.", failed.join("`, `"));
     }
-    let find = |name: &str| members(|_| true).into_iter().find(|member| member.policy == name);
-    let (Some(own), Some(known)) = (find(policy), policies.iter().find(|known| known.name == policy)) else { return };
-    let recommendation = Recommendation {
-        policy: policy.to_owned(),
-        instead_of: instead_of.map(str::to_owned),
-        toml: known.to_toml(),
-        why,
-        neighbours: neighbours(&sweep.objectives, &front, &own),
-    };
-    sweep.recommended = Some(recommendation);
-}
-
-fn member<'a>(objectives: &[Objective], policy: &'a str, values: &Values) -> Member<'a> {
-    let totals = objectives.iter().map(|objective| values.get(&objective.column)).collect();
-    Member { policy, is_unchanged: false, totals }
+    sweep.recommended = Some(best);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metrics::column::{ColumnId, Direction};
-    use crate::results::saved::Summary;
+    use crate::metrics::column_map::Values;
+    use crate::results::saved::{ConfigurationRow, Objective, Recommendation, Summary};
 
     fn values([cost, hit]: [f64; 2]) -> Values {
-        [("cost.ratio", cost), ("kept.hit", hit)].into_iter().map(|(id, total)| (ColumnId::Borrowed(id), Some(total))).collect()
+        [("cost.ratio", cost), ("kept.hit", hit), ("broken.requests", 3.0)]
+            .into_iter()
+            .map(|(id, total)| (ColumnId::Borrowed(id), Some(total)))
+            .collect()
     }
 
     fn objective(column: &'static str, better: Direction) -> Objective {
@@ -122,8 +99,9 @@ mod tests {
         assert_eq!(chosen([0.7, 0.795], GOOD), "own-1", "half a point of facts is the same");
         assert_eq!(chosen([0.7, 0.75], GOOD), "own-2", "five points of facts are lost");
         assert_eq!(chosen(SAME, SAME), "own");
-        let why = "It is better than `own` as it is in at least one objective, and not worse in the others. So it is on the 4 held-out \
-                   sessions. On the 4 held-out sessions this is not true of `own-1`.";
+        let why = "It is better than `own` as it is in at least one objective, and not worse in the others. It breaks 3 requests, \
+                   which an API would refuse: --where 'broken.requests == 0' excludes such policies. It is better on the 4 held-out \
+                   sessions, too. Not better on the 4 held-out sessions: `own-1`.";
         assert_eq!(recommended(true, [SAME, GOOD]).1, why);
     }
 

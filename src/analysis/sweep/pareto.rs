@@ -4,13 +4,16 @@ use std::cmp::Ordering;
 
 /// Returns whether one candidate is not worse in any loss, and better by more than the tolerance in one.
 pub fn dominates(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
-    let no_worse = one.iter().zip(other).all(|(a, b)| a <= b);
-    no_worse && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
+    one.iter().zip(other).all(|(a, b)| a <= b) && is_better_in_one(one, other, epsilons)
 }
 
 /// Returns whether one candidate is better by more than the tolerance in one loss, and at most the tolerance worse in the others.
 pub fn improves_on(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
-    covers(one, other, epsilons) && one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
+    covers(one, other, epsilons) && is_better_in_one(one, other, epsilons)
+}
+
+fn is_better_in_one(one: &[f64], other: &[f64], epsilons: &[f64]) -> bool {
+    one.iter().zip(other).zip(epsilons).any(|((a, b), epsilon)| *a < b - epsilon)
 }
 
 /// Returns whether one candidate is at most the tolerance worse in every loss, so that the front does not need the other.

@@ -1,6 +1,7 @@
 //! Recommends a configuration that is better than what the user has, and describes its neighbours on the front.
 
-use crate::results::saved::{Neighbour, Objective, Values};
+use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Recommendation, Sweep, Values};
+use crate::util::text::plural;
 
 use super::objective::{loss, losses};
 use super::pareto::improves_on;
@@ -16,7 +17,7 @@ pub struct Member<'a> {
 
 /// What to ship.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice<'a> {
+struct Choice<'a> {
     pub policy: &'a str,
     /// The unchanged policy that it is better than.
     pub instead_of: Option<&'a str>,
@@ -27,7 +28,15 @@ pub struct Choice<'a> {
 /// Shortfalls that differ by less than this are equal: they are quotients of sums.
 const SAME_SHORTFALL: f64 = 1e-12;
 
-impl Member<'_> {
+/// A user who ships a policy must know about these requests.
+const BROKEN_COLUMN: &str = "broken.requests";
+
+impl<'a> Member<'a> {
+    pub fn new(objectives: &[Objective], is_unchanged: bool, policy: &'a str, values: &Values) -> Self {
+        let totals = objectives.iter().map(|objective| values.get(&objective.column)).collect();
+        Self { policy, is_unchanged, totals }
+    }
+
     /// Returns whether it is better in one objective than another configuration, and not worse in the others.
     pub fn improves_on(&self, other: &Self, objectives: &[Objective]) -> bool {
         let losses = |member: &Self| losses(objectives, member.totals.iter().copied());
@@ -39,7 +48,7 @@ impl Member<'_> {
 /// Recommends a member of the front that is better than an unchanged policy, else an unchanged policy: what costs less and loses
 /// more is for the user to choose. `unchanged` holds the unchanged policies that meet the conditions; if there are none, any member
 /// of the front is better. Returns `None` if nothing meets the conditions.
-pub fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: &[Member<'a>]) -> Option<Choice<'a>> {
+fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: &[Member<'a>]) -> Option<Choice<'a>> {
     let improved = |member: &Member| unchanged.iter().find(|own| member.improves_on(own, objectives));
     let is_choice = |member: &&Member| member.is_unchanged || unchanged.is_empty() || improved(member).is_some();
     let mut choices: Vec<Member> = front.iter().filter(is_choice).cloned().collect();
@@ -64,16 +73,44 @@ pub fn recommend<'a>(objectives: &[Objective], front: &[Member<'a>], unchanged: 
     Some(Choice { policy: best.policy, instead_of, why })
 }
 
+/// Recommends one of the configurations of a sweep for which `is_eligible` is true. `toml` returns the file of a policy.
+pub fn recommendation(
+    sweep: &Sweep,
+    is_eligible: impl Fn(&str) -> bool,
+    toml: impl Fn(&str) -> Option<String>,
+) -> Option<Recommendation> {
+    let objectives = &sweep.objectives;
+    let members = |is_wanted: fn(&ConfigurationRow) -> bool| {
+        let rows = sweep.configurations.iter().filter(|row| is_wanted(row));
+        rows.map(|row| Member::new(objectives, row.policy == row.of, &row.policy, &row.values)).collect::<Vec<_>>()
+    };
+    let (front, unchanged) = (members(|row| row.front), members(|row| row.allowed && row.policy == row.of));
+    let eligible: Vec<Member> = front.iter().filter(|member| is_eligible(member.policy)).cloned().collect();
+    let Choice { policy, instead_of, why } = recommend(objectives, &eligible, &unchanged)?;
+    let row = sweep.configurations.iter().find(|row| row.policy == policy)?;
+    let broken = row.values.get(BROKEN_COLUMN).filter(|requests| *requests > 0.0).map(|requests| {
+        let requests = plural(requests as usize, "request");
+        format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
+    });
+    Some(Recommendation {
+        policy: policy.to_owned(),
+        instead_of: instead_of.map(str::to_owned),
+        toml: toml(policy)?,
+        why: why + broken.as_deref().unwrap_or_default(),
+        neighbours: neighbours(objectives, &front, &Member::new(objectives, false, policy, &row.values)),
+    })
+}
+
 /// Says what makes a configuration the compromise among several ones.
 fn compromise(objectives: &[Objective], choices: usize, range: &[Member], best: &Member) -> String {
     let shortfalls = shortfalls(objectives, range, best);
     let worst = (0..objectives.len()).max_by(|a, b| shortfalls[*a].total_cmp(&shortfalls[*b]).then(b.cmp(a)));
-    let worst = worst.map_or(String::new(), |worst| {
-        format!(" {:.0} % of the range behind the best value (most in {}),", shortfalls[worst] * 100.0, objectives[worst].column)
+    let gap = worst.map_or(String::new(), |worst| {
+        format!(": {:.0} % of the range, in {}", shortfalls[worst] * 100.0, objectives[worst].column)
     });
     format!(
-        "It is the compromise among the {choices} of which this is true: in every objective it is at most{worst} and no other one has a \
-         smaller largest gap. The range is from the worst of them or of the policy as it is."
+        "{choices} policies can be recommended. This one is the compromise, because its largest gap to the best value is the smallest{gap}. \
+         The range begins at the worst value of these policies and of the policy as it is."
     )
 }
 
@@ -108,7 +145,7 @@ fn shortfalls(objectives: &[Objective], members: &[Member], of: &Member) -> Vec<
 
 /// Returns for each objective the next better member of the front, with the differences of its totals from the recommended
 /// member.
-pub fn neighbours(objectives: &[Objective], members: &[Member], own: &Member) -> Vec<Neighbour> {
+fn neighbours(objectives: &[Objective], members: &[Member], own: &Member) -> Vec<Neighbour> {
     let next = |(at, objective): (usize, &Objective)| {
         let loss = |member: &Member| loss(objective.better, member.totals.get(at).copied().flatten());
         let better = members.iter().filter(|member| loss(member) < loss(own));
@@ -149,8 +186,8 @@ mod tests {
             [member("a-1", [0.5, 0.6]), member("b-1", [0.6, 0.8]), member("c-1", [0.7, 0.9]), member("d-1", [1.0, 1.0])];
         let choice = recommend(&objectives, &members, &[]).expect("a front");
         assert_eq!((choice.policy, choice.instead_of), ("c-1", None));
-        let said = "No policy meets the conditions as it is. It is the compromise among the 4 of which this is true: in every \
-                    objective it is at most 40 % of the range behind the best value (most in cost.ratio), and no other one";
+        let said = "No policy meets the conditions as it is. 4 policies can be recommended. This one is the compromise, because its \
+                    largest gap to the best value is the smallest: 40 % of the range, in cost.ratio. ";
         assert!(choice.why.starts_with(said), "{}", choice.why);
         let neighbours = neighbours(&objectives, &members, &members[2]);
         let said: Vec<_> = neighbours.iter().map(|next| (next.policy.as_str(), next.by.as_ref())).collect();

@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::engine::policy::Policy;
-use crate::results::saved::{Accumulator, ConfigurationRow, Recommendation, RungRow, Sweep, Values};
-use crate::util::text::plural;
+use crate::results::saved::{Accumulator, ConfigurationRow, RungRow, Sweep, Values};
 
 use super::candidate::{Candidate, Point};
 use super::compared::evenly_spaced;
@@ -13,14 +12,11 @@ use super::dominance_probability::{BySession, dominated};
 use super::halving::{Ranking, better_half, kept_count, rung_sizes};
 use super::objective::{epsilon, losses};
 use super::pareto::front;
-use super::recommend::{Choice, Member, neighbours, recommend};
+use super::recommend::recommendation;
 use super::sendable;
 use super::sensitivity::sensitivity_rows;
 use super::sessions::{SessionTable, Split};
 use super::space::Space;
-
-/// A user who ships a policy must know about these requests.
-const BROKEN_COLUMN: &str = "broken.requests";
 
 /// A search in progress.
 pub struct Search {
@@ -253,8 +249,6 @@ impl Search {
         let places = front(&losses, &epsilons);
         let probabilities = self.dominance_probabilities(&allowed, &places);
         let front: Vec<usize> = places.iter().map(|place| allowed[*place]).collect();
-        let unchanged: Vec<usize> = allowed.iter().copied().filter(|at| self.candidates[*at].is_original).collect();
-        let recommended = self.recommend(&front, &unchanged, &totals);
         let nearest = self.alive.iter().copied().reduce(|near, at| if missed_by[at] < missed_by[near] { at } else { near });
         let nearest = nearest.filter(|_| front.is_empty());
         let row = |(at, candidate): (usize, &Candidate)| {
@@ -270,15 +264,11 @@ impl Search {
                 dominated: place.and_then(|place| probabilities[place]),
             }
         };
-        let on_front = recommended.as_ref().map(|(at, _)| *at).filter(|at| front.contains(at));
-        let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
-        let spread = evenly_spaced(&front, on_front, |at| totals[at][0]);
-        let compared: BTreeSet<usize> = originals.chain(spread).chain(nearest).collect();
         let chosen = |space: usize, parameter: usize| -> BTreeSet<u64> {
             self.points.iter().filter(|point| point.space == space).map(|point| point.choice[parameter]).collect()
         };
         let parameters = self.spaces.iter().enumerate();
-        let sweep = Sweep {
+        let mut sweep = Sweep {
             parameters: parameters.flat_map(|(at, space)| space.rows(|parameter| chosen(at, parameter))).collect(),
             objectives: objectives.clone(),
             conditions: self.conditions(),
@@ -286,12 +276,18 @@ impl Search {
             held_out: self.split.held_out.len(),
             rungs: self.finished_rungs.clone(),
             configurations: self.candidates.iter().enumerate().map(row).collect(),
-            recommended: recommended.map(|(_, recommendation)| recommendation),
+            recommended: None,
             nearest: nearest.map(|at| self.candidates[at].policy.name.clone()),
             sensitivity: sensitivity_rows(&self.spaces, &self.points, objectives, &self.first_totals),
             seed: self.seed,
             policy_calls: self.policy_calls,
         };
+        let candidate = |name: &str| self.candidates.iter().position(|candidate| candidate.policy.name == name);
+        sweep.recommended = recommendation(&sweep, |_| true, |name| Some(self.candidates[candidate(name)?].policy.to_toml()));
+        let recommended = sweep.recommended.as_ref().and_then(|best| candidate(&best.policy));
+        let originals = (0..self.candidates.len()).filter(|at| self.candidates[*at].is_original);
+        let spread = evenly_spaced(&front, recommended.filter(|at| front.contains(at)), |at| totals[at][0]);
+        let compared: BTreeSet<usize> = originals.chain(spread).chain(nearest).collect();
         let policies = compared.into_iter().map(|at| self.candidates[at].policy.clone()).collect();
         SearchResult { sweep, policies }
     }
@@ -310,31 +306,5 @@ impl Search {
         let all: Vec<BySession> = allowed.iter().map(by_session).collect();
         let columns: Vec<_> = self.criteria.columns.iter().take(objectives.len()).collect();
         dominated(&columns, objectives, &all, places, self.seed)
-    }
-
-    fn recommend(&self, front: &[usize], unchanged: &[usize], totals: &[Vec<Option<f64>>]) -> Option<(usize, Recommendation)> {
-        let objectives = &self.criteria.objectives;
-        let member = |at: &usize| Member {
-            policy: &self.candidates[*at].policy.name,
-            is_unchanged: self.candidates[*at].is_original,
-            totals: totals[*at][..objectives.len()].to_vec(),
-        };
-        let [front, unchanged] = [front, unchanged].map(|of| of.iter().map(member).collect::<Vec<_>>());
-        let Choice { policy, instead_of, why } = recommend(objectives, &front, &unchanged)?;
-        let chosen = self.candidates.iter().position(|candidate| candidate.policy.name == policy)?;
-        let broken = self.criteria.columns.iter().position(|column| column.id == BROKEN_COLUMN);
-        let broken = broken.and_then(|column| totals[chosen][column]).filter(|requests| *requests > 0.0);
-        let warning = broken.map(|requests| {
-            let requests = plural(requests as usize, "request");
-            format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
-        });
-        let recommendation = Recommendation {
-            policy: policy.to_owned(),
-            instead_of: instead_of.map(str::to_owned),
-            toml: self.candidates[chosen].policy.to_toml(),
-            why: why + warning.as_deref().unwrap_or_default(),
-            neighbours: neighbours(objectives, &front, &member(&chosen)),
-        };
-        Some((chosen, recommendation))
     }
 }

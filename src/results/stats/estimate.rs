@@ -67,7 +67,7 @@ impl Estimate {
     /// * The bootstrap-t interval (B. Efron, R. Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 12) of the influences.
     ///   It becomes longer on the side on which rare large sessions are missing.
     /// * Student's t with the standard error of the jackknife, and with the effective number of sessions minus 1 as the degrees of
-    ///   freedom: a sample of which one session is the larger part is a small sample.
+    ///   freedom: if one session is most of a sample, the sample is small.
     pub fn interval(&self, resamples: &Resamples) -> Option<[f64; 2]> {
         let standard_error = self.left_out.iter().map(|change| change * change).sum::<f64>().sqrt();
         let [low, high] = interval(resamples.t_statistics(&self.influences), LEVEL)?;
