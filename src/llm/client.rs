@@ -111,6 +111,9 @@ impl Rejection {
 pub trait Provider: Send + Sync {
     /// Makes one attempt to get an answer.
     fn ask(&self, question: &Question) -> Result<Answer, Rejection>;
+
+    /// Reads the bytes of an answer: the body that a server sent, or what a program wrote. Its time is not known here, so it is 0.
+    fn read(&self, answer: &[u8]) -> Result<Answer, Rejection>;
 }
 
 /// Why a question has no answer.

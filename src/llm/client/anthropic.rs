@@ -36,7 +36,7 @@ impl Anthropic {
     }
 
     /// Returns the text without the thinking, and whether it was cut off.
-    fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
+    fn text(&self, answer: &Value) -> Result<(String, bool), Rejection> {
         let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
         if !answer["error"].is_null() {
             let error = self.endpoint.secrets.one_line(&error_message(answer));
@@ -60,13 +60,18 @@ impl Provider for Anthropic {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
         let answer = self.endpoint.post(&self.body(question))?;
-        let (text, cut_off) = self.read(&answer)?;
+        Ok(Answer { seconds: seconds_since(began), ..self.read(&answer)? })
+    }
+
+    fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
+        let answer = self.endpoint.json(answer)?;
+        let (text, cut_off) = self.text(&answer)?;
         let usage = Usage {
             input: token_count(&answer, "/usage/input_tokens"),
             cache_read: token_count(&answer, "/usage/cache_read_input_tokens"),
             cache_write: token_count(&answer, "/usage/cache_creation_input_tokens"),
             output: token_count(&answer, "/usage/output_tokens"),
         };
-        Ok(Answer { text, cut_off, usage, seconds: seconds_since(began) })
+        Ok(Answer { text, cut_off, usage, seconds: 0.0 })
     }
 }

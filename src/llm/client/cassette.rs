@@ -94,6 +94,18 @@ impl CassetteEntry {
         }
     }
 
+    /// Parses an entry. Its `key` is the name of its file.
+    pub fn parse(json: &[u8], key: &str) -> Result<Self, String> {
+        let entry: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        if entry.outcome().is_none() {
+            Err("neither `answer` nor `too_long`".to_owned())
+        } else if entry.key() != key {
+            Err("its question does not match its file name".to_owned())
+        } else {
+            Ok(entry)
+        }
+    }
+
     /// Returns the outcome; `None` if the entry has neither an answer nor a `too_long` message.
     pub fn outcome(&self) -> Option<Outcome> {
         match (&self.answer, &self.too_long) {
@@ -106,7 +118,8 @@ impl CassetteEntry {
         }
     }
 
-    fn key(&self) -> String {
+    /// Returns the key of its question, which is the name of its file.
+    pub fn key(&self) -> String {
         let question = Question { system: self.system.join("\n"), user: self.user.join("\n"), max_tokens: self.max_tokens };
         question_key(&self.model, &self.params, self.replicate, &question)
     }
@@ -180,16 +193,8 @@ impl Cassette {
 
 /// Parses an entry. The file name must be the key of its question.
 fn parse_entry(path: &Path, bytes: &[u8]) -> Result<CassetteEntry, CassetteError> {
-    let broken = |what: String| CassetteError::Broken(path.to_owned(), what);
-    let entry: CassetteEntry = serde_json::from_slice(bytes).map_err(|error| broken(error.to_string()))?;
-    if entry.outcome().is_none() {
-        return Err(broken("neither `answer` nor `too_long`".to_owned()));
-    }
-    if path.file_stem().and_then(|name| name.to_str()) == Some(&*entry.key()) {
-        Ok(entry)
-    } else {
-        Err(broken("its question does not match its file name".to_owned()))
-    }
+    let key = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    CassetteEntry::parse(bytes, key).map_err(|what| CassetteError::Broken(path.to_owned(), what))
 }
 
 #[cfg(test)]

@@ -45,8 +45,12 @@ impl Provider for Program {
         if !status.success() {
             return Err(self.failure(status, &error));
         }
-        let text = String::from_utf8_lossy(&output);
-        Ok(Answer { text: self.secrets.hide(&text), cut_off: false, usage: Usage::default(), seconds: seconds_since(began) })
+        Ok(Answer { seconds: seconds_since(began), ..self.read(&output)? })
+    }
+
+    fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
+        let text = self.secrets.hide(&String::from_utf8_lossy(answer));
+        Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
     }
 }
 

@@ -93,8 +93,8 @@ impl Endpoint {
         self
     }
 
-    /// Sends a request and returns the JSON of a successful answer. Neither the JSON nor the error contains the key.
-    pub fn post(&self, body: &Value) -> Result<Value, Rejection> {
+    /// Sends a request and returns the bytes of a successful answer. The error does not contain the key.
+    pub fn post(&self, body: &Value) -> Result<Vec<u8>, Rejection> {
         let mut request = self.agent.post(&self.url).header("content-type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -102,7 +102,7 @@ impl Endpoint {
         let body = serde_json::to_vec(body).unwrap_or_default();
         let response = request.send(&body[..]).map_err(|error| self.failure(error))?;
         match response.status().as_u16() {
-            200..300 => self.read_json(response),
+            200..300 => self.read_body(response),
             _ => Err(self.rejection(response)),
         }
     }
@@ -112,14 +112,19 @@ impl Endpoint {
         format!("{}: {what}", self.shown)
     }
 
-    fn read_json(&self, mut response: Response<ureq::Body>) -> Result<Value, Rejection> {
+    fn read_body(&self, mut response: Response<ureq::Body>) -> Result<Vec<u8>, Rejection> {
         let mut bytes = Vec::new();
         let body = response.body_mut().with_config().limit(u64::MAX).reader();
         body.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.failure(error.into()))?;
         if bytes.len() as u64 > MAX_ANSWER_BYTES {
             return Err(Rejection::Declined(self.message(&format!("its answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20))));
         }
-        let text = String::from_utf8_lossy(&bytes);
+        Ok(bytes)
+    }
+
+    /// Parses the bytes of an answer. Neither the JSON nor the error contains the key.
+    pub fn json(&self, bytes: &[u8]) -> Result<Value, Rejection> {
+        let text = String::from_utf8_lossy(bytes);
         let mut value: Value = serde_json::from_str(&text).map_err(|error| {
             let excerpt: String = self.secrets.one_line(&text).chars().take(EXCERPT_CHARS).collect();
             Rejection::Lost(self.message(&format!("its answer is not JSON ({error}); it begins: `{excerpt}`")))

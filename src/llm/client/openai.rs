@@ -56,7 +56,7 @@ impl OpenAi {
     }
 
     /// Returns the text, and whether it was cut off.
-    fn read(&self, answer: &Value) -> Result<(String, bool), Rejection> {
+    fn text(&self, answer: &Value) -> Result<(String, bool), Rejection> {
         let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
         let choice = &answer["choices"][0];
         let message = &choice["message"];
@@ -89,7 +89,12 @@ impl Provider for OpenAi {
         let began = Instant::now();
         let limit = if self.needs_new_limit.load(Ordering::Relaxed) { NEW_LIMIT } else { OLD_LIMIT };
         let answer = self.endpoint.post(&self.body(question, limit)).map_err(|rejection| self.adapt_limit(rejection, limit))?;
-        let (text, cut_off) = self.read(&answer)?;
+        Ok(Answer { seconds: seconds_since(began), ..self.read(&answer)? })
+    }
+
+    fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
+        let answer = self.endpoint.json(answer)?;
+        let (text, cut_off) = self.text(&answer)?;
         let cached = token_count(&answer, "/usage/prompt_tokens_details/cached_tokens");
         let usage = Usage {
             input: token_count(&answer, "/usage/prompt_tokens").saturating_sub(cached),
@@ -97,6 +102,6 @@ impl Provider for OpenAi {
             cache_write: 0,
             output: token_count(&answer, "/usage/completion_tokens"),
         };
-        Ok(Answer { text, cut_off, usage, seconds: seconds_since(began) })
+        Ok(Answer { text, cut_off, usage, seconds: 0.0 })
     }
 }

@@ -52,6 +52,11 @@ impl Provider for Reader {
         });
         let fact = &asked.1;
         let text = if facts.contains(asked) { format!("`{fact}`.\nI looked it up.") } else { "UNKNOWN".to_owned() };
+        self.read(text.as_bytes())
+    }
+
+    fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
+        let text = String::from_utf8_lossy(answer).into_owned();
         Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
     }
 }
