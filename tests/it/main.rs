@@ -5,6 +5,7 @@ mod architecture;
 mod cli;
 mod engine;
 mod findings;
+mod fuzz;
 mod llm;
 mod metrics;
 mod report;

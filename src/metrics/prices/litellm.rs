@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use super::load::{A_PRICE_IS, is_price};
 use super::{MIN_TOKENS, Price, PriceEntry, Prices, names};
 use crate::metrics::prompt_cache::{OTHER, Provider};
 use crate::util::toml_span::{FileError, line_at};
@@ -88,10 +89,9 @@ fn large(model: &Value) -> Result<Option<(u64, Price)>, String> {
 
 fn per_million(model: &Value, key: &str) -> Result<Option<f64>, String> {
     let Some(value) = model.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
-    let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
     // A price per token has many zeros after the point: rounding gives 6.25 per million and not 6.250000000000001.
-    let rounded = number.map(|number| (number * 1e15).round() / 1e9);
-    rounded.map(Some).ok_or_else(|| format!("`{key}` is {value}, but a price is a number, 0 or more"))
+    let rounded = value.as_f64().map(|number| (number * 1e15).round() / 1e9).filter(is_price);
+    rounded.map(Some).ok_or_else(|| format!("`{key}` is {value}, but {A_PRICE_IS}"))
 }
 
 /// Adds the name without a route to the entry whose price is that of the name: the maker's, else the first.

@@ -26,6 +26,10 @@ const SETTINGS: &[&str] = &[
 ];
 const LARGE_SETTINGS: &[&str] = &["above", "input", "output", "cache_write_5m", "cache_write_1h", "cache_read"];
 
+/// The largest price in USD per million tokens: a dollar for each token. Sums of prices must stay numbers.
+const MAX_PRICE: f64 = 1e6;
+pub(super) const A_PRICE_IS: &str = "a price is a number, 0 or more, and at most a dollar per token";
+
 /// An error, and the key it is about.
 struct KeyError {
     key: &'static str,
@@ -142,12 +146,17 @@ fn large(model: &Table) -> Parsed<Option<(u64, Price)>> {
     Ok(Some((above, price(large).map_err(inside)?)))
 }
 
+/// Whether a number of USD per million tokens can be a price.
+pub(super) fn is_price(number: &f64) -> bool {
+    (0.0..=MAX_PRICE).contains(number)
+}
+
 fn number(table: &Table, key: &'static str) -> Parsed<Option<f64>> {
     let Some(value) = table.get(key) else { return Ok(None) };
     let number = value.as_float().or(value.as_integer().map(|number| number as f64));
-    match number.filter(|number| number.is_finite() && *number >= 0.0) {
+    match number.filter(is_price) {
         Some(number) => Ok(Some(number)),
-        None => Err(KeyError { key, message: format!("`{key}` is {value}, but a price is a number, 0 or more") }),
+        None => Err(KeyError { key, message: format!("`{key}` is {value}, but {A_PRICE_IS}") }),
     }
 }
 
@@ -231,7 +240,10 @@ mod tests {
         let with = |old: &str, new: &str| SMALL.replace(old, new);
         for (text, said) in [
             (with("input", "inputt"), "p.toml:3: `m`: a price has no setting `inputt`; did you mean `input`? (known: names, "),
-            (with("= 5\n", "= -5\n"), "p.toml:3: `m`: `input` is -5, but a price is a number, 0 or more"),
+            (
+                with("= 5\n", "= -5\n"),
+                "p.toml:3: `m`: `input` is -5, but a price is a number, 0 or more, and at most a dollar per token",
+            ),
             (with("= 25", "= nan"), "p.toml:4: `m`: `output` is nan, but a price is"),
             (with("= 25", "= inf"), "p.toml:4: `m`: `output` is inf, but a price is"),
             (with("= 25", "= \"25\""), "p.toml:4: `m`: `output` is \"25\", but a price is"),

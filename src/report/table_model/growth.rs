@@ -30,9 +30,13 @@ pub fn growth(results: &Results) -> TableModel {
             plural(calls(trace), "call")
         )
     });
-    let subject = longest.map_or(String::new(), |trace| match trace.conversation.as_str() {
-        "main" => trace.transcript[folder.len()..].to_owned(),
-        conversation => format!("{}, {conversation}", &trace.transcript[folder.len()..]),
+    let subject = longest.map_or(String::new(), |trace| {
+        // Saved results may have a trace of a transcript without rows, in another folder.
+        let transcript = trace.transcript.strip_prefix(folder).unwrap_or(&trace.transcript);
+        match trace.conversation.as_str() {
+            "main" => transcript.to_owned(),
+            conversation => format!("{transcript}, {conversation}"),
+        }
     });
     let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("tokens per call"), ColumnHeader::numbers("~largest")];
     TableModel {

@@ -140,7 +140,10 @@ fn invalid_price_lists_are_refused() {
     }
     let refused = [
         ("misspelt.toml", "misspelt.toml:5: `claude-opus-4-6`: a price has no setting `cache_raed`; did you mean `cache_read`?"),
-        ("negative.toml", "negative.toml:4: `claude-opus-4-6`: `output` is -10, but a price is a number, 0 or more\n"),
+        (
+            "negative.toml",
+            "negative.toml:4: `claude-opus-4-6`: `output` is -10, but a price is a number, 0 or more, and at most a dollar per token\n",
+        ),
         (
             "free.toml",
             "free.toml:3: `claude-opus-4-6`: `input` is 0, but costs are compared as multiples of it: remove the model, and ratios \
