@@ -122,8 +122,9 @@ fn kinds(inspections: &[Inspection]) -> TableModel {
 }
 
 fn results(inspections: &[Inspection]) -> TableModel {
+    let folder = folder(inspections);
     let results_of = |inspection: &Inspection| {
-        let transcript = inspection.transcript[folder(inspections).len()..].to_owned();
+        let transcript = inspection.transcript[folder.len()..].to_owned();
         inspection.largest_results.iter().map(move |result| (transcript.clone(), result.clone())).collect::<Vec<_>>()
     };
     let mut largest: Vec<_> = inspections.iter().flat_map(results_of).collect();
@@ -138,12 +139,13 @@ fn results(inspections: &[Inspection]) -> TableModel {
 }
 
 fn compactions(inspections: &[Inspection]) -> TableModel {
+    let folder = folder(inspections);
     let rows_of = |inspection: &Inspection| {
         let row = |compaction: &crate::analysis::inspect::RecordedCompaction| {
             let recorded = |tokens: Option<u64>| number_format::value(Unit::Tokens, tokens.map(|tokens| tokens as f64));
             let trigger = compaction.trigger.clone().unwrap_or_else(|| number_format::MISSING.to_owned());
             vec![
-                format!("{}:{}", &inspection.transcript[folder(inspections).len()..], compaction.line),
+                format!("{}:{}", &inspection.transcript[folder.len()..], compaction.line),
                 compaction.kind.to_owned(),
                 trigger,
                 number(compaction.before_call),
