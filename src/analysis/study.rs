@@ -1,6 +1,6 @@
 //! Studies: replays many transcripts through many policies, in parallel, with results in a fixed order.
 //!
-//! Sizes are computed once for all policies of a conversation. Results follow the order of the input, whatever thread
+//! Sizes are computed once for all policies of a conversation. Results are ordered by the names of the transcripts, whatever thread
 //! computed them, and contain nothing about the machine.
 
 mod compare;
@@ -168,7 +168,7 @@ impl Study {
         result
     }
 
-    /// Combines the results of the transcripts, in their order, and computes confidence intervals of the totals.
+    /// Combines the results of the transcripts, ordered by name, and computes confidence intervals of the totals.
     pub fn results(&self, transcripts: Vec<TranscriptResult>) -> Results {
         let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());

@@ -3,7 +3,8 @@
 //! [`find`] only lists paths; [`read`] reads one transcript when it is needed, so that a study holds only the
 //! transcripts in progress. Compressed transcripts (gzip, detected by name or by first bytes) are decompressed.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -60,8 +61,8 @@ pub enum SourceError {
     Unreadable(String, io::Error),
 }
 
-/// Returns the transcripts that these paths name, without duplicates, in the order of the paths; within a folder,
-/// sorted by name. Errors are collected, so that one misspelt path does not hide another.
+/// Returns the transcripts that these paths name, without duplicates, sorted by name: the order of the paths changes nothing.
+/// Errors are collected, so that one misspelt path does not hide another.
 ///
 /// Relative paths start from `base`, which the names leave out; an empty `base` is the current folder.
 pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
@@ -69,7 +70,9 @@ pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
     for path in paths {
         collector.add(path);
     }
-    (collector.inputs, collector.errors)
+    let mut inputs: Vec<Input> = collector.inputs.into_values().collect();
+    inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+    (inputs, collector.errors)
 }
 
 /// Reads the bytes of a transcript, decompressed.
@@ -116,10 +119,9 @@ impl Input {
 #[derive(Default)]
 struct InputCollector {
     base: PathBuf,
-    inputs: Vec<Input>,
+    /// By canonical path: two paths to one file are one input.
+    inputs: HashMap<PathBuf, Input>,
     errors: Vec<SourceError>,
-    /// Canonical paths of the inputs: two paths to one file are one input.
-    canonical_paths: HashSet<PathBuf>,
 }
 
 impl InputCollector {
@@ -142,8 +144,16 @@ impl InputCollector {
     fn push(&mut self, path: PathBuf, explicit: bool) {
         // A path that cannot be resolved is kept as it is; reading it reports the error.
         let canonical = if path.as_os_str() == STDIN { None } else { fs::canonicalize(&path).ok() };
-        if self.canonical_paths.insert(canonical.unwrap_or_else(|| path.clone())) {
-            self.inputs.push(Input::new(&self.base, path, explicit));
+        let input = Input::new(&self.base, path.clone(), explicit);
+        match self.inputs.entry(canonical.unwrap_or(path)) {
+            Entry::Vacant(place) => drop(place.insert(input)),
+            Entry::Occupied(mut known) => {
+                let explicit = explicit || known.get().explicit;
+                if (input.name.len(), &input.name) < (known.get().name.len(), &known.get().name) {
+                    known.insert(input);
+                }
+                known.get_mut().explicit = explicit;
+            }
         }
     }
 

@@ -192,21 +192,61 @@ impl ChanceSample {
     }
 }
 
-/// Fills in the column `kept.chance`: looks up each conversation's uses in whole other sessions.
+/// Fills in the column `kept.chance`: looks up each conversation's uses in whole other sessions, evenly spaced over all of them.
 pub fn fill_in_chance(rows: &mut [Row], compared: &[ChanceSample]) {
-    let sessions: Vec<Session> = compared.iter().map(ChanceSample::session).collect();
+    let mut own: HashMap<Session, Vec<usize>> = HashMap::new();
+    for (index, sample) in compared.iter().enumerate() {
+        own.entry(sample.session()).or_default().push(index);
+    }
     let mut rows = rows.iter_mut().peekable();
     for (index, sample) in compared.iter().enumerate() {
-        let after = (index + 1..compared.len()).chain(0..index);
-        let others: Vec<_> = after.filter(|other| sessions[*other] != sessions[index]).map(|other| &compared[other]).collect();
-        let step = others.len().div_ceil(MAX_PLACEBO_SESSIONS).max(1);
-        let mut shares: Vec<f64> =
-            others.iter().step_by(step).filter_map(|other| sample.placebo.chance(&other.placebo)).collect();
+        let others = other_sessions(index, &own[&sample.session()], compared.len());
+        let mut shares: Vec<f64> = others.filter_map(|other| sample.placebo.chance(&compared[other].placebo)).collect();
         shares.sort_by(f64::total_cmp);
         let median = shares.get(shares.len() / 2).copied();
         while let Some(row) = rows.next_if(|row| row.transcript == sample.transcript && row.conversation == sample.conversation) {
             if row.bound_of.is_none() {
                 row.values.set(CHANCE, median);
+            }
+        }
+    }
+}
+
+/// Returns at most [`MAX_PLACEBO_SESSIONS`] of `all` conversations, evenly spaced, beginning after `index` and going on from the start.
+/// `own` lists the conversations of the same session, in ascending order; they are left out.
+fn other_sessions(index: usize, own: &[usize], all: usize) -> impl Iterator<Item = usize> {
+    let others = all - own.len();
+    let step = others.div_ceil(MAX_PLACEBO_SESSIONS).max(1);
+    let place = own.partition_point(|one| *one < index);
+    // How far the j-th conversation of the same session is after `index`. The 0-th is `index` itself.
+    let distance = move |j: usize| (own[(place + j) % own.len()] + all - index) % all;
+    (0..others).step_by(step).map(move |nth| {
+        let (mut skipped, mut end) = (1, own.len());
+        while skipped < end {
+            let middle = usize::midpoint(skipped, end);
+            // The number of other conversations before this one of the same session.
+            if distance(middle) - middle <= nth { skipped = middle + 1 } else { end = middle }
+        }
+        (index + nth + skipped) % all
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placebo_sessions_are_those_of_a_plain_filter() {
+        for all in 1..30_usize {
+            for own in (0..1 << all.min(6)).map(|bits: usize| (0..all).filter(|at| bits >> (at % 6) & 1 == 1).collect::<Vec<_>>())
+            {
+                for index in &own {
+                    let after = (index + 1..all).chain(0..*index);
+                    let others: Vec<usize> = after.filter(|other| !own.contains(other)).collect();
+                    let step = others.len().div_ceil(MAX_PLACEBO_SESSIONS).max(1);
+                    let expected: Vec<usize> = others.into_iter().step_by(step).collect();
+                    assert_eq!(other_sessions(*index, &own, all).collect::<Vec<_>>(), expected, "{index} of {all}, own {own:?}");
+                }
             }
         }
     }

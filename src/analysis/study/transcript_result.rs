@@ -1,6 +1,7 @@
 //! Result of one transcript's replays, and how the results of all transcripts are combined.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +51,9 @@ pub struct TranscriptResult {
     unanswered: Option<String>,
 }
 
-/// Combines the results of the transcripts, in their order.
-pub(super) fn results(study: &Study, transcripts: Vec<TranscriptResult>) -> Results {
+/// Combines the results of the transcripts, ordered by name. So neither sums nor random samples depend on the order of the arguments.
+pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> Results {
+    transcripts.sort_by(|a, b| Path::new(&a.transcript).cmp(Path::new(&b.transcript)));
     let columns = metric::columns();
     let (mut rows, mut traces, mut notes, mut compared) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut findings = Vec::new();

@@ -1,6 +1,6 @@
 //! State machine of a search: what to replay next, the results so far, and the final choice.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::engine::policy::Policy;
 use crate::results::saved::{Accumulator, ConfigurationRow, RungRow, Sweep, Values};
@@ -143,8 +143,9 @@ impl Search {
         for at in &self.alive {
             self.added[*at].resize(begin + sessions.len(), vec![None; width]);
         }
+        let place_of: HashMap<usize, usize> = sessions.iter().copied().zip(0..).collect();
         for (session, added) in totals_by_session {
-            let Some(place) = sessions.iter().position(|known| *known == session) else { continue };
+            let Some(place) = place_of.get(&session) else { continue };
             for (at, added) in self.alive.iter().zip(added) {
                 for ((column, sum), added) in self.criteria.columns.iter().zip(&mut self.added[*at][begin + place]).zip(added) {
                     column.combine_into(sum, *added);
@@ -171,6 +172,7 @@ impl Search {
         totals_by_session: impl IntoIterator<Item = (usize, &'a [Vec<Option<Accumulator>>])>,
     ) {
         let mut sums = vec![vec![None; self.criteria.columns.len()]; self.candidates.len()];
+        let sessions: HashSet<usize> = sessions.iter().copied().collect();
         for (_, added) in totals_by_session.into_iter().filter(|(session, _)| sessions.contains(session)) {
             for (at, added) in self.alive.iter().zip(added) {
                 for ((column, sum), added) in self.criteria.columns.iter().zip(&mut sums[*at]).zip(added) {
