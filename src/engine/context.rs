@@ -14,6 +14,7 @@ mod validity;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use crate::tokens::block_sizes::BlockSizes;
@@ -195,6 +196,11 @@ impl<'a> Context<'a> {
         self.faults.faults()
     }
 
+    /// Returns the number of faults at the beginning of the list that did not change since this method was last called.
+    pub fn mark_unchanged_faults(&mut self) -> usize {
+        self.faults.mark_unchanged()
+    }
+
     /// Takes the log of changes since the last call of this method.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
@@ -248,7 +254,10 @@ impl<'a> Context<'a> {
         }
         let blocks_of = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks_of(&self.messages[span.clone()]), blocks_of(&into));
-        removed.retain(|block| kind == ChangeKind::Replace || !added.contains(block));
+        if kind != ChangeKind::Replace && !added.is_empty() {
+            let stay: FxHashSet<BlockId> = added.iter().copied().collect();
+            removed.retain(|block| !stay.contains(block));
+        }
         added.retain(|_| kind != ChangeKind::Drop);
         if span.len() != into.len() {
             self.moves += 1;

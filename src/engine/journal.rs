@@ -1,8 +1,12 @@
 //! The result of a replay, as plain data: the request of each call, the edits, and the layers that made them.
 
+mod fault_tally;
+
 use crate::engine::context::{Change, Fault, SyntheticBlock, block_of};
 use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
+
+pub use fault_tally::FaultTally;
 
 /// The request sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,7 +25,8 @@ pub struct Request {
     pub overflowed: bool,
     /// The request was larger than the window after the overflow layers ran.
     pub failed: bool,
-    pub faults: Vec<Fault>,
+    /// What an API would refuse, encoded as the difference from the previous request.
+    pub faults: FaultDelta,
     /// Edits of the stored history since the previous request.
     pub changes: Vec<Change>,
     /// Edits of the view, which is made for this request only.
@@ -35,6 +40,20 @@ impl Request {
     /// Iterates over the edits since the previous request: first those of the stored history, then those of the view.
     pub fn edits(&self) -> impl Iterator<Item = &Change> + Clone {
         self.changes.iter().chain(&self.view)
+    }
+}
+
+/// The faults of a request, encoded as the difference from the previous one: its first `shared_prefix` faults, then `appended`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FaultDelta {
+    pub shared_prefix: usize,
+    pub appended: Vec<Fault>,
+}
+
+impl FaultDelta {
+    /// Returns the number of faults of the request.
+    pub fn count(&self) -> usize {
+        self.shared_prefix + self.appended.len()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::{Cause, FaultKind};
-use crate::engine::journal::{EventKind, Journal};
+use crate::engine::journal::{EventKind, FaultTally, Journal};
 use crate::engine::policy::Policy;
 use crate::results::saved::LayerRow;
 use crate::util::text::plural;
@@ -49,11 +49,13 @@ impl LayerWork {
                 }
             }
         }
+        let mut tally = FaultTally::default();
         for request in &journal.requests {
+            tally.advance(request);
             let mut layers = BTreeSet::new();
-            for fault in &request.faults {
-                if let Cause::Layer(layer) = fault.cause {
-                    self.0.entry(layer).or_default().faults.insert(fault.kind);
+            for (kind, cause) in tally.kinds() {
+                if let Cause::Layer(layer) = cause {
+                    self.0.entry(layer).or_default().faults.insert(kind);
                     layers.insert(layer);
                 }
             }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::context::Cause;
-use crate::engine::journal::Journal;
+use crate::engine::context::{Cause, Fault};
+use crate::engine::journal::{FaultTally, Journal, Request};
 use crate::engine::policy::Policy;
 use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
@@ -166,13 +166,19 @@ impl TranscriptResult {
 
 /// Returns a note if the record itself contains requests that an API would refuse: no policy caused those.
 fn faults_of_record(transcript: &str, conversation: &Conversation, journal: &Journal) -> Option<ResultNote> {
-    let mut faults = journal.requests.iter().filter_map(|request| request.faults.iter().find(|f| f.cause == Cause::Record));
-    let first = faults.next()?;
+    let of_record = |fault: &&Fault| fault.cause == Cause::Record;
+    let first = journal.requests.iter().find_map(|request| request.faults.appended.iter().find(of_record))?;
+    let mut tally = FaultTally::default();
+    let is_broken = |request: &&Request| {
+        tally.advance(request);
+        tally.kinds().any(|(_, cause)| cause == Cause::Record)
+    };
+    let broken = journal.requests.iter().filter(is_broken).count();
     let line = conversation.blocks.get(first.block.index()).map(|block| block.line);
     let what = format!(
         "conversation {}: {} broken in the record itself, not by a policy; the first fault: {}",
         conversation.name,
-        plural(faults.count() + 1, "request"),
+        plural(broken, "request"),
         first.kind.name()
     );
     Some(ResultNote { path: transcript.to_owned(), line, what })

@@ -1,5 +1,7 @@
 //! The log of edits: what each edit changed, and what caused it.
 
+use rustc_hash::FxHashSet;
+
 use crate::transcript::conversation::BlockId;
 
 /// What changed the context.
@@ -28,4 +30,12 @@ pub struct Change {
     pub at: usize,
     pub removed: Vec<BlockId>,
     pub added: Vec<BlockId>,
+}
+
+impl Change {
+    /// Returns the blocks that the edit removed and did not put back.
+    pub fn gone(&self) -> impl Iterator<Item = BlockId> {
+        let added: FxHashSet<BlockId> = self.added.iter().copied().collect();
+        self.removed.iter().copied().filter(move |block| !added.contains(block))
+    }
 }

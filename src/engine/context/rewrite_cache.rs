@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
-use super::{Cause, Change, ChangeKind, Context};
+use super::{Cause, Change, ChangeKind, Context, sizes_of};
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
@@ -110,10 +110,10 @@ impl Context<'_> {
             self.faults.invalidate_from(message);
         }
         self.faults.replace_block(message, old, new);
-        let before = self.sizes_of_message(&self.messages[message]);
         self.messages[message].blocks[block] = new;
-        let after = self.sizes_of_message(&self.messages[message]);
-        for (total, (before, after)) in self.totals.iter_mut().zip(before.into_iter().zip(after)) {
+        // What a message adds to the sizes of its blocks depends on their number only.
+        let sizes_of = |id| sizes_of(self.conversation, self.sizes, &self.synthetic, id);
+        for (total, (before, after)) in self.totals.iter_mut().zip(sizes_of(old).iter().zip(sizes_of(new))) {
             *total = *total - before + after;
         }
         self.changes.push(Change { kind: ChangeKind::Rewrite, cause, at: message, removed: vec![old], added: vec![new] });

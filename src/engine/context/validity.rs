@@ -3,9 +3,10 @@
 //! Consecutive messages of one role count as one turn, as in Anthropic's API. After a change, only the messages from the changed
 //! turn on are checked again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::change::Cause;
@@ -56,19 +57,57 @@ pub struct Fault {
 #[derive(Debug, Clone)]
 pub struct Faults {
     faults: Vec<Fault>,
+    /// Number of faults at the beginning that did not change since [`Self::mark_unchanged`].
+    unchanged: usize,
     /// Index of the first message that changed since the last update.
     stale_from: Option<usize>,
+    /// The blocks that were replaced since the last update, and the index of the first message with one.
+    replaced: FxHashMap<BlockId, BlockId>,
+    replaced_from: usize,
     /// Number of tool_use blocks of each pair in the context.
     uses: Vec<u32>,
+    /// The assistant turn at the end of the messages, which further responses may continue.
+    open_turn: Option<OpenTurn>,
+}
+
+/// An assistant turn at the end of the messages.
+#[derive(Debug, Clone)]
+struct OpenTurn {
+    /// Index after its last message.
+    end: usize,
+    pending: PendingCalls,
+}
+
+/// Unanswered tool calls of an assistant turn.
+type PendingCalls = BTreeMap<PairId, PendingCall>;
+
+#[derive(Debug, Clone)]
+struct PendingCall {
+    block: BlockId,
+    message: usize,
+    answered: bool,
 }
 
 impl Faults {
     pub fn new(pairs: usize) -> Self {
-        Self { faults: Vec::new(), stale_from: None, uses: vec![0; pairs] }
+        Self {
+            faults: Vec::new(),
+            unchanged: 0,
+            stale_from: None,
+            replaced: FxHashMap::default(),
+            replaced_from: usize::MAX,
+            uses: vec![0; pairs],
+            open_turn: None,
+        }
     }
 
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Returns the number of faults at the beginning that did not change since this method was last called.
+    pub fn mark_unchanged(&mut self) -> usize {
+        std::mem::replace(&mut self.unchanged, self.faults.len())
     }
 
     pub fn add_tool_use(&mut self, pair: PairId) {
@@ -79,11 +118,29 @@ impl Faults {
         self.uses[pair.index()] -= 1;
     }
 
-    /// Moves the faults of a block to the block of the same kind that replaces it.
+    /// Moves the faults of a block to the block of the same kind that replaces it, at the next update.
     pub fn replace_block(&mut self, message: usize, old: BlockId, new: BlockId) {
-        let from = self.faults.partition_point(|fault| fault.message < message);
-        let of_message = self.faults[from..].iter_mut().take_while(|fault| fault.message == message);
-        of_message.filter(|fault| fault.block == old).for_each(|fault| fault.block = new);
+        if !self.faults.is_empty() {
+            self.replaced_from = self.replaced_from.min(message);
+            self.replaced.insert(old, new);
+        }
+    }
+
+    fn move_to_replacements(&mut self) {
+        let from = self.faults.partition_point(|fault| fault.message < self.replaced_from);
+        for (index, fault) in self.faults.iter_mut().enumerate().skip(from) {
+            while let Some(new) = self.replaced.get(&fault.block) {
+                fault.block = *new;
+                self.unchanged = self.unchanged.min(index);
+            }
+        }
+        for call in self.open_turn.iter_mut().flat_map(|turn| turn.pending.values_mut()) {
+            while let Some(new) = self.replaced.get(&call.block) {
+                call.block = *new;
+            }
+        }
+        self.replaced.clear();
+        self.replaced_from = usize::MAX;
     }
 
     /// Marks the messages from this index on as added, changed or moved.
@@ -93,16 +150,24 @@ impl Faults {
 
     /// Checks the changed messages again. A fault that existed before keeps its cause.
     pub fn update<'a>(&mut self, messages: &[ContextMessage], block: &dyn Fn(BlockId) -> &'a Block, cause: Cause) {
+        if !self.replaced.is_empty() {
+            self.move_to_replacements();
+        }
         let Some(stale) = self.stale_from.take() else { return };
-        let from = rescan_start(messages, stale);
+        let is_continued = |turn: &OpenTurn| turn.end == stale && messages[stale..].iter().all(|m| m.role == Role::Assistant);
+        let open_turn = self.open_turn.take().filter(is_continued);
+        let from = if open_turn.is_some() { stale } else { rescan_start(messages, stale) };
         let kept = self.faults.partition_point(|fault| fault.message < from);
-        let before: Vec<_> = self.faults.drain(kept..).collect();
-        let mut scan = FaultScan { messages, block, uses: &mut self.uses, pending: Vec::new(), faults: Vec::new(), cause };
+        self.unchanged = self.unchanged.min(kept);
+        let before: FxHashMap<_, _> = self.faults.drain(kept..).map(|old| ((old.kind, old.block), old.cause)).collect();
+        let pending = open_turn.map(|turn| turn.pending).unwrap_or_default();
+        let mut scan = FaultScan { messages, block, uses: &mut self.uses, pending, faults: Vec::new(), cause };
         scan.scan_turns(from);
         for fault in &mut scan.faults {
-            let known = before.iter().find(|old| (old.kind, old.block) == (fault.kind, fault.block));
-            fault.cause = known.map_or(fault.cause, |old| old.cause);
+            fault.cause = before.get(&(fault.kind, fault.block)).copied().unwrap_or(fault.cause);
         }
+        let end = messages.len();
+        self.open_turn = (!scan.pending.is_empty()).then_some(OpenTurn { end, pending: scan.pending });
         self.faults.extend(scan.faults);
     }
 }
@@ -123,17 +188,10 @@ struct FaultScan<'l, 'a> {
     block: &'l dyn Fn(BlockId) -> &'a Block,
     /// Number of tool_use blocks of each pair before the current position; after the scan, in all messages.
     uses: &'l mut [u32],
-    /// Tool calls of the last assistant turn, sorted by pair.
-    pending: Vec<PendingCall>,
+    /// Tool calls of the last assistant turn.
+    pending: PendingCalls,
     faults: Vec<Fault>,
     cause: Cause,
-}
-
-struct PendingCall {
-    pair: PairId,
-    block: BlockId,
-    message: usize,
-    answered: bool,
 }
 
 impl<'l, 'a> FaultScan<'l, 'a> {
@@ -154,7 +212,8 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             }
             at = end;
         }
-        self.report_unanswered();
+        // The calls before `from` belong to a continued turn, and are reported already.
+        self.report_unanswered(from);
         self.faults.sort_by_key(|fault| fault.message);
     }
 
@@ -166,7 +225,7 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             match kind {
                 BlockKind::ToolUse(pair) => {
                     match self.uses[pair.index()] {
-                        0 => self.pending.push(PendingCall { pair, block, message, answered: false }),
+                        0 => drop(self.pending.insert(pair, PendingCall { block, message, answered: false })),
                         _ => self.add_fault(FaultKind::DuplicateId, block, message),
                     }
                     self.uses[pair.index()] += 1;
@@ -175,7 +234,6 @@ impl<'l, 'a> FaultScan<'l, 'a> {
                 _ => {}
             }
         }
-        self.pending.sort_unstable_by_key(|call| call.pair);
     }
 
     fn user_turn(&mut self, turn: Range<usize>) {
@@ -189,29 +247,32 @@ impl<'l, 'a> FaultScan<'l, 'a> {
                 }
                 continue;
             };
-            let call = self.pending.binary_search_by_key(&pair, |call| call.pair);
+            let call = self.pending.get_mut(&pair);
+            let has_call = call.is_some();
             let already_answered = match call {
-                Ok(index) => std::mem::replace(&mut self.pending[index].answered, true),
-                Err(_) => !results_without_call.insert(pair),
+                Some(call) => std::mem::replace(&mut call.answered, true),
+                None => !results_without_call.insert(pair),
             };
             let fault = match self.uses[pair.index()] {
                 0 => Some(FaultKind::OrphanResult),
                 _ if already_answered => Some(FaultKind::DuplicateId),
-                1 if call.is_err() || other_block_before => Some(FaultKind::MisplacedResult),
+                1 if !has_call || other_block_before => Some(FaultKind::MisplacedResult),
                 _ => None,
             };
             if let Some(kind) = fault {
                 self.add_fault(kind, block, message);
             }
         }
-        self.report_unanswered();
+        self.report_unanswered(0);
+        self.pending.clear();
     }
 
-    /// Reports the pending calls as unanswered: the turn that could answer them is over.
-    fn report_unanswered(&mut self) {
-        let unanswered = self.pending.drain(..).filter(|call| !call.answered);
+    /// Reports the pending calls of the messages from this index on as unanswered.
+    fn report_unanswered(&mut self, from: usize) {
+        let unanswered = self.pending.values().filter(|call| !call.answered && call.message >= from);
         let cause = self.cause;
-        let fault = |PendingCall { block, message, .. }| Fault { kind: FaultKind::UnansweredUse, block, message, cause };
+        let fault =
+            |call: &PendingCall| Fault { kind: FaultKind::UnansweredUse, block: call.block, message: call.message, cause };
         self.faults.extend(unanswered.map(fault));
     }
 

@@ -2,8 +2,8 @@
 
 use super::layer_runner::LastSent;
 use super::{CallState, ContextState, ReplayRun};
-use crate::engine::context::{Cause, Change, Context};
-use crate::engine::journal::{Request, RequestDelta, SentBlock};
+use crate::engine::context::{Cause, Change, Context, Fault};
+use crate::engine::journal::{FaultDelta, Request, RequestDelta, SentBlock};
 use crate::engine::layer::When;
 
 /// The message boundaries of the previous request, to encode the next request as a difference.
@@ -13,6 +13,7 @@ pub(super) struct PreviousRequest {
     ends: Vec<usize>,
     /// Index of the first message that layers have edited in the view since it was made.
     first_edited: Option<usize>,
+    faults: Vec<Fault>,
 }
 
 impl PreviousRequest {
@@ -36,6 +37,22 @@ impl PreviousRequest {
         }
         RequestDelta { shared_prefix, appended }
     }
+
+    /// Encodes the faults of the next request as the difference from those of the previous one, and stores them.
+    fn fault_delta(&mut self, context: &mut Context, view_rebuilt: bool) -> FaultDelta {
+        context.faults(Cause::Record);
+        let unchanged = context.mark_unchanged_faults();
+        let faults = context.faults(Cause::Record);
+        let shared_prefix = if view_rebuilt {
+            // A new view has a list of its own.
+            self.faults.iter().zip(faults).take_while(|(old, new)| old == new).count()
+        } else {
+            unchanged.min(self.faults.len())
+        };
+        self.faults.truncate(shared_prefix);
+        self.faults.extend(&faults[shared_prefix..]);
+        FaultDelta { shared_prefix, appended: faults[shared_prefix..].to_vec() }
+    }
 }
 
 impl<'a> ReplayRun<'a, '_> {
@@ -53,6 +70,7 @@ impl<'a> ReplayRun<'a, '_> {
         self.swap_synthetic_blocks();
         let context = self.view.as_mut().map_or(&mut self.history.context, |view| &mut view.context);
         let delta = self.previous.delta(context, &changes, &view, view_rebuilt);
+        let faults = self.previous.fault_delta(context, view_rebuilt);
         let request = Request {
             call: call.index,
             tokens,
@@ -61,7 +79,7 @@ impl<'a> ReplayRun<'a, '_> {
             delta,
             overflowed,
             failed: tokens > setup.window,
-            faults: context.faults(Cause::Record).to_vec(),
+            faults,
             changes,
             view,
             view_rebuilt,

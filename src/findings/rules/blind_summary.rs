@@ -70,13 +70,13 @@ struct SummarisedResults {
 impl SummarisedResults {
     /// Adds the results that a summary replaces.
     fn with_replaced(mut self, replay: &ReplayView, change: &Change, masks: &BTreeMap<BlockId, usize>) -> Self {
-        for id in change.removed.iter().filter(|id| !change.added.contains(id)) {
-            let Some(recorded) = recorded_result(replay, *id) else { continue };
+        for id in change.gone() {
+            let Some(recorded) = recorded_result(replay, id) else { continue };
             let whole = (replay.tokens)(recorded);
             self.count += 1;
             self.tokens += whole;
-            if let Some(layer) = masks.get(id) {
-                *self.removed.entry(*layer).or_default() += whole.saturating_sub((replay.tokens)(*id));
+            if let Some(layer) = masks.get(&id) {
+                *self.removed.entry(*layer).or_default() += whole.saturating_sub((replay.tokens)(id));
             }
         }
         self

@@ -26,7 +26,7 @@ use crate::engine::journal::Request;
 use crate::engine::layer::LayerSpec;
 use crate::engine::layer::dedupe::DuplicateKey;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{VisibleBlocks, remover};
+use crate::findings::timeline::visible::{RequestEdits, VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::transcript::tool_access;
@@ -79,7 +79,10 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         pointers.record_rewrites(request);
         let (removed, added) = visible.advance(request);
         added.iter().for_each(|block| pointers.enter(*block));
-        removed.iter().for_each(|block| pointers.leave(*block, request));
+        if !removed.is_empty() {
+            let edits = RequestEdits::new(request);
+            removed.iter().for_each(|block| pointers.leave(*block, request.call, &edits));
+        }
         detections.extend(pointers.dangling(request.call));
     }
     detections
@@ -112,11 +115,11 @@ impl Pointers<'_, '_> {
         }
     }
 
-    fn leave(&mut self, block: BlockId, request: &Request) {
+    fn leave(&mut self, block: BlockId, call: usize, edits: &RequestEdits) {
         if self.valid.remove(&block).is_some() || self.emptied.contains(&block) || is_stub(self.replay, block) {
             return;
         }
-        let remover = request.edits().filter(|change| change.removed.contains(&block)).find_map(|change| match change.cause {
+        let remover = edits.removals_of(block).find_map(|change| match change.cause {
             Cause::Layer(layer) => Some(layer),
             Cause::Record => None,
         });
@@ -124,7 +127,7 @@ impl Pointers<'_, '_> {
             let copies = self.copies.entry(target).or_default();
             *copies = copies.saturating_sub(1);
             if let (0, Some(layer)) = (*copies, remover) {
-                self.removers.insert(target, (layer, request.call));
+                self.removers.insert(target, (layer, call));
             }
         }
     }

@@ -111,8 +111,7 @@ impl RemovedResults {
         if change.kind == ChangeKind::Replace && matches!(spec, LayerSpec::Recorded(_)) {
             self.transcript_is_named = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
-        let removed = change.removed.iter().filter(|id| !change.added.contains(id));
-        for recorded in removed.filter_map(|id| replay.journal.recorded_block(replay.conversation, *id)) {
+        for recorded in change.gone().filter_map(|id| replay.journal.recorded_block(replay.conversation, id)) {
             let block = replay.conversation.block(recorded);
             if !matches!(block.kind, BlockKind::ToolResult(_)) || block.origin == Origin::Placeholder {
                 continue;

@@ -21,6 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, Fault, FaultKind};
+use crate::engine::journal::FaultTally;
 use crate::findings::Level;
 use crate::findings::timeline::misshapen::misshapen_requests;
 use crate::findings::timeline::{Detection, ReplayView};
@@ -35,11 +36,16 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 /// Reports requests that the API refuses.
 fn refused_requests(replay: &ReplayView) -> Vec<Detection> {
     let mut groups: BTreeMap<(FaultKind, Cause), FaultGroup> = BTreeMap::new();
+    let mut tally = FaultTally::default();
+    let is_reported = |cause: Cause| replay.is_record() || cause != Cause::Record;
     for request in &replay.journal.requests {
-        for fault in request.faults.iter().filter(|fault| replay.is_record() || fault.cause != Cause::Record) {
+        for fault in request.faults.appended.iter().filter(|fault| is_reported(fault.cause)) {
             let group = groups.entry((fault.kind, fault.cause)).or_insert_with(|| FaultGroup::new(request.call, fault));
-            group.requests.insert(request.call);
             group.blocks.insert(replay.journal.recorded_block(replay.conversation, fault.block).unwrap_or(fault.block));
+        }
+        tally.advance(request);
+        for key in tally.kinds() {
+            groups.entry(key).and_modify(|group| group.requests += 1);
         }
     }
     groups.values().map(|group| group.detection(replay)).collect()
@@ -50,15 +56,15 @@ struct FaultGroup {
     /// Index of the first call.
     call: usize,
     first: Fault,
-    /// The calls whose requests have such a fault.
-    requests: BTreeSet<usize>,
+    /// Number of requests with such a fault.
+    requests: usize,
     /// The recorded blocks with the fault.
     blocks: BTreeSet<BlockId>,
 }
 
 impl FaultGroup {
     fn new(call: usize, first: &Fault) -> Self {
-        Self { call, first: *first, requests: BTreeSet::new(), blocks: BTreeSet::new() }
+        Self { call, first: *first, requests: 0, blocks: BTreeSet::new() }
     }
 
     fn detection(&self, replay: &ReplayView) -> Detection {
@@ -70,12 +76,11 @@ impl FaultGroup {
         };
         let tool_call = pair.map(|pair| format!(" ({} {})", pair.name, pair.id)).unwrap_or_default();
         let (count, position) = (blocks.len(), first.message + 1);
-        let requests = requests.len();
         let message = format!(
             "{fault}, caused by {cause}: {count} in {requests} of {all} requests; the first is in message {position}{tool_call}"
         );
         let detection = Detection::at_call(replay, Level::Error, *call, message).at_line(replay.line_of_block(first.block));
-        let detection = detection.with("fault", fault).with("cause", cause).with("blocks", count).with("requests", requests);
+        let detection = detection.with("fault", fault).with("cause", cause).with("blocks", count).with("requests", *requests);
         match pair {
             Some(pair) => detection.with("tool_use_id", pair.id.as_str()),
             None => detection,

@@ -48,8 +48,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
         visible.advance(request);
         for change in request.edits() {
             let Some(layer) = remover(replay, change) else { continue };
-            for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
-                let recorded = replay.journal.recorded_block(replay.conversation, *block);
+            for block in change.gone() {
+                let recorded = replay.journal.recorded_block(replay.conversation, block);
                 if let Some(result) = recorded.filter(|id| matches!(replay.block(*id).kind, BlockKind::ToolResult(_))) {
                     removals.entry(result).or_insert((request.call, layer));
                 }

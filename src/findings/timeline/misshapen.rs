@@ -71,9 +71,9 @@ impl ShapeDetector<'_, '_> {
         let replay = self.replay;
         let mut removed: BTreeMap<usize, (Vec<BlockKind>, Cause)> = BTreeMap::new();
         for change in layer_edits(request).filter(|change| matches!(change.kind, ChangeKind::Drop | ChangeKind::Replace)) {
-            for block in change.removed.iter().filter(|block| !change.added.contains(block)) {
+            for block in change.gone() {
                 let Some(response) = self.came_with[block.index()].filter(|at| self.is_response(*at)) else { continue };
-                removed.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(*block).kind);
+                removed.entry(response).or_insert((Vec::new(), change.cause)).0.push(replay.block(block).kind);
             }
         }
         let mut remaining: BTreeMap<usize, Vec<BlockId>> = BTreeMap::new();

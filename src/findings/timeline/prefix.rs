@@ -1,6 +1,8 @@
 //! Detects prefix breaks: a layer edited a request, so it is not the previous request plus what entered since.
 
-use crate::engine::context::{Cause, ChangeKind};
+use rustc_hash::FxHashSet;
+
+use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
 use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
@@ -98,11 +100,9 @@ impl BreakDetector<'_, '_> {
         let since = self.replay.conversation.calls[last.call].response;
         let is_new = |block: BlockId| self.came_with[block.index()].is_some_and(|came_with| came_with >= since);
         let tokens = |sent: &SentBlock| (self.replay.tokens)(sent.block);
-        let removed_by_record = |sent: &&SentBlock| {
-            let mut changes = request.changes.iter().filter(|change| change.cause == Cause::Record);
-            changes.any(|change| change.removed.contains(&sent.block))
-        };
-        let sent_before: u64 = old.iter().filter(|sent| !removed_by_record(sent)).map(tokens).sum();
+        let by_record = request.changes.iter().filter(|change| change.cause == Cause::Record);
+        let removed_by_record: FxHashSet<BlockId> = by_record.flat_map(|change| &change.removed).copied().collect();
+        let sent_before: u64 = old.iter().filter(|sent| !removed_by_record.contains(&sent.block)).map(tokens).sum();
         let still_sent: u64 = appended.iter().filter(|sent| !is_new(sent.block)).map(tokens).sum();
         Some(Break {
             call: request.call,
@@ -118,8 +118,7 @@ impl BreakDetector<'_, '_> {
     /// Returns the tokens of new blocks that a layer removed before they were sent.
     fn never_sent(&self, request: &Request, is_new: impl Fn(BlockId) -> bool) -> u64 {
         let removals = request.edits().filter(|change| change.cause != Cause::Record && change.kind != ChangeKind::Rewrite);
-        let removed = removals.flat_map(|change| change.removed.iter().filter(|block| !change.added.contains(block)));
-        removed.filter(|block| is_new(**block)).map(|block| (self.replay.tokens)(*block)).sum()
+        removals.flat_map(Change::gone).filter(|block| is_new(*block)).map(|block| (self.replay.tokens)(block)).sum()
     }
 
     fn compared_blocks<'s>(&'s self, blocks: &'s [SentBlock]) -> impl Iterator<Item = ComparedBlock> + 's {

@@ -1,9 +1,8 @@
 //! Detects tool results that were changed before any response had seen them.
 
 use crate::engine::context::ChangeKind;
-use crate::engine::journal::Request;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Form, VisibleBlocks, changes_of, points_to_copy, remover};
+use crate::findings::timeline::visible::{Form, RequestEdits, VisibleBlocks, points_to_copy, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 use crate::util::text::plural;
@@ -41,8 +40,9 @@ pub fn detect(replay: &ReplayView, fate: Fate) -> Vec<Detection> {
         if request.edits().next().is_none() {
             continue;
         }
-        let results =
-            new_results(replay, request.call).into_iter().filter_map(|block| unseen_result(replay, &visible, request, block));
+        let edits = RequestEdits::new(request);
+        let results = new_results(replay, request.call).into_iter();
+        let results = results.filter_map(|block| unseen_result(replay, &visible, &edits, block));
         let of_fate: Vec<_> = results.filter(|unseen| unseen.fate == fate).collect();
         for group in of_fate.chunk_by(|unseen, next| unseen.layer == next.layer) {
             detections.extend(detection(replay, request.call, group));
@@ -65,12 +65,12 @@ fn new_results(replay: &ReplayView, call: usize) -> Vec<BlockId> {
 }
 
 /// Returns how a result left the context before this request. `None` if its text is still visible.
-fn unseen_result(replay: &ReplayView, visible: &VisibleBlocks, request: &Request, block: BlockId) -> Option<UnseenResult> {
+fn unseen_result(replay: &ReplayView, visible: &VisibleBlocks, edits: &RequestEdits, block: BlockId) -> Option<UnseenResult> {
     if visible.form(block) == Form::Whole {
         return None;
     }
-    let removals: Vec<_> =
-        changes_of(request, block).into_iter().filter_map(|change| Some((remover(replay, change)?, change.kind))).collect();
+    let changes = edits.changes_of(block).into_iter();
+    let removals: Vec<_> = changes.filter_map(|change| Some((remover(replay, change)?, change.kind))).collect();
     let (layer, kind) = *removals.last()?;
     let text = replay.block(block).text();
     let is_visible = visible.restores(&text) || (points_to_copy(replay, layer) && visible.has_result(&text));

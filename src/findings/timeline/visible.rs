@@ -124,17 +124,40 @@ impl<'a> VisibleBlocks<'a> {
     }
 }
 
-/// Returns the changes of a recorded block and its replacements before one request, from first to last.
-pub fn changes_of(request: &Request, block: BlockId) -> Vec<&Change> {
-    let (mut current, mut changes) = (Some(block), Vec::new());
-    for change in request.edits() {
-        let Some(id) = current else { break };
-        if change.removed.contains(&id) && !change.added.contains(&id) {
-            changes.push(change);
+/// The edits before one request, by the blocks that they removed.
+pub struct RequestEdits<'r> {
+    /// For each block, the edits that removed it, with their positions in the order of the edits.
+    by_removed: FxHashMap<BlockId, Vec<(usize, &'r Change)>>,
+}
+
+impl<'r> RequestEdits<'r> {
+    pub fn new(request: &'r Request) -> Self {
+        let mut by_removed: FxHashMap<BlockId, Vec<(usize, &Change)>> = FxHashMap::default();
+        for (position, change) in request.edits().enumerate() {
+            for block in change.gone() {
+                by_removed.entry(block).or_default().push((position, change));
+            }
+        }
+        Self { by_removed }
+    }
+
+    /// Returns the edits that removed this block, in order.
+    pub fn removals_of(&self, block: BlockId) -> impl Iterator<Item = &'r Change> {
+        self.by_removed.get(&block).into_iter().flatten().map(|(_, change)| *change)
+    }
+
+    /// Returns the changes of a recorded block and its replacements, from first to last.
+    pub fn changes_of(&self, block: BlockId) -> Vec<&'r Change> {
+        let (mut current, mut next, mut changes) = (Some(block), 0, Vec::new());
+        while let Some(id) = current {
+            let edits = self.by_removed.get(&id).map_or(&[][..], Vec::as_slice);
+            let Some((position, change)) = edits.get(edits.partition_point(|(position, _)| *position < next)) else { break };
+            changes.push(*change);
+            next = position + 1;
             current = change.added.first().copied().filter(|_| change.kind == ChangeKind::Rewrite);
         }
+        changes
     }
-    changes
 }
 
 /// Returns the layer that removed the whole content of a block. `None` if it left a part, or a file with the content.

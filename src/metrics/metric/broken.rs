@@ -17,5 +17,5 @@ pub const METRIC: Metric = Metric {
 };
 
 fn values(input: &MetricInput) -> Vec<Option<f64>> {
-    vec![count(input.journal.requests.iter().filter(|request| !request.faults.is_empty()).count())]
+    vec![count(input.journal.requests.iter().filter(|request| request.faults.count() > 0).count())]
 }

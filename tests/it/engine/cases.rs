@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use recompact::engine::context::{Cause, Context};
-use recompact::engine::journal::{EventKind, File, Journal, RecordedSummary, Request, Summary};
+use recompact::engine::journal::{EventKind, FaultTally, File, Journal, RecordedSummary, Request, Summary};
 use recompact::engine::layer::FileKind;
 use recompact::engine::layer::LAYERS;
 use recompact::engine::policy::{PRESETS, Policy, preset};
@@ -178,8 +178,13 @@ impl Case<'_> {
         if self.findings {
             return Ok(page::of(&conversation, &trial, file));
         }
-        let mut page =
-            Page { wanted: self.wanted(conversation.calls.len()), policy: &trial.policy, text: String::new(), files: Vec::new() };
+        let mut page = Page {
+            wanted: self.wanted(conversation.calls.len()),
+            policy: &trial.policy,
+            text: String::new(),
+            files: Vec::new(),
+            faults: FaultTally::default(),
+        };
         let journal = trial.replay(&conversation, &mut page);
         page.events(&journal);
         Ok(page.text)
@@ -200,6 +205,7 @@ struct Page<'a> {
     text: String,
     /// Contents of the files, in the order of the journal.
     files: Vec<String>,
+    faults: FaultTally,
 }
 
 /// Leaves out the middle of longer requests.
@@ -230,7 +236,8 @@ impl Observer for Page<'_> {
                 false => self.line(notation::message(context, sent)),
             }
         }
-        for fault in &request.faults {
+        self.faults.advance(request);
+        for fault in self.faults.faults().to_vec() {
             let block = context.block(fault.block);
             let id = ["id", "tool_use_id"].iter().find_map(|key| block.wire.get(key)?.as_str()).map(|id| format!(" #{id}"));
             let cause = self.cause(fault.cause);

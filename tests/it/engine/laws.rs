@@ -81,7 +81,7 @@ fn journal_text(journal: Journal, recorded: usize, calls: usize) -> String {
         renumber(&mut request.changes);
         renumber(&mut request.view);
         request.delta.appended.iter_mut().for_each(|sent| number(&mut sent.block));
-        request.faults.iter_mut().for_each(|fault| number(&mut fault.block));
+        request.faults.appended.iter_mut().for_each(|fault| number(&mut fault.block));
     }
     let events: Vec<_> = events.into_iter().filter(|event| event.call < calls).collect();
     let files: Vec<_> = files.into_iter().filter(|file| file.call < calls).collect();
@@ -112,7 +112,7 @@ fn keep_all_changes_nothing() {
         let is_thinking = |id: &BlockId| conversation.block(*id).kind == BlockKind::Thinking;
         assert!(changes.iter().all(|change| change.kind == ChangeKind::Drop && change.removed.iter().all(is_thinking)));
         assert!(changes.iter().all(|change| change.cause == Cause::Record));
-        let mut faults = journal.requests.iter().flat_map(|request| &request.faults);
+        let mut faults = journal.requests.iter().flat_map(|request| &request.faults.appended);
         assert!(faults.all(|fault| fault.cause == Cause::Record));
 
         let whole = generate::conversation(steps, Thinking::All);

@@ -3,7 +3,7 @@
 
 use recompact::engine::context::FaultKind;
 use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage};
-use recompact::engine::journal::{File, Journal, Request, SentBlock};
+use recompact::engine::journal::{FaultTally, File, Journal, Request, SentBlock};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
@@ -58,7 +58,15 @@ fn fast_replay_equals_the_slow_replay_of_recordings() {
 }
 
 fn check(trial: &Trial, conversation: &Conversation) -> Journal {
-    let mut slow = Slow { trial, conversation, read: 0, history: Vec::new(), view: Vec::new(), sent: Vec::new() };
+    let mut slow = Slow {
+        trial,
+        conversation,
+        read: 0,
+        history: Vec::new(),
+        view: Vec::new(),
+        sent: Vec::new(),
+        faults: FaultTally::default(),
+    };
     trial.replay(conversation, &mut slow)
 }
 
@@ -74,6 +82,8 @@ struct Slow<'a> {
     view: Vec<Vec<BlockId>>,
     /// Blocks of the request, rebuilt from the delta in the journal.
     sent: Vec<SentBlock>,
+    /// Faults of the request, rebuilt from the differences in the journal.
+    faults: FaultTally,
 }
 
 impl Observer for Slow<'_> {
@@ -101,7 +111,8 @@ impl Observer for Slow<'_> {
         assert_eq!((request.messages, request.failed), (wires.len(), tokens > self.trial.window), "{place}");
         assert!(request.overflowed || !request.failed, "{place}");
 
-        let mut faults: Vec<_> = request.faults.iter().map(|fault| (fault.message, fault.block, fault.kind)).collect();
+        self.faults.advance(request);
+        let mut faults: Vec<_> = self.faults.faults().iter().map(|fault| (fault.message, fault.block, fault.kind)).collect();
         faults.sort_unstable();
         assert_eq!(faults, slow_faults(context), "{place}: faults");
     }
