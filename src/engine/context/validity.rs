@@ -161,13 +161,15 @@ impl Faults {
         self.unchanged = self.unchanged.min(kept);
         let before: FxHashMap<_, _> = self.faults.drain(kept..).map(|old| ((old.kind, old.block), old.cause)).collect();
         let pending = open_turn.map(|turn| turn.pending).unwrap_or_default();
-        let mut scan = FaultScan { messages, block, uses: &mut self.uses, pending, faults: Vec::new(), cause };
+        let (uses, new_calls, faults) = (&mut self.uses, Vec::new(), Vec::new());
+        let mut scan = FaultScan { messages, block, uses, pending, new_calls, faults, cause };
         scan.scan_turns(from);
         for fault in &mut scan.faults {
             fault.cause = before.get(&(fault.kind, fault.block)).copied().unwrap_or(fault.cause);
         }
         let end = messages.len();
-        self.open_turn = (!scan.pending.is_empty()).then_some(OpenTurn { end, pending: scan.pending });
+        let is_open = messages.last().is_some_and(|message| message.role == Role::Assistant);
+        self.open_turn = is_open.then_some(OpenTurn { end, pending: scan.pending });
         self.faults.extend(scan.faults);
     }
 }
@@ -188,8 +190,9 @@ struct FaultScan<'l, 'a> {
     block: &'l dyn Fn(BlockId) -> &'a Block,
     /// Number of tool_use blocks of each pair before the current position; after the scan, in all messages.
     uses: &'l mut [u32],
-    /// Tool calls of the last assistant turn.
+    /// Tool calls of the last assistant turn, and those of them that this scan found.
     pending: PendingCalls,
+    new_calls: Vec<PairId>,
     faults: Vec<Fault>,
     cause: Cause,
 }
@@ -212,8 +215,7 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             }
             at = end;
         }
-        // The calls before `from` belong to a continued turn, and are reported already.
-        self.report_unanswered(from);
+        self.report_unanswered();
         self.faults.sort_by_key(|fault| fault.message);
     }
 
@@ -225,7 +227,10 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             match kind {
                 BlockKind::ToolUse(pair) => {
                     match self.uses[pair.index()] {
-                        0 => drop(self.pending.insert(pair, PendingCall { block, message, answered: false })),
+                        0 => {
+                            self.pending.insert(pair, PendingCall { block, message, answered: false });
+                            self.new_calls.push(pair);
+                        }
                         _ => self.add_fault(FaultKind::DuplicateId, block, message),
                     }
                     self.uses[pair.index()] += 1;
@@ -263,14 +268,14 @@ impl<'l, 'a> FaultScan<'l, 'a> {
                 self.add_fault(kind, block, message);
             }
         }
-        self.report_unanswered(0);
+        self.report_unanswered();
         self.pending.clear();
     }
 
-    /// Reports the pending calls of the messages from this index on as unanswered.
-    fn report_unanswered(&mut self, from: usize) {
-        let unanswered = self.pending.values().filter(|call| !call.answered && call.message >= from);
+    /// Reports the unanswered calls that this scan found. The other calls of a continued turn are reported already.
+    fn report_unanswered(&mut self) {
         let cause = self.cause;
+        let unanswered = self.new_calls.drain(..).filter_map(|pair| self.pending.get(&pair).filter(|call| !call.answered));
         let fault =
             |call: &PendingCall| Fault { kind: FaultKind::UnansweredUse, block: call.block, message: call.message, cause };
         self.faults.extend(unanswered.map(fault));

@@ -17,12 +17,16 @@
 //! The text of one was in a later run of the same test, that of another in an approved plan. For three, the request had
 //! a file of the same bare name, but not its path.
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::btree_map;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::SentBlock;
 use crate::engine::layer::{LayerSpec, recorded::is_pointer};
+use crate::facts::references::FactId;
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
 use crate::metrics::retention::RecoveryPaths;
@@ -37,11 +41,13 @@ const NAMED: usize = 3;
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut recovery_paths = RecoveryPaths::new(replay.conversation, replay.references, replay.journal);
     let mut cursor = RequestCursor::default();
+    // Number of tool_uses in the current request, by pair.
+    let mut calls = FxHashMap::default();
     let mut removed = RemovedResults::default();
     let mut lost: BTreeMap<usize, Vec<LostResult>> = BTreeMap::new();
     for request in &replay.journal.requests {
         recovery_paths.advance(request);
-        cursor.advance(request);
+        count_calls(replay, &mut calls, &cursor.advance(request), &request.delta.appended);
         if request.view_rebuilt {
             removed.results.retain(|_, removal| !removal.in_view);
         }
@@ -55,18 +61,16 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
                 removed.add(replay, change, in_view);
             }
         }
+        let suspects = removed.suspects(&recovery_paths, replay, last_removing_layer.is_some());
         if removed.transcript_is_named {
+            removed.doubtful.extend(suspects);
             continue;
         }
-        let suspects: Vec<BlockId> =
-            if last_removing_layer.is_some() { removed.results.keys().copied().collect() } else { removed.fresh.clone() };
-        let mut calls = None;
         for block in suspects.into_iter().filter(|block| !leads_back(replay, &recovery_paths, *block, request.call)) {
             let Some(removal) = removed.results.remove(&block).filter(|_| removed.reported.insert(block)) else { continue };
             // The layer that removed the result may have left a way back, which a later layer removed.
             let layer = last_removing_layer.filter(|_| !removed.fresh.contains(&block)).unwrap_or(removal.layer);
-            let calls = calls.get_or_insert_with(|| tool_uses(replay, cursor.blocks()));
-            let call_is_visible = matches!(replay.block(block).kind, BlockKind::ToolResult(pair) if calls.contains(&pair));
+            let call_is_visible = matches!(replay.block(block).kind, BlockKind::ToolResult(pair) if calls.contains_key(&pair));
             let tokens = (replay.tokens)(block);
             lost.entry(layer).or_default().push(LostResult { block, call: request.call, tokens, call_is_visible });
         }
@@ -97,6 +101,10 @@ struct RemovedResults {
     results: BTreeMap<BlockId, Removal>,
     /// Results that were removed right before the current request.
     fresh: Vec<BlockId>,
+    /// The results that a path or URL led back to when they were removed.
+    by_path: FxHashMap<FactId, Vec<BlockId>>,
+    /// Results of which such a path or URL left. They are checked when a layer drops or summarises messages.
+    doubtful: BTreeSet<BlockId>,
     /// Results that have another copy in the context.
     copies: BTreeSet<BlockId>,
     reported: BTreeSet<BlockId>,
@@ -105,6 +113,23 @@ struct RemovedResults {
 }
 
 impl RemovedResults {
+    /// Returns the results to check at this request, in order: those just removed and, if a layer dropped or summarised messages, those
+    /// whose paths left. For all others nothing changed.
+    fn suspects(&mut self, recovery_paths: &RecoveryPaths, replay: &ReplayView, drops: bool) -> BTreeSet<BlockId> {
+        let left = recovery_paths.disappeared().iter().filter_map(|path| self.by_path.get(path));
+        self.doubtful.extend(left.flatten());
+        for block in &self.fresh {
+            for path in recovery_paths.paths_of(*block, tool_use_of(replay, *block)) {
+                self.by_path.entry(path).or_default().push(*block);
+            }
+        }
+        let mut suspects: BTreeSet<BlockId> = self.fresh.iter().copied().collect();
+        if drops {
+            suspects.append(&mut self.doubtful);
+        }
+        suspects
+    }
+
     fn add(&mut self, replay: &ReplayView, change: &Change, in_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
         let spec = &replay.policy.layers[layer].spec;
@@ -122,7 +147,7 @@ impl RemovedResults {
                 _ if self.copies.contains(&recorded) || self.reported.contains(&recorded) => {}
                 _ => {
                     // A result that was moved to disk, or masked with a path, is removed only once.
-                    if let Entry::Vacant(entry) = self.results.entry(recorded) {
+                    if let btree_map::Entry::Vacant(entry) = self.results.entry(recorded) {
                         entry.insert(Removal { layer, in_view });
                         self.fresh.push(recorded);
                     }
@@ -134,19 +159,34 @@ impl RemovedResults {
 
 /// Whether something in the context leads back to a result: a way to its content, or the file that its call wrote.
 fn leads_back(replay: &ReplayView, recovery_paths: &RecoveryPaths, block: BlockId, call: usize) -> bool {
-    let used = || match replay.block(block).kind {
-        BlockKind::ToolResult(pair) => replay.conversation.pair(pair).tool_use,
-        _ => None,
-    };
-    recovery_paths.best_handle(block, call).is_some() || used().is_some_and(|used| recovery_paths.names_handle(used))
+    let used = tool_use_of(replay, block);
+    recovery_paths.best_handle(block, call).is_some() || used.is_some_and(|used| recovery_paths.names_handle(used))
 }
 
-fn tool_uses(replay: &ReplayView, blocks: &[SentBlock]) -> BTreeSet<PairId> {
+fn tool_use_of(replay: &ReplayView, result: BlockId) -> Option<BlockId> {
+    match replay.block(result).kind {
+        BlockKind::ToolResult(pair) => replay.conversation.pair(pair).tool_use,
+        _ => None,
+    }
+}
+
+/// Counts the tool_uses of the current request: `old` blocks left, `new` ones are in it.
+fn count_calls(replay: &ReplayView, calls: &mut FxHashMap<PairId, usize>, old: &[SentBlock], new: &[SentBlock]) {
     let pair = |sent: &SentBlock| match replay.block(sent.block).kind {
         BlockKind::ToolUse(pair) => Some(pair),
         _ => None,
     };
-    blocks.iter().filter_map(pair).collect()
+    for pair in new.iter().filter_map(pair) {
+        *calls.entry(pair).or_default() += 1;
+    }
+    for pair in old.iter().filter_map(pair) {
+        if let Entry::Occupied(mut count) = calls.entry(pair) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
 }
 
 fn detection(replay: &ReplayView, layer: usize, mut lost: Vec<LostResult>) -> Option<Detection> {

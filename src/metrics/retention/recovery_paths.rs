@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::engine::journal::{Journal, Request};
-use crate::facts::references::References;
+use crate::facts::references::{FactId, References};
 use crate::transcript::conversation::{BlockId, Conversation};
 
 use super::archives::Archives;
@@ -48,6 +48,19 @@ impl<'a> RecoveryPaths<'a> {
             }
         }
         self.visible.advance(request);
+    }
+
+    /// Returns the paths and URLs that lead back to a tool result: the result can be fetched while one of them is visible.
+    pub fn paths_of(&self, result: BlockId, call: Option<BlockId>) -> Vec<FactId> {
+        let span = self.archive_spans[result.index()].clone();
+        let archives = self.archives.paths(span.start..span.end.min(self.archives.count()));
+        let handles = [Some(result), call].into_iter().flatten().flat_map(|block| self.references.handles(block));
+        handles.chain(self.visible.moved_to(result)).copied().chain(archives).collect()
+    }
+
+    /// Returns the facts that left since the previous request; some of them may be back.
+    pub fn disappeared(&self) -> &[FactId] {
+        self.visible.disappeared()
     }
 
     /// Returns whether a path or URL that a block reads or writes is visible, even if the file was written since.

@@ -25,6 +25,8 @@ pub(super) struct VisibleFacts<'a> {
     /// Blocks that recorded compactions wrote.
     recorded_summaries: FxHashSet<BlockId>,
     lost: Vec<Option<(usize, u32)>>,
+    /// Facts that left between the previous request and the current one.
+    disappeared: Vec<FactId>,
     rules_given: usize,
     /// Rules in what the summaries before the current request replaced; and `(held, total)` over all summaries so far.
     replaced_rules: Vec<FactId>,
@@ -83,6 +85,7 @@ impl<'a> VisibleFacts<'a> {
             is_summary: vec![false; journal.synthetic_blocks.len()],
             recorded_summaries: recorded_summaries(conversation),
             lost: vec![None; fact_count],
+            disappeared: Vec::new(),
             rules_given: 0,
             replaced_rules: Vec::new(),
             summarised_rules: (0, 0),
@@ -98,6 +101,7 @@ impl<'a> VisibleFacts<'a> {
     pub fn advance(&mut self, request: &Request) {
         let response = self.conversation.calls[request.call].response;
         self.archives.advance_to_call(request.call);
+        self.disappeared.clear();
         for message in self.messages_read..response {
             for block in &self.conversation.messages[message].blocks {
                 for seen in self.references.in_block(*block) {
@@ -138,6 +142,11 @@ impl<'a> VisibleFacts<'a> {
     /// Returns the layer that removed a fact from the context, and the call before which it did.
     pub fn lost(&self, fact: FactId) -> Option<(usize, u32)> {
         self.lost[fact as usize]
+    }
+
+    /// Returns the facts that left since the previous request; some of them may be back.
+    pub fn disappeared(&self) -> &[FactId] {
+        &self.disappeared
     }
 
     /// Returns the archives written so far.
@@ -193,11 +202,15 @@ impl<'a> VisibleFacts<'a> {
         let rules = self.references.facts.len() as FactId..self.references.tracked() as FactId;
         for block in &change.removed {
             self.for_each_fact(*block, |this, fact, _| {
-                if rules.contains(&fact) && !this.replaced_rules[before..].contains(&fact) {
+                if rules.contains(&fact) {
                     this.replaced_rules.push(fact);
                 }
             });
         }
+        let mut replaced = self.replaced_rules.split_off(before);
+        replaced.sort_unstable();
+        replaced.dedup();
+        self.replaced_rules.extend(replaced);
     }
 
     /// Finds the facts of a block that a layer wrote.
@@ -246,7 +259,10 @@ impl<'a> VisibleFacts<'a> {
                 self.lost[fact as usize] = None;
                 self.archives.appears(fact);
             }
-            VisibilityChange::Disappeared => self.archives.disappears(fact),
+            VisibilityChange::Disappeared => {
+                self.disappeared.push(fact);
+                self.archives.disappears(fact);
+            }
         }
     }
 
