@@ -247,8 +247,11 @@ impl<'l, 'a> FaultScan<'l, 'a> {
         for (message, block, kind) in self.blocks(turn) {
             let BlockKind::ToolResult(pair) = kind else {
                 other_block_before = true;
-                if kind == BlockKind::Text {
-                    self.check_text(block, message);
+                match kind {
+                    BlockKind::Text => self.check_text(block, message),
+                    // Some records have a call in a message of the user. It counts like any other.
+                    BlockKind::ToolUse(pair) => self.uses[pair.index()] += 1,
+                    _ => {}
                 }
                 continue;
             };

@@ -95,7 +95,8 @@ pub struct CheckRow {
     pub priced: bool,
 }
 
-/// Requests of a recorded session that read something else from the prompt cache than the provider's rules say.
+/// Requests of a recorded session that read something else from the prompt cache than the provider's rules say. Saved results may hold
+/// any number, so sums stop at the largest one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
     /// Less was cached than the session had sent.
@@ -110,15 +111,15 @@ pub struct EventCounts {
 
 impl EventCounts {
     pub fn total(&self) -> usize {
-        self.evicted + self.lived_on + self.extended
+        self.evicted.saturating_add(self.lived_on).saturating_add(self.extended)
     }
 
     pub fn plus(&self, other: &Self) -> Self {
         Self {
-            evicted: self.evicted + other.evicted,
-            lived_on: self.lived_on + other.lived_on,
-            extended: self.extended + other.extended,
-            replayed: self.replayed + other.replayed,
+            evicted: self.evicted.saturating_add(other.evicted),
+            lived_on: self.lived_on.saturating_add(other.lived_on),
+            extended: self.extended.saturating_add(other.extended),
+            replayed: self.replayed.saturating_add(other.replayed),
         }
     }
 }
