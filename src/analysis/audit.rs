@@ -26,7 +26,7 @@ use crate::transcript::conversation::Conversation;
 
 use crate::findings::rules::secret;
 use crate::findings::{Case, FINDINGS, Finding, Level};
-use crate::results::saved::ResultNote;
+use crate::results::saved::{Coverage, ResultNote};
 use crate::transcript::format::Reading;
 
 pub use compacted::{Compacted, Replayer};
@@ -50,6 +50,9 @@ pub struct Audit {
     pub findings: Vec<Finding>,
     pub totals: Totals,
     pub notes: Vec<ResultNote>,
+    /// The transcripts that were found but could not be audited, and why.
+    #[serde(skip_serializing_if = "Coverage::is_complete")]
+    pub coverage: Coverage,
 }
 
 /// Results about one transcript.
@@ -145,7 +148,15 @@ pub fn audit(replayer: Replayer, mut transcripts: Vec<TranscriptAudit>, trees: &
     findings.extend(archive_chain::overwritten(&links, &pointers));
     let archives = totals::archives(&transcripts, &pointers);
     sessions::replay(replayer, &mut transcripts, &groups, &pointers);
-    let mut audit = Audit { version: 1, transcripts: Vec::new(), chains, findings, totals: Totals::default(), notes };
+    let mut audit = Audit {
+        version: 1,
+        transcripts: Vec::new(),
+        chains,
+        findings,
+        totals: Totals::default(),
+        notes,
+        coverage: Coverage::default(),
+    };
     let mut persisted = BTreeMap::new();
     for transcript_audit in transcripts {
         let TranscriptAudit { mut transcript, tree, findings, persisted_outputs, notes, .. } = transcript_audit;

@@ -16,10 +16,13 @@ mod load;
 mod measure;
 mod schema;
 
+use std::collections::{BTreeSet, HashSet};
+
 use serde::Serialize;
 
 use crate::metrics::column::Column;
 use crate::results::condition::Condition;
+use crate::results::saved::Coverage;
 
 pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
@@ -126,22 +129,39 @@ impl GateReport {
     }
 }
 
-/// Returns remarks about a suite and its baseline: transcripts that only one of them has.
+/// Returns a remark for each policy about transcripts that the baseline does not have.
 pub fn notes(suite: &Suite, measured: &[Measured], baseline: &Baseline) -> Vec<String> {
-    let mut notes = Vec::new();
+    let note = |measured: &Measured| {
+        let known: HashSet<&str> = baseline.transcripts(suite.name(), &measured.policy).into_iter().collect();
+        let analysed = measured.transcripts.iter().map(|one| one.transcript.as_str());
+        let new: Vec<&str> = analysed.filter(|one| !known.is_empty() && !known.contains(one)).collect();
+        let what = "not in the baseline, so tolerances leave it out until --update";
+        (!new.is_empty()).then(|| format!("suite {}, {}: {what}: {}", suite.name(), measured.policy, new.join(", ")))
+    };
+    measured.iter().filter_map(note).collect()
+}
+
+/// Returns a problem for each transcript of the baseline that was not analysed, with the reason if it is known.
+pub fn missing(suite: &Suite, measured: &[Measured], baseline: &Baseline, coverage: &Coverage) -> Vec<String> {
+    let mut missing: BTreeSet<&str> = BTreeSet::new();
     for measured in measured {
-        let known = baseline.transcripts(suite.name(), &measured.policy);
-        let analysed: Vec<&str> = measured.transcripts.iter().map(|one| one.transcript.as_str()).collect();
-        let named = |what: &str, names: Vec<&str>| match names.as_slice() {
-            [] => None,
-            names => Some(format!("suite {}, {}: {what}: {}", suite.name(), measured.policy, names.join(", "))),
-        };
-        let new = analysed.iter().copied().filter(|one| !known.is_empty() && !known.contains(one)).collect();
-        let gone = known.iter().copied().filter(|one| !analysed.contains(one)).collect();
-        notes.extend(named("not in the baseline, so tolerances leave it out until --update", new));
-        notes.extend(named("in the baseline, but not analysed here", gone));
+        let analysed: HashSet<&str> = measured.transcripts.iter().map(|one| one.transcript.as_str()).collect();
+        let known = baseline.transcripts(suite.name(), &measured.policy).into_iter();
+        missing.extend(known.filter(|known| !analysed.contains(known)));
     }
-    notes
+    let why = |path: &str| coverage.left_out.iter().find(|left_out| left_out.path == path).map(|left_out| left_out.why.as_str());
+    let problem = |path: &str| {
+        let why = why(path).unwrap_or("it was not found");
+        format!("{path} is in the baseline, but was not analysed: {why}; if it is gone on purpose, `--update` removes it")
+    };
+    missing.into_iter().map(problem).collect()
+}
+
+/// Returns a remark about the transcripts of a suite that were left out.
+pub fn left_out(suite: &Suite, coverage: &Coverage) -> Option<String> {
+    let each: Vec<String> = coverage.left_out.iter().map(ToString::to_string).collect();
+    (!each.is_empty())
+        .then(|| format!("suite {}: {} were analysed; left out: {}", suite.name(), coverage.line(), each.join("; ")))
 }
 
 /// Returns remarks about entries of the baseline that no suite uses any more.

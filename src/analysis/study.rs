@@ -39,7 +39,7 @@ pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
-pub use transcript_result::TranscriptResult;
+pub use transcript_result::{NO_CALL, TranscriptResult};
 
 use compare::{BaselineComparison, ComparedReplay};
 use retention::ChanceSample;

@@ -1,5 +1,6 @@
 //! Transcript arguments of the commands: paths, format, strictness, parallelism; and the loop over transcripts.
 
+mod processed;
 mod reread;
 
 use std::path::{Path, PathBuf};
@@ -7,15 +8,23 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
+use recompact::engine::size::{self, Size};
 use recompact::llm::client::Limits;
 use recompact::report::escape;
-use recompact::transcript::format::{self, FORMATS, Format, Level, ReadOptions, Reading};
+use recompact::results::saved::Coverage;
+use recompact::transcript::format::{self, FORMATS, Format, Level, Note, ReadOptions, Reading};
 use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::Progress;
-use crate::cli::source::{self, Input, hash_of};
+use crate::cli::source::{self, Content, Input, hash_of};
+
+use processed::ReadOutcome;
+pub use processed::{Analysed, Processed};
+
+/// A single transcript of this size in bytes is read and replayed before a progress bar would help.
+const QUICK_BYTES: u64 = 10 << 20;
 
 /// Maximum number of worker threads.
 const MAX_THREADS: usize = 256;
@@ -34,6 +43,9 @@ pub struct Transcripts {
     /// Fail on unreadable lines; by default they are skipped and listed
     #[arg(long)]
     strict: bool,
+    /// Largest transcript to read, decompressed, such as 2GB [default: 1 GiB]
+    #[arg(long, value_name = "SIZE", default_value_t = source::MAX_BYTES, value_parser = bytes, hide_default_value = true)]
+    max_file: u64,
     /// Print neither progress nor skipped lines and files
     #[arg(short, long)]
     quiet: bool,
@@ -66,6 +78,15 @@ fn format_by_name(name: &str) -> Result<&'static Format, String> {
     })
 }
 
+/// Parses a number of bytes: `2000000`, `200MB`, `2GB`.
+fn bytes(written: &str) -> Result<u64, String> {
+    let size: Size = written.parse()?;
+    match size.resolve(size::Limits { window: 0, max_output: 0 }) {
+        0 => Err("write a size, such as 2GB".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
 pub fn at_least_one(number: &str) -> Result<usize, String> {
     number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number, at least 1".to_owned())
 }
@@ -90,68 +111,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The result of processing all transcripts.
-pub struct Processed<T> {
-    /// Results of the transcripts that were processed, in the order of the paths.
-    pub results: Vec<T>,
-    /// Number of transcripts found.
-    pub transcripts: usize,
-    /// Transcripts not started when the user stopped the program.
-    pub left: usize,
-    /// Errors of the other transcripts.
-    errors: Vec<String>,
-    /// Files in folders that were skipped because they are not transcripts.
-    skipped_files: Vec<String>,
-}
-
-impl<T> Processed<T> {
-    /// Returns paths and reasons of what was not read.
-    pub fn left_out(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.errors.iter().chain(&self.skipped_files).map(|what| what.split_once(": ").unwrap_or((what, "it was not read")))
-    }
-
-    /// Removes results without content, for the reason that `reason` returns. If the user stopped the program, that is
-    /// the reason.
-    pub fn without(mut self, reason: impl Fn(&T) -> Option<&str>) -> Self {
-        let (empty, results): (Vec<T>, Vec<T>) = self.results.into_iter().partition(|result| reason(result).is_some());
-        if interrupt::requested() {
-            self.left += empty.len();
-        } else {
-            self.errors.extend(empty.iter().filter_map(reason).map(str::to_owned));
-        }
-        Self { results, ..self }
-    }
-
-    /// Returns the results, or why there are none. Errors of some transcripts are returned for the end of the run.
-    pub fn analysed(self) -> Result<(Vec<T>, Result<(), Failure>), Failure> {
-        let end = match (self.left, self.errors.is_empty()) {
-            (0, true) => Ok(()),
-            (0, false) => Err(Failure::Input(self.errors)),
-            (left, _) => {
-                Err(Failure::Stopped { done: self.transcripts - left, transcripts: self.transcripts, can_resume: false })
-            }
-        };
-        match (self.results.is_empty(), end) {
-            (true, Err(failure)) => Err(failure),
-            (true, Ok(())) => Err(Failure::Usage("nothing could be analysed: no conversation was found".to_owned())),
-            (false, end) => Ok((self.results, end)),
-        }
-    }
-}
-
-/// The result of reading one transcript.
-enum ReadOutcome {
-    Read(Reading),
-    /// Its result was saved by an earlier run.
-    Saved,
-    /// Not started, because the user stopped the program.
-    Left,
-    /// The user named this file, so failing to read it is an error.
-    Unreadable(String),
-    /// Found in a folder: it may not be a transcript at all.
-    Skipped(String),
-}
-
 impl Transcripts {
     /// Sets the folder that relative paths start from. Names of transcripts leave it out.
     pub fn within(self, base: &Path) -> Self {
@@ -172,8 +131,9 @@ impl Transcripts {
         let (inputs, errors) = source::find(&self.base, &self.paths);
         inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
         interrupt::listen(self.quiet);
-        let shown = !self.quiet && (inputs.len() > 1 || self.model_limits.is_some());
-        let progress = Progress::new(inputs.iter().map(Input::size).sum(), shown, self.model_limits.clone());
+        let size = inputs.iter().map(Input::size).sum();
+        let shown = !self.quiet && (inputs.len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
+        let progress = Progress::new(size, shown, self.model_limits.clone());
         let process = |input: &Input, work: &mut dyn FnMut(Source, &mut Reading) -> T| {
             let done = self.process(input, &progress, work, &saved);
             progress.bytes_read(input.size());
@@ -186,23 +146,27 @@ impl Transcripts {
             self.install(|| inputs.par_iter().map(work).collect())?
         };
         progress.finish();
-        let errors = errors.iter().map(ToString::to_string).collect();
-        let mut done = Processed { results: Vec::new(), transcripts: inputs.len(), left: 0, errors, skipped_files: Vec::new() };
-        let mut skipped = Vec::new();
+        let mut done = Processed::new(inputs.len(), &errors);
+        let mut skipped_lines = Vec::new();
+        let mut skipped_files = Vec::new();
         for (input, (outcome, result)) in inputs.iter().zip(outcomes) {
             done.results.extend(result);
             match outcome {
-                ReadOutcome::Read(reading) => skipped.extend(skipped_lines(&input.name, &reading)),
+                ReadOutcome::Read(reading) => skipped_lines.extend(lines_skipped(&input.name, &reading)),
                 ReadOutcome::Saved => {}
                 ReadOutcome::Left => done.left += 1,
-                ReadOutcome::Unreadable(why) => done.errors.push(why),
-                ReadOutcome::Skipped(why) => done.skipped_files.push(why),
+                ReadOutcome::Unreadable(why) => done.fail(&input.name, why),
+                ReadOutcome::Skipped(why) => {
+                    skipped_files.push(format!("{}: {why}", input.name));
+                    done.coverage.leave_out(&input.name, why);
+                }
             }
         }
-        self.print_skipped(&skipped, &done.skipped_files);
-        if self.strict && !skipped.is_empty() {
-            done.errors.push(format!("--strict: {} could not be read", plural(skipped.len(), "line")));
-            return Err(Failure::Input(done.errors));
+        self.print_skipped(&skipped_lines, &skipped_files, &done.coverage);
+        if self.strict && !(skipped_lines.is_empty() && skipped_files.is_empty()) {
+            let skipped = [(skipped_lines.len(), "line"), (skipped_files.len(), "transcript")].into_iter();
+            let skipped: Vec<String> = skipped.filter(|(count, _)| *count > 0).map(|(count, of)| plural(count, of)).collect();
+            return Err(done.failed(format!("--strict: {} could not be read", skipped.join(" and "))));
         }
         Ok(done)
     }
@@ -251,52 +215,58 @@ impl Transcripts {
             return (ReadOutcome::Left, None);
         }
         if self.only_files && input.is_special() {
-            return (failed(input, format!("{}: a pipe, a socket or a device, not a file; it was not opened", input.name)), None);
+            return (ReadOutcome::Unreadable("a pipe, a socket or a device, not a file; it was not opened".to_owned()), None);
         }
-        let bytes = match source::read(input) {
-            Ok(bytes) => bytes,
-            Err(error) => return (failed(input, error.to_string()), None),
+        let content = match source::read(input, self.max_file) {
+            Ok(content) => content,
+            Err(error) => return (ReadOutcome::Unreadable(error.reason()), None),
         };
-        let source = Source { name: &input.name, bytes: &bytes, progress };
+        let source = Source { name: &input.name, bytes: &content.bytes, progress };
         match saved(source) {
             Some(result) => (ReadOutcome::Saved, Some(result)),
-            None => self.read(input, &bytes).process(|reading| work(source, reading)),
+            None => self.read(input, &content).process(|reading| work(source, reading)),
         }
     }
 
-    fn read(&self, input: &Input, bytes: &[u8]) -> ReadOutcome {
+    fn read(&self, input: &Input, content: &Content) -> ReadOutcome {
+        let bytes = content.bytes.as_slice();
         let failed = |why| failed(input, why);
         if bytes.trim_ascii().is_empty() {
-            return failed(format!("{}: the file is empty", input.name));
+            return failed("the file is empty".to_owned());
         }
         let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
-            return failed(format!("{}: {}", input.name, unknown_format(bytes, input.explicit)));
+            return failed(unknown_format(bytes, input.explicit));
         };
         let branches = match self.branches {
             Branches::Last => format::Branches::Last,
             Branches::All => format::Branches::All,
         };
-        let reading = (format.read)(bytes, &ReadOptions { branches });
+        let mut reading = (format.read)(bytes, &ReadOptions { branches });
+        let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
+        reading.notes.extend(cut_off);
         if reading.conversations.is_empty() {
             let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
             let first = first.unwrap_or_default();
-            failed(format!("{}: no conversation found in it, read as {}{first}", input.name, format.name))
+            failed(format!("no conversation found in it, read as {}{first}", format.name))
         } else {
             ReadOutcome::Read(reading)
         }
     }
 
-    /// Prints skipped lines and files on standard error.
-    fn print_skipped(&self, skipped: &[String], skipped_files: &[String]) {
-        let skipped = skipped.iter().filter(|_| !self.quiet || self.strict);
-        let skipped_files = skipped_files.iter().filter(|_| !self.quiet);
-        for line in skipped.chain(skipped_files) {
+    /// Prints skipped lines and files on standard error, and how many transcripts are left.
+    fn print_skipped(&self, lines: &[String], files: &[String], coverage: &Coverage) {
+        let lines = lines.iter().filter(|_| !self.quiet || self.strict);
+        let files = files.iter().filter(|_| !self.quiet || self.strict);
+        for line in lines.chain(files) {
             eprintln!("{}", escape::terminal(line));
+        }
+        if !self.quiet && !coverage.is_complete() {
+            eprintln!("{} were read", coverage.line());
         }
     }
 }
 
-/// A named file must be readable; a file found in a folder may be something else.
+/// A named file must be a transcript; a file found in a folder may be something else.
 fn failed(input: &Input, why: String) -> ReadOutcome {
     if input.explicit { ReadOutcome::Unreadable(why) } else { ReadOutcome::Skipped(why) }
 }
@@ -309,20 +279,7 @@ pub fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), F
     }
 }
 
-impl ReadOutcome {
-    /// Runs the work on a reading and drops its conversations; only its notes are needed afterwards.
-    fn process<T>(self, work: impl FnOnce(&mut Reading) -> T) -> (Self, Option<T>) {
-        match self {
-            ReadOutcome::Read(mut reading) => {
-                let result = work(&mut reading);
-                (ReadOutcome::Read(Reading { conversations: Vec::new(), ..reading }), Some(result))
-            }
-            other => (other, None),
-        }
-    }
-}
-
-fn skipped_lines(name: &str, reading: &Reading) -> Vec<String> {
+fn lines_skipped(name: &str, reading: &Reading) -> Vec<String> {
     let skipped = reading.notes.iter().filter(|note| note.level == Level::Skipped);
     skipped.map(|note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what)).collect()
 }

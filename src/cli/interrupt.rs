@@ -1,6 +1,8 @@
-//! Ctrl-C: the first one ends the run and reports what is finished; the second one ends the program at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first one ends the run and reports what is finished; the second one ends the program at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::output;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -11,6 +13,8 @@ pub const INTERRUPTED: u8 = 130;
 pub fn listen(quiet: bool) {
     let handle = move || {
         if REQUESTED.swap(true, Ordering::Relaxed) {
+            recompact::llm::client::end_programs();
+            output::remove_drafts();
             std::process::exit(INTERRUPTED.into());
         }
         if !quiet {

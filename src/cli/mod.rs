@@ -2,16 +2,18 @@
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `source` (the one reader of the
-//! disk), `output` (the one writer), and `input`, `progress`, `interrupt`, `resume` (the loop over transcripts).
+//! disk), `output` (the one writer), `file_uses` (what both may not share), and `input`, `progress`, `interrupt`, `resume` (the loop over transcripts), `saved_results`.
 
 mod args;
 mod commands;
 mod error;
+mod file_uses;
 mod input;
 mod interrupt;
 mod output;
 mod progress;
 mod resume;
+mod saved_results;
 mod source;
 
 use clap::{Parser, Subcommand};

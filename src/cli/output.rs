@@ -1,10 +1,15 @@
 //! Writes results to standard output, or atomically to a file.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
+
+/// Longest chain of links that is followed, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// Why results could not be written. Paths are as the user gave them.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +45,20 @@ fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// The temporary files of this process, which a second Ctrl-C removes.
+static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn drafts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files, because the program ends without finishing them.
+pub fn remove_drafts() {
+    for path in &*drafts() {
+        let _ = fs::remove_file(path);
+    }
+}
+
 /// A file that is written to a temporary name in the same folder and renamed when it is complete.
 pub struct Draft {
     /// The path as given.
@@ -57,6 +76,8 @@ enum DraftTarget {
 impl Draft {
     pub fn begin(path: &Path) -> Result<Self, OutputError> {
         let unwritable = |error| OutputError::Unwritable(path.to_owned(), error);
+        let given = path;
+        let path = &*without_dangling_links(path);
         let to = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(OutputError::IsFolder(path.to_owned())),
             // A rename would replace a read-only file without an error, against its owner's wish.
@@ -73,7 +94,7 @@ impl Draft {
             }
             Err(error) => Err(error),
         };
-        Ok(Self { path: path.to_owned(), to: BufWriter::new(to.map_err(unwritable)?) })
+        Ok(Self { path: given.to_owned(), to: BufWriter::new(to.map_err(unwritable)?) })
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
@@ -91,7 +112,9 @@ fn temporary_file(target: PathBuf, old: Option<Permissions>) -> io::Result<Draft
     builder.prefix(".recompact-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // minus the umask, as for any new file
-    Ok(DraftTarget::Temporary(builder.tempfile_in(folder_of(&target))?, target, old))
+    let file = builder.tempfile_in(folder_of(&target))?;
+    drafts().insert(file.path().to_owned());
+    Ok(DraftTarget::Temporary(file, target, old))
 }
 
 impl Write for DraftTarget {
@@ -118,9 +141,23 @@ impl DraftTarget {
             file.as_file().set_permissions(old)?;
         }
         file.as_file().sync_all()?;
+        let draft = file.path().to_owned();
         file.persist(target)?;
+        drafts().remove(&draft);
         Ok(())
     }
+}
+
+/// Follows links whose target does not exist: the target is then created, as a shell's `>` does.
+pub fn without_dangling_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(target) if fs::metadata(&path).is_err() => path = folder_of(&path).join(target),
+            _ => break,
+        }
+    }
+    path
 }
 
 /// The folder of a path; a bare name is in the current folder.
@@ -182,6 +219,12 @@ mod tests {
         assert_eq!(fs::read(&file).expect("the file"), b"new");
         assert_eq!(fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o640);
         write(Some(Path::new("/dev/null")), b"gone").expect("a device is written to");
+
+        let dangling = folder.path().join("dangling.json");
+        symlink("later.json", &dangling).expect("a link");
+        write(Some(&dangling), b"new").expect("a folder to write to");
+        assert!(fs::symlink_metadata(&dangling).expect("a link").is_symlink(), "a link without a target stays a link too");
+        assert_eq!(fs::read(folder.path().join("later.json")).expect("its target"), b"new");
     }
 
     #[test]

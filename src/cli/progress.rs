@@ -19,9 +19,9 @@ pub struct Progress {
     replayed: Arc<AtomicU64>,
 }
 
-const CALLS: &str = "{bar:30} {percent}% of {human_len} replayed calls, {eta} left{rate}";
-const QUESTIONS: &str = "{bar:30} {human_pos} of {human_len} questions, {eta} left";
-const BYTES: &str = "{bar:30} {percent}% of {total_bytes}, {eta} left{rate}";
+const CALLS: &str = "{bar:30} {percent}% of {human_len} replayed calls, {elapsed}, {eta} left{rate}";
+const QUESTIONS: &str = "{bar:30} {human_pos} of {human_len} questions, {elapsed}, {eta} left{rate}";
+const BYTES: &str = "{bar:30} {percent}% of {total_bytes}, {elapsed}, {eta} left{rate}";
 
 impl Progress {
     /// A bar over bytes of transcripts. With `shown` unset, or without a terminal, it is hidden. `model_limits` are the
@@ -83,7 +83,6 @@ fn bar(
     if !shown || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let is_slow = model_limits.is_some();
     let rate = move |state: &ProgressState, out: &mut dyn Write| {
         let replayed = replayed(state) as f64;
         if replayed > 0.0 {
@@ -95,8 +94,7 @@ fn bar(
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::new(all).with_style(style.with_key("rate", rate));
-    if is_slow {
-        bar.enable_steady_tick(Duration::from_secs(1));
-    }
+    // One large transcript, or one question to a model, may take minutes: the seconds show that the program works.
+    bar.enable_steady_tick(Duration::from_secs(1));
     bar
 }

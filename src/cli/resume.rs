@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use recompact::engine::policy::Policy;
-use recompact::results::saved::{Results, SavedTranscript, Unfinished};
+use recompact::results::saved::{SavedTranscript, Unfinished};
 use recompact::util::text::plural;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cli::error::Failure;
 use crate::cli::input::Source;
+use crate::cli::saved_results;
 use crate::cli::source::hash_of;
 
 /// The options that decide the results, with their values. Saved studies with another fingerprint cannot be resumed.
@@ -27,8 +28,7 @@ impl Resumed {
     /// Reads the saved results, which must have the same fingerprint.
     pub fn load(path: &Path, question: &Fingerprint) -> Result<Self, Failure> {
         let failed = |why: String| Failure::Usage(format!("--resume {}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
+        let results = saved_results::load(path).map_err(failed)?;
         let Some(unfinished) = results.unfinished else {
             return Err(failed("this study is complete: there is nothing to resume".to_owned()));
         };

@@ -1,30 +1,27 @@
 //! Finds transcripts from the paths a user gives, and reads their bytes. Only this module reads input files.
 //!
 //! [`find`] only lists paths; [`read`] reads one transcript when it is needed, so that a study holds only the
-//! transcripts in progress. Compressed transcripts (gzip, detected by name or by first bytes) are decompressed.
+//! transcripts in progress.
+
+mod read;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Cursor, Read};
+use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_128;
+
+pub use read::{Content, MAX_BYTES, read, read_settings};
 
 /// File extensions of transcripts in folders; each may be followed by `.gz`.
 const ENDINGS: [&str; 3] = ["jsonl", "json", "traj"];
 
 /// Folders that are not searched, because they hold no transcripts, only other `.json` files.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
-
-/// Maximum size of a transcript in bytes, decompressed: a few kilobytes of gzip can expand beyond any memory.
-const MAX_BYTES: u64 = 4 << 30;
-
-/// The first bytes of gzip (RFC 1952, 2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The path that means standard input. A file with this name is `./-`.
 const STDIN: &str = "-";
@@ -40,25 +37,51 @@ pub struct Input {
     path: PathBuf,
 }
 
-/// Why a path gives no bytes. The first field is the path.
+/// Why a path gives no bytes.
 #[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    #[error("{0}: no such file or folder{1}")]
-    NotFound(String, String),
-    #[error("{0}: no file matches (`*` matches any part of a name, `**` any folders)")]
-    NothingMatches(String),
-    #[error("{0}: not a valid pattern: {1}")]
-    BadPattern(String, String),
-    #[error("{0}: no permission to read it")]
-    NoPermission(String),
-    #[error("{0}: no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder")]
-    EmptyFolder(String),
-    #[error("{0}: cannot be decompressed: {1} (is the .gz file complete?)")]
-    NotGzip(String, io::Error),
-    #[error("{0}: larger than {1} bytes{2}")]
-    TooLarge(String, u64, &'static str),
-    #[error("{0}: cannot be read: {1}")]
-    Unreadable(String, io::Error),
+#[error("{path}: {kind}")]
+pub struct SourceError {
+    path: String,
+    kind: SourceErrorKind,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SourceErrorKind {
+    #[error("no such file or folder{0}")]
+    NotFound(String),
+    #[error("no file matches (`*` matches any part of a name, `**` any folders)")]
+    NothingMatches,
+    #[error("not a valid pattern: {0}")]
+    BadPattern(String),
+    #[error("no permission to read it")]
+    NoPermission,
+    #[error("no transcripts (*.jsonl, *.json, *.traj, also with .gz) found in this folder")]
+    EmptyFolder,
+    #[error("cannot be decompressed: {0} (is the .gz file complete?)")]
+    NotGzip(io::Error),
+    #[error("larger than {0} bytes{1}; --max-file allows more")]
+    TooLarge(u64, &'static str),
+    #[error("a device, not a file")]
+    Device,
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+}
+
+impl SourceErrorKind {
+    fn at(self, path: impl Into<String>) -> SourceError {
+        SourceError { path: path.into(), kind: self }
+    }
+}
+
+impl SourceError {
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the error without the path.
+    pub fn reason(&self) -> String {
+        self.kind.to_string()
+    }
 }
 
 /// Returns the transcripts that these paths name, without duplicates, sorted by name: the order of the paths changes nothing.
@@ -73,17 +96,6 @@ pub fn find(base: &Path, paths: &[PathBuf]) -> (Vec<Input>, Vec<SourceError>) {
     let mut inputs: Vec<Input> = collector.inputs.into_values().collect();
     inputs.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
     (inputs, collector.errors)
-}
-
-/// Reads the bytes of a transcript, decompressed.
-pub fn read(input: &Input) -> Result<Vec<u8>, SourceError> {
-    if input.is_stdin() {
-        return read_within(&input.name, io::stdin().lock(), 0, MAX_BYTES);
-    }
-    let unreadable = |error| unreadable(input.name.clone(), error);
-    let file = File::open(&input.path).map_err(unreadable)?;
-    let size = file.metadata().map_err(unreadable)?.len();
-    read_within(&input.name, file, size, MAX_BYTES)
 }
 
 /// Returns the hash of bytes, in the form that saved results hold.
@@ -135,7 +147,7 @@ impl InputCollector {
             Ok(_) => self.push(full_path, true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match path.to_str().filter(|text| is_pattern(text)) {
                 Some(pattern) => self.add_pattern(pattern),
-                None => self.errors.push(SourceError::NotFound(display_path(&full_path), suggestion(&full_path))),
+                None => self.errors.push(SourceErrorKind::NotFound(suggestion(&full_path)).at(display_path(&full_path))),
             },
             Err(error) => self.errors.push(unreadable(display_path(&full_path), error)),
         }
@@ -177,7 +189,7 @@ impl InputCollector {
             }
         }
         if empty {
-            self.errors.push(SourceError::EmptyFolder(display_path(folder)));
+            self.errors.push(SourceErrorKind::EmptyFolder.at(display_path(folder)));
         }
     }
 
@@ -188,7 +200,7 @@ impl InputCollector {
         let full_pattern = Path::new(&base).join(pattern);
         let matches = match glob::glob(&full_pattern.to_string_lossy()) {
             Ok(matches) => matches,
-            Err(error) => return self.errors.push(SourceError::BadPattern(pattern.to_owned(), error.to_string())),
+            Err(error) => return self.errors.push(SourceErrorKind::BadPattern(error.to_string()).at(pattern)),
         };
         let mut is_empty = true;
         for path in matches {
@@ -202,7 +214,7 @@ impl InputCollector {
             }
         }
         if is_empty {
-            self.errors.push(SourceError::NothingMatches(pattern.to_owned()));
+            self.errors.push(SourceErrorKind::NothingMatches.at(pattern));
         }
     }
 
@@ -270,35 +282,13 @@ fn suggestion(path: &Path) -> String {
     }
 }
 
-/// Reads a whole reader of about `size` bytes; fails if it holds more than `limit`.
-fn read_within(name: &str, mut reader: impl Read, size: u64, limit: u64) -> Result<Vec<u8>, SourceError> {
-    let error = |error| unreadable(name.to_owned(), error);
-    let mut head = Vec::new();
-    reader.by_ref().take(GZIP.len() as u64).read_to_end(&mut head).map_err(error)?;
-    let is_gzip = head == GZIP || name.to_ascii_lowercase().ends_with(".gz");
-    let too_large = || SourceError::TooLarge(name.to_owned(), limit, if is_gzip { " when decompressed" } else { "" });
-    let whole = Cursor::new(head).chain(reader);
-    let mut bytes = Vec::new();
-    // One byte over the limit is enough to detect a larger file.
-    let read_limit = limit.saturating_add(1);
-    if is_gzip {
-        let read = MultiGzDecoder::new(whole).take(read_limit).read_to_end(&mut bytes);
-        read.map_err(|error| SourceError::NotGzip(name.to_owned(), error))?;
-    } else if size > limit {
-        return Err(too_large());
-    } else {
-        bytes.reserve(usize::try_from(size).unwrap_or(0));
-        whole.take(read_limit).read_to_end(&mut bytes).map_err(error)?;
-    }
-    if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
-}
-
 fn unreadable(path: String, error: io::Error) -> SourceError {
     match error.kind() {
-        io::ErrorKind::NotFound => SourceError::NotFound(path, String::new()),
-        io::ErrorKind::PermissionDenied => SourceError::NoPermission(path),
-        _ => SourceError::Unreadable(path, error),
+        io::ErrorKind::NotFound => SourceErrorKind::NotFound(String::new()),
+        io::ErrorKind::PermissionDenied => SourceErrorKind::NoPermission,
+        _ => SourceErrorKind::Unreadable(error),
     }
+    .at(path)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection, PROTOCOLS, Protocol};
 pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
+pub use command::end_programs;
 pub use limits::{Limits, Spending};
 pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};
 

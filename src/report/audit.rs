@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::table_model::{ColumnHeader, TableModel, common_folder, findings, left_out};
+use super::table_model::{ColumnHeader, TableModel, common_folder, findings, left_out, left_out_transcripts};
 use super::{Style, ci, csv, json, markdown, number_format, table};
 use crate::analysis::audit::archive_chain::Chain;
 use crate::analysis::audit::persisted_outputs::State;
@@ -43,6 +43,7 @@ fn tables(audit: &Audit, limit: usize) -> Vec<TableModel> {
         totals(audit),
         orphans(audit, limit),
         notes(audit, limit),
+        left_out_transcripts(&audit.coverage),
     ];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }

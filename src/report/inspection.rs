@@ -6,10 +6,11 @@ mod usage;
 
 use serde::Serialize;
 
-use super::table_model::{ColumnHeader, TableModel, common_folder, left_out};
+use super::table_model::{ColumnHeader, TableModel, common_folder, left_out, left_out_transcripts};
 use super::{Style, csv, json, markdown, number_format, spark, table};
 use crate::analysis::inspect::{Inspection, TokensByKind};
 use crate::metrics::column::Unit;
+use crate::results::saved::Coverage;
 use crate::util::text::plural;
 
 /// Maximum rows of a table; the rest is only counted.
@@ -21,16 +22,16 @@ const GROWTH: usize = 20;
 pub const REPORT_NAMES: [&str; 4] = ["table", "json", "csv", "markdown"];
 
 /// Renders inspections in the report with this name.
-pub fn render(report: &str, inspections: &[Inspection], style: &Style) -> Vec<u8> {
+pub fn render(report: &str, inspections: &[Inspection], coverage: &Coverage, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&inspections),
         "csv" => csv_lines(inspections),
-        "markdown" => markdown::draw_all(&tables(inspections)),
-        _ => table::draw_all(&tables(inspections), style),
+        "markdown" => markdown::draw_all(&tables(inspections, coverage)),
+        _ => table::draw_all(&tables(inspections, coverage), style),
     }
 }
 
-fn tables(inspections: &[Inspection]) -> Vec<TableModel> {
+fn tables(inspections: &[Inspection], coverage: &Coverage) -> Vec<TableModel> {
     let tables = [
         overview(inspections),
         kinds(inspections),
@@ -41,6 +42,7 @@ fn tables(inspections: &[Inspection]) -> Vec<TableModel> {
         losses::losses(inspections),
         losses::nowhere(inspections),
         notes(inspections),
+        left_out_transcripts(coverage),
     ];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }

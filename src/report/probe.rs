@@ -1,12 +1,13 @@
 //! Renders the findings of a probe, by report name: which facts a model found in requests, compared with what
 //! `kept.hit` says.
 
-use super::table_model::{ColumnHeader, TableModel, cut};
+use super::table_model::{ColumnHeader, TableModel, cut, left_out_transcripts};
 use super::{Style, escape, json, markdown, number_format, table};
 use crate::analysis::probe::{
     Agreement, AnswerShare, Answers, EVERYTHING, Estimate, Forecast, NOTHING, PolicyAnswers, ProbeResults,
 };
 use crate::metrics::column::Unit;
+use crate::results::saved::Coverage;
 use crate::util::text::plural;
 
 /// The reports that can show findings.
@@ -16,22 +17,26 @@ pub const REPORT_NAMES: [&str; 3] = ["table", "json", "markdown"];
 pub fn render(report: &str, findings: &ProbeResults, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(findings),
-        report => draw(report, &[answers(findings), agreement(findings), kinds(findings)], style),
+        report => {
+            let left_out = left_out_transcripts(&findings.coverage);
+            draw(report, [answers(findings), agreement(findings), kinds(findings), left_out], style)
+        }
     }
 }
 
 /// Renders what would be asked, for a dry run.
-pub fn render_forecast(report: &str, forecasts: &[Forecast], style: &Style) -> Vec<u8> {
+pub fn render_forecast(report: &str, forecasts: &[Forecast], coverage: &Coverage, style: &Style) -> Vec<u8> {
     match report {
         "json" => json::write(&forecasts),
-        report => draw(report, &[forecast(forecasts)], style),
+        report => draw(report, [forecast(forecasts), left_out_transcripts(coverage)], style),
     }
 }
 
-fn draw(report: &str, tables: &[TableModel], style: &Style) -> Vec<u8> {
+fn draw(report: &str, tables: impl IntoIterator<Item = TableModel>, style: &Style) -> Vec<u8> {
+    let tables: Vec<TableModel> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
     match report {
-        "markdown" => markdown::draw_all(tables),
-        _ => table::draw_all(tables, style),
+        "markdown" => markdown::draw_all(&tables),
+        _ => table::draw_all(&tables, style),
     }
 }
 

@@ -16,7 +16,7 @@ pub mod sweep;
 
 use std::collections::HashSet;
 
-use crate::results::saved::{LayerRow, ResultNote, Results};
+use crate::results::saved::{Coverage, LayerRow, LeftOut, ResultNote, Results};
 use crate::util::text::plural;
 
 use super::number_format;
@@ -86,7 +86,8 @@ pub fn tables(results: &Results) -> Vec<TableModel> {
         quirks(results),
         notes(results),
     ];
-    let all = of_sweep.into_iter().flatten().chain(tables).chain(sweep::toml(results));
+    let all =
+        of_sweep.into_iter().flatten().chain(tables).chain(sweep::toml(results)).chain([left_out_transcripts(&results.coverage)]);
     all.filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -134,6 +135,21 @@ fn notes(results: &Results) -> TableModel {
     let title = format!("Notes: {} on {}", results.notes.len(), plural(files.len(), "file"));
     let headers = vec![ColumnHeader::names("location"), ColumnHeader::prose("note")];
     TableModel { title, subject: String::new(), headers, rows, footnotes: footnotes.into_iter().collect() }
+}
+
+/// The transcripts that are not in the results. It is the last table, so that its footnote is the last line.
+pub fn left_out_transcripts(coverage: &Coverage) -> TableModel {
+    let row = |left_out: &LeftOut| vec![left_out.path.clone(), left_out.why.clone()];
+    let rows: Vec<_> = coverage.left_out.iter().take(SHOWN).map(row).collect();
+    let more = coverage.left_out.len() - rows.len();
+    let more = (more > 0).then(|| format!("{} left out, listed in -o json", plural(more, "more transcript")));
+    TableModel {
+        title: format!("Left out: {}", plural(coverage.left_out.len(), "transcript")),
+        subject: String::new(),
+        headers: vec![ColumnHeader::names("transcript"), ColumnHeader::prose("why")],
+        rows,
+        footnotes: more.into_iter().chain([format!("{} are in these results", coverage.line())]).collect(),
+    }
 }
 
 /// Returns the folder that all paths have in common, with its final slash. Tables leave it out of paths.

@@ -5,6 +5,7 @@
 mod calibration;
 mod comparison;
 mod cost;
+mod coverage;
 mod retention;
 mod session;
 mod spending;
@@ -27,6 +28,7 @@ pub use crate::metrics::column_map::{ColumnMap, Intervals, Values};
 pub use calibration::CalibrationRow;
 pub use comparison::{ComparisonRow, Statistics};
 pub use cost::{BreakRow, CheckRow, CostlyBreak, EventCounts};
+pub use coverage::{Coverage, LeftOut};
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, answer_spending, cassette_spending};
@@ -98,6 +100,9 @@ pub struct Results {
     pub policies: Vec<PolicyText>,
     #[serde(default)]
     pub notes: Vec<ResultNote>,
+    /// The transcripts that were found but are not in these results, and why.
+    #[serde(default, skip_serializing_if = "Coverage::is_complete")]
+    pub coverage: Coverage,
     /// What `--resume` needs; `None` if the study is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,

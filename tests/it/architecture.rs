@@ -16,7 +16,7 @@ const WINGS: &[(&str, &[&str])] = &[
     ("engine", &["util", "transcript", "llm", "tokens", "facts"]),
     ("metrics", &["util", "transcript", "llm", "facts", "engine"]),
     ("findings", &["util", "transcript", "tokens", "facts", "engine", "metrics"]),
-    ("results", &["transcript", "llm", "tokens", "engine", "metrics", "findings"]),
+    ("results", &["util", "transcript", "llm", "tokens", "engine", "metrics", "findings"]),
     ("analysis", &["util", "transcript", "llm", "tokens", "facts", "engine", "metrics", "findings", "results"]),
     ("report", &["util", "tokens", "metrics", "findings", "results", "analysis"]),
     ("guide", &[]),

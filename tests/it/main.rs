@@ -10,6 +10,7 @@ mod llm;
 mod metrics;
 mod report;
 mod results;
+mod shapes;
 mod support;
 mod tidy;
 mod tokens;

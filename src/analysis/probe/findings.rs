@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::ask::AnsweredQuestion;
 use super::score::{Agreement, Table};
 use super::{Plan, Shown};
-use crate::results::saved::Session;
+use crate::results::saved::{Coverage, Session};
 
 /// Number of questions, and of right answers to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -56,6 +56,9 @@ pub struct KindAnswers {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbeResults {
     pub model: String,
+    /// The transcripts that were found but from which no question could be drawn, and why.
+    #[serde(skip_serializing_if = "Coverage::is_complete")]
+    pub coverage: Coverage,
     #[serde(flatten)]
     pub plan: Plan,
     /// Number of requests that use a fact again, but are too long to ask about.
@@ -115,8 +118,15 @@ impl ProbeResults {
         shown: &[Shown],
         asked: Vec<AnsweredQuestion>,
     ) -> Self {
-        let mut findings =
-            Self { model: model.to_owned(), plan, too_long, policies: Vec::new(), kinds: Vec::new(), asked: Vec::new() };
+        let mut findings = Self {
+            model: model.to_owned(),
+            coverage: Coverage::default(),
+            plan,
+            too_long,
+            policies: Vec::new(),
+            kinds: Vec::new(),
+            asked: Vec::new(),
+        };
         for policy in policies {
             let of_policy = || asked.iter().filter(|asked| asked.policy == *policy);
             let sessions = by_session(of_policy());

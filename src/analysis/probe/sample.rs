@@ -32,23 +32,31 @@ const LINES: usize = 4;
 /// The possible questions of one transcript.
 #[derive(Debug, Clone, Default)]
 pub struct SampledQuestions {
+    pub transcript: String,
     pub spots: Vec<Spot>,
     /// Number of requests that use a fact again, but are too long to ask about.
     pub too_long: usize,
     /// Why a summarizer had no answer. Then there are no questions about this transcript.
-    pub unanswered: Option<String>,
+    unanswered: Option<String>,
+}
+
+impl SampledQuestions {
+    /// Returns the transcript and why there are no questions about it.
+    pub fn unanswered(&self) -> Option<(&str, &str)> {
+        Some((self.transcript.as_str(), self.unanswered.as_deref()?))
+    }
 }
 
 /// Draws questions from one transcript under each of the policies.
 pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str, reading: &Reading) -> SampledQuestions {
-    let mut sampled = SampledQuestions::default();
+    let mut sampled = SampledQuestions { transcript: transcript.to_owned(), ..SampledQuestions::default() };
     for conversation in &reading.conversations {
         let prepared = study.prepare(conversation);
         for policy in policies {
             let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
-                let unanswered = Some(missing_summary_message(transcript, &conversation.name, policy, missing));
-                return SampledQuestions { unanswered, ..SampledQuestions::default() };
+                let unanswered = Some(missing_summary_message(&conversation.name, policy, missing));
+                return SampledQuestions { unanswered, transcript: sampled.transcript, ..SampledQuestions::default() };
             }
             let mut sampler = QuestionSampler::new(&prepared, &retention.outcomes, plan, &policy.name);
             let calls = sampler.calls(&journal, plan.max_context, &mut sampled.too_long);

@@ -87,7 +87,7 @@ impl BaselineComparison<'_> {
             });
         }
         compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.cost.clone()).collect();
-        let message = |missing| missing_summary_message(self.transcript, &conversation.name, policy, missing);
+        let message = |missing| missing_summary_message(&conversation.name, policy, missing);
         compared.unanswered = journal.unanswered.as_ref().map(message);
         ComparedReplay { totals, ..compared }
     }
@@ -99,8 +99,8 @@ impl BaselineComparison<'_> {
 }
 
 /// Returns a message that names the missing summary and the reason.
-pub fn missing_summary_message(transcript: &str, conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
+pub fn missing_summary_message(conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
     let Unanswered { call, layer, why } = missing;
     let (call, layer) = (call + 1, &policy.layers[*layer].id);
-    format!("{transcript}: conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)
+    format!("conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)
 }

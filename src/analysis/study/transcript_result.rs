@@ -12,7 +12,7 @@ use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{
-    CalibrationRow, CheckRow, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, answer_spending, summarise,
+    CalibrationRow, CheckRow, Coverage, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, answer_spending, summarise,
 };
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
@@ -51,6 +51,9 @@ pub struct TranscriptResult {
     unanswered: Option<String>,
 }
 
+/// Why a transcript without a call is not in the results.
+pub const NO_CALL: &str = "no conversation in it holds a model call";
+
 /// Combines the results of the transcripts, ordered by name. So neither sums nor random samples depend on the order of the arguments.
 pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> Results {
     transcripts.sort_by(|a, b| Path::new(&a.transcript).cmp(Path::new(&b.transcript)));
@@ -62,6 +65,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     let mut policies = vec![PolicyTotals::default(); study.policies.len()];
     let mut unknown_models = UnknownModels::default();
     let copies = without_copies(&transcripts);
+    let mut coverage = Coverage { found: transcripts.len(), left_out: Vec::new() };
     for (result, copy) in transcripts.into_iter().zip(copies) {
         if let Some(note) = copy {
             notes.push(note);
@@ -69,6 +73,9 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         }
         for (unknown, model) in &result.unknown {
             unknown_models.add(*unknown, model, &result.transcript);
+        }
+        if result.rows.is_empty() {
+            coverage.leave_out(&result.transcript, NO_CALL);
         }
         rows.extend(result.rows);
         traces.extend(result.traces);
@@ -98,6 +105,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         spending: answer_spending(&paid, &study.prices),
         policies: study.policies.iter().map(text).collect(),
         notes,
+        coverage,
         ..Results::default()
     };
     for (policy, PolicyTotals { layers, retention: kept, misses, breaks, costliest_breaks }) in
@@ -135,10 +143,10 @@ impl TranscriptResult {
         Self { transcript: transcript.to_owned(), calls, notes: reading.notes.iter().map(note).collect(), ..Self::default() }
     }
 
-    /// Returns why the result is not usable: a summarizer had no answer, so what would have happened in the conversation is
+    /// Returns the transcript and why its result is not usable: a summarizer had no answer, so what would have happened in the conversation is
     /// unknown.
-    pub fn unanswered(&self) -> Option<&str> {
-        self.unanswered.as_deref()
+    pub fn unanswered(&self) -> Option<(&str, &str)> {
+        Some((self.transcript.as_str(), self.unanswered.as_deref()?))
     }
 
     /// Adds the replays of one conversation, in the order of the policies.

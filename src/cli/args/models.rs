@@ -10,6 +10,7 @@ use recompact::metrics::prices::Prices;
 use serde_json::{Map, Value};
 
 use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
 
@@ -66,6 +67,11 @@ pub struct ModelFactory<'a> {
 }
 
 impl ModelArgs {
+    /// Adds the cassette to what the command reads.
+    pub fn add_to(&self, uses: &mut FileUses) {
+        self.cassette.iter().for_each(|folder| uses.read("--cassette", folder));
+    }
+
     pub fn factory<'a>(&'a self, prices: &'a Prices) -> ModelFactory<'a> {
         ModelFactory {
             models: self,

@@ -8,6 +8,7 @@ use recompact::report::{self, REPORTS, Report, Style, ci};
 use recompact::results::saved::Results;
 
 use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
 use crate::cli::output;
 
 #[derive(Args)]
@@ -15,7 +16,7 @@ pub struct OutputArgs {
     /// Output format: table, json, csv, markdown, html; findings only: sarif, junit, github
     #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
     output: &'static Report,
-    /// Write to this file instead of standard output; written atomically
+    /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -56,6 +57,11 @@ impl OutputArgs {
     /// The output file, if it is not standard output.
     pub fn out(&self) -> Option<&Path> {
         self.out.as_deref()
+    }
+
+    /// Adds the output file to the files that the command writes.
+    pub fn add_to(&self, uses: &mut FileUses) {
+        uses.write("--out", self.out());
     }
 
     pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {

@@ -14,7 +14,9 @@ use recompact::util::text::did_you_mean;
 use crate::cli::args::pricing::PricingArgs;
 use crate::cli::args::summarizers::{DryRunPlan, SummarizerArgs};
 use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
 use crate::cli::resume::Fingerprint;
+use crate::cli::source::read_settings;
 
 #[derive(Args)]
 pub struct StudyArgs {
@@ -102,6 +104,18 @@ impl StudyArgs {
             Some(message) => Err(Failure::Usage(message)),
             None => Ok(policies),
         }
+    }
+
+    /// Adds the files that these options name.
+    pub fn add_to(&self, uses: &mut FileUses) {
+        for name in self.policies.iter().filter(|name| preset(name).is_none()) {
+            uses.read("--policy", name);
+        }
+        if preset(&self.baseline).is_none() {
+            uses.read("--baseline", &self.baseline);
+        }
+        self.pricing.add_to(uses);
+        self.summarizers.models().add_to(uses);
     }
 
     /// The summarizer options.
@@ -206,7 +220,7 @@ fn load_source(name: &str) -> Result<Source, Failure> {
     if let Some(preset) = preset(name) {
         return Ok(Source { origin: name.to_owned(), text: preset.toml.to_owned() });
     }
-    let text = std::fs::read_to_string(Path::new(name)).map_err(|error| {
+    let text = read_settings(Path::new(name)).map_err(|error| {
         let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let what = format!("neither a readable TOML file ({error}) nor a preset{}", did_you_mean(name, &known));
         PolicyError { origin: name.to_owned(), line: None, what }

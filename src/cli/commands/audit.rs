@@ -10,13 +10,12 @@ use recompact::analysis::audit::{Replayer, Tree, audit, audit_transcript};
 use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::policy::preset;
 use recompact::report::audit::{render, report_names};
-use recompact::results::saved::ResultNote;
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::{Source, Transcripts};
+use crate::cli::input::{Analysed, Source, Transcripts};
 
 use trees::AuditFolders;
 
@@ -54,11 +53,10 @@ impl Audit {
             audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes(), reading)
         };
         let done = self.transcripts.for_each(&[self.output.out()], false, work, work, |_| None)?;
-        let mut notes = trees.notes();
-        notes.extend(done.left_out().map(|(path, what)| ResultNote { path: path.to_owned(), line: None, what: what.to_owned() }));
-        let (transcripts, end) = done.analysed()?;
+        let Analysed { results: transcripts, coverage, end } = done.analysed()?;
         let folders: Vec<&dyn Tree> = trees.folders().collect();
-        let audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, notes))?;
+        let audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;
+        let audit = recompact::analysis::audit::Audit { coverage, ..audit };
         self.output.write(&render(report, &audit, &self.output.style()))?;
         end?;
         self.fail_on.check(&audit.findings)

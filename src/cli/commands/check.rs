@@ -2,7 +2,6 @@
 
 mod suite;
 
-use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +13,10 @@ use recompact::util::toml_span::FileError;
 
 use crate::cli::args::output::{OutputArgs, check_supported};
 use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
 use crate::cli::input::at_least_one;
 use crate::cli::output;
-use crate::cli::source::display_path;
+use crate::cli::source::{display_path, read_settings};
 
 /// The command's name in error messages.
 const COMMAND: &str = "check";
@@ -53,22 +53,25 @@ impl Check {
     pub fn run(self) -> Result<(), Failure> {
         let name = self.output.supported_report(COMMAND, &report::report_names())?;
         let file = display_path(&self.file);
-        let text = std::fs::read_to_string(&self.file).map_err(|error| {
+        let text = read_settings(&self.file).map_err(|error| {
             let advice = "a suite file holds [[suite]] with name, transcripts, policies and limits";
             Failure::Usage(format!("{file}: the suite file cannot be read: {error}; {advice}"))
         })?;
         let gate = Gate::parse(&text, &file)?;
         let base = self.file.parent().unwrap_or(Path::new("")).to_owned();
         let baseline_path = base.join(&gate.baseline);
-        self.check_output_files(&baseline_path)?;
+        self.file_uses(&gate, &base, &baseline_path).check()?;
         let old = if self.update { None } else { read_baseline(&baseline_path)? };
         let mut checked = GateReport { file, ..GateReport::default() };
         let mut measured: Vec<Vec<Measured>> = Vec::new();
         for suite in &gate.suites {
-            let (of_suite, problems) = self.suite(suite, &base, &baseline_path)?;
+            let result = self.suite(suite, &base, &baseline_path)?;
+            let missing = old.iter().flat_map(|old| gate::missing(suite, &result.measured, old, &result.coverage));
             let problem = |what| Problem { suite: suite.name().to_owned(), line: suite.line, what };
-            checked.problems.extend(problems.into_iter().map(problem));
-            measured.push(of_suite);
+            checked.problems.extend(missing.map(problem));
+            checked.problems.extend(result.problems.into_iter().map(problem));
+            checked.notes.extend(gate::left_out(suite, &result.coverage));
+            measured.push(result.measured);
         }
         let baseline = if self.update { self.new_baseline(&gate, &measured, &mut checked, &baseline_path)? } else { old };
         for (suite, measured) in gate.suites.iter().zip(&measured) {
@@ -114,30 +117,30 @@ impl Check {
         Ok(())
     }
 
-    /// Fails if an output file is given twice, or is the suite file or the baseline.
-    fn check_output_files(&self, baseline: &Path) -> Result<(), Failure> {
-        let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let mut taken = HashSet::from([resolved(&self.file), resolved(baseline)]);
-        let mut files = self.output.out().into_iter().chain(self.also.iter().map(|(_, file)| file.as_path()));
-        match files.find(|file| !taken.insert(resolved(file)) && !is_device(file)) {
-            Some(twice) => {
-                let message = "is the suite file, the baseline or another report; name another file";
-                Err(Failure::Usage(format!("{}: {message}", twice.display())))
-            }
-            None => Ok(()),
+    /// The files that the gate reads and writes.
+    fn file_uses(&self, gate: &Gate, base: &Path, baseline: &Path) -> FileUses {
+        let mut uses = FileUses::default();
+        uses.read("SUITE.toml", &self.file);
+        if self.update {
+            uses.write("--update", Some(baseline));
+        } else {
+            uses.read("the baseline", baseline);
         }
+        for table in gate.suites.iter().map(|suite| &suite.table) {
+            table.policies.iter().for_each(|policy| uses.read("a suite's policy", base.join(policy)));
+            table.prices.iter().for_each(|prices| uses.read("a suite's prices", base.join(prices)));
+            table.cassette.iter().for_each(|cassette| uses.read("a suite's cassette", base.join(cassette)));
+        }
+        self.output.add_to(&mut uses);
+        self.also.iter().for_each(|(report, file)| uses.write(&format!("--also {report}"), Some(file)));
+        uses
     }
-}
-
-/// Whether a path is not a regular file, like /dev/null; several reports may write to it.
-fn is_device(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
 }
 
 /// Reads the baseline; `None` if the file does not exist.
 fn read_baseline(baseline_path: &Path) -> Result<Option<Baseline>, Failure> {
     let error_at = |what: String| Failure::File(FileError { origin: display_path(baseline_path), line: None, what });
-    match std::fs::read_to_string(baseline_path) {
+    match read_settings(baseline_path) {
         Ok(text) => Baseline::parse(&text).map(Some).map_err(|error| error_at(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error_at(format!("the baseline cannot be read: {error}"))),

@@ -8,7 +8,8 @@ use recompact::report::inspection;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::{Source, Transcripts};
+use crate::cli::file_uses::FileUses;
+use crate::cli::input::{Analysed, Source, Transcripts};
 
 #[derive(Args)]
 pub struct Inspect {
@@ -29,15 +30,19 @@ impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
         let name_others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
         let report = self.output.supported_report("inspect", &inspection::REPORT_NAMES).map_err(name_others)?;
+        let mut uses = FileUses::default();
+        self.pricing.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.check()?;
         let (prices, priced_as) = self.pricing.load()?;
         let inspect = |source: Source, reading: &recompact::transcript::format::Reading| {
             Inspection::all(source.name, reading, self.tokenizer, &prices, priced_as.as_deref())
         };
-        let (per_transcript, end) =
+        let Analysed { results: per_transcript, coverage, end } =
             self.transcripts.for_each(&[self.output.out()], false, inspect, inspect, |_| None)?.analysed()?;
         let mut inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
         count_calls_once(&mut inspections);
-        self.output.write(&inspection::render(report, &inspections, &self.output.style()))?;
+        self.output.write(&inspection::render(report, &inspections, &coverage, &self.output.style()))?;
         end
     }
 }

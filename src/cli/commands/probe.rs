@@ -13,7 +13,8 @@ use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
 use crate::cli::args::summarizers::DryRunPlan;
 use crate::cli::error::Failure;
-use crate::cli::input::{Source, Transcripts, at_least_one};
+use crate::cli::file_uses::FileUses;
+use crate::cli::input::{Analysed, Source, Transcripts, at_least_one};
 
 #[derive(Args)]
 // These study options have no effect here.
@@ -43,6 +44,10 @@ pub struct Probe {
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
         let name = self.output.supported_report("probe", &report::REPORT_NAMES)?;
+        let mut uses = FileUses::default();
+        self.study_args.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.check()?;
         self.transcripts.must_be_files()?;
         let models = self.study_args.summarizers().models();
         if !self.dry_run {
@@ -55,7 +60,7 @@ impl Probe {
         let plan = probe::Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
         let sample = |source: Source, reading: &_| probe::sample(&study, &policies, &plan, source.name, reading);
         let done = self.transcripts.for_each(&[self.output.out()], false, sample, sample, |_| None)?;
-        let (samples, end) = done.without(|sample| sample.unanswered.as_deref()).analysed()?;
+        let Analysed { results: samples, coverage, end } = done.without(probe::SampledQuestions::unanswered).analysed()?;
         let too_long = samples.iter().map(|sample| sample.too_long).sum();
         let spots = probe::choose(samples.into_iter().flat_map(|sample| sample.spots).collect(), &plan);
         if spots.is_empty() {
@@ -63,7 +68,7 @@ impl Probe {
         }
         let shown = self.show(&study, &policies, &plan, &spots)?;
         let Some(model) = model else {
-            let forecast = report::render_forecast(name, &probe::forecast(&shown), &self.output.style());
+            let forecast = report::render_forecast(name, &probe::forecast(&shown), &coverage, &self.output.style());
             self.output.write(&forecast)?;
             return end;
         };
@@ -73,7 +78,7 @@ impl Probe {
         progress.finish();
         let answers = answers.map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
         let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
-        let findings = ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers);
+        let findings = ProbeResults { coverage, ..ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers) };
         self.output.write(&report::render(name, &findings, &self.output.style()))?;
         end
     }

@@ -17,7 +17,8 @@ use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
 use crate::cli::args::summarizers::DryRunPlan;
 use crate::cli::error::Failure;
-use crate::cli::input::Transcripts;
+use crate::cli::file_uses::FileUses;
+use crate::cli::input::{Analysed, Transcripts};
 use crate::cli::progress::calls_of;
 use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, policies_hash, unfinished};
 use contexts::ContextsFile;
@@ -69,6 +70,7 @@ pub struct Replay {
 
 impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
+        self.file_uses().check()?;
         self.output.needs_findings(self.findings)?;
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
@@ -107,15 +109,15 @@ impl Replay {
         )?;
         let done = done.without(|checkpoint| checkpoint.result.unanswered());
         if let Some(plan) = plan {
-            done.analysed()?.1?;
+            done.analysed()?.end?;
             return self.output.write(plan.page(&study.prices).as_bytes());
         }
-        let (left, transcripts) = (done.left, done.transcripts);
-        let (checkpoints, end) = done.analysed()?;
-        let unfinished = (left > 0).then(|| unfinished(&checkpoints, transcripts, fingerprint)).transpose()?;
+        let left = done.left;
+        let Analysed { results: checkpoints, coverage, end } = done.analysed()?;
+        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found, fingerprint)).transpose()?;
         let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
         let results = self.transcripts.install(|| study.results(transcript_results))?;
-        let results = Results { unfinished, ..results };
+        let results = Results { unfinished, coverage: results.coverage.clone().of_all_found(coverage), ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
@@ -125,6 +127,15 @@ impl Replay {
         self.output.results(&results)?;
         end.map_err(|failure| failure.with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
+    }
+
+    fn file_uses(&self) -> FileUses {
+        let mut uses = FileUses::default();
+        self.study_args.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.write("--contexts", self.contexts.as_deref());
+        uses.write("--materialize", self.materialize.as_deref());
+        uses
     }
 
     fn study(&self, plan: Option<&mut DryRunPlan>) -> Result<Study, Failure> {

@@ -1,6 +1,6 @@
 //! `recompact report`: renders saved results as another report; for a cassette, shows what its answers took.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use recompact::llm::client::Cassette;
@@ -9,7 +9,8 @@ use recompact::results::saved::{Results, VERSION, cassette_spending};
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::not_written_over;
+use crate::cli::file_uses::FileUses;
+use crate::cli::saved_results;
 
 #[derive(Args)]
 pub struct Report {
@@ -28,15 +29,12 @@ impl Report {
         if self.file.is_dir() {
             return self.cassette();
         }
-        let (inputs, errors) = crate::cli::source::find(Path::new(""), std::slice::from_ref(&self.file));
-        if let Some(error) = errors.first() {
-            return Err(Failure::Usage(error.to_string()));
-        }
-        let [input] = &inputs[..] else { return Err(failed("name one file of saved results".to_owned())) };
-        not_written_over(input, &[self.output.out()])?;
-        let bytes = crate::cli::source::read(input).map_err(|error| Failure::Usage(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| failed("not UTF-8 text".to_owned()))?;
-        let results = Results::from_json(&text).map_err(|error| failed(error.to_string()))?;
+        let mut uses = FileUses::default();
+        uses.read("RESULTS.json", &self.file);
+        self.pricing.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.check()?;
+        let results = saved_results::load(&self.file).map_err(failed)?;
         if results.rows.is_empty() && results.unfinished.is_some() {
             return Err(failed(
                 "a stopped sweep has nothing to report yet; `recompact sweep … --resume` continues it".to_owned(),

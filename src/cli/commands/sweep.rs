@@ -6,17 +6,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use recompact::analysis::study::Study;
+use recompact::analysis::study::{NO_CALL, Study};
 use recompact::analysis::sweep::{Candidate, Criteria, Parameter, Search, SessionTable, TranscriptSize, candidates, spaces};
 use recompact::engine::policy::Policy;
 use recompact::results::condition::Condition;
-use recompact::results::saved::{Results, VERSION};
+use recompact::results::saved::{Coverage, Results, VERSION};
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::{Source, Transcripts, at_least_one};
+use crate::cli::file_uses::FileUses;
+use crate::cli::input::{Analysed, Source, Transcripts, at_least_one};
 use crate::cli::output;
 use crate::cli::resume::{Fingerprint, POLICIES, Resumed, policies_hash, unfinished};
 use rounds::Rounds;
@@ -70,6 +71,11 @@ fn holdout_share(written: &str) -> Result<f64, String> {
 impl Sweep {
     pub fn run(self) -> Result<(), Failure> {
         // Check all arguments before anything is read.
+        let mut uses = FileUses::default();
+        self.study_args.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.write("--save", self.save.as_deref());
+        uses.check()?;
         self.output.needs_findings(false)?;
         let criteria = Criteria::new(&self.minimize, &self.maximize, self.conditions.clone())?;
         let spaces = spaces(&self.study_args.sources()?, &self.settings)?;
@@ -87,7 +93,7 @@ impl Sweep {
 
         let fingerprint = self.fingerprint(&candidates.0, &criteria);
         let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
-        let (session_table, end) = self.list_sessions()?;
+        let (session_table, coverage, end) = self.list_sessions()?;
         let split = session_table.split(self.holdout.unwrap_or_else(|| session_table.default_holdout()), study.seed)?;
         let search = Search::new(spaces, candidates, criteria, split.clone(), self.sample.is_some(), study.seed);
         let keep_checkpoints = self.output.is_loadable();
@@ -102,6 +108,7 @@ impl Sweep {
         let Some(results) = rounds.run(study, search, &split)? else {
             return Err(self.save_unfinished(&rounds, fingerprint)?);
         };
+        let results = Results { coverage, ..results };
         self.output.results(&results)?;
         self.save_recommended(&results)?;
         end
@@ -135,16 +142,18 @@ impl Sweep {
     }
 
     /// Lists the sessions and their sizes. Problems with some transcripts are returned for the end of the run.
-    fn list_sessions(&self) -> Result<(SessionTable, Result<(), Failure>), Failure> {
+    fn list_sessions(&self) -> Result<(SessionTable, Coverage, Result<(), Failure>), Failure> {
         let sessions_of = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
         let done =
             self.transcripts.for_each(&[self.output.out(), self.save.as_deref()], false, sessions_of, sessions_of, |_| None)?;
-        let (sizes, end) = done.analysed()?;
+        let Analysed { results: sizes, mut coverage, end } = done.analysed()?;
+        let without_call = sizes.iter().filter(|size| size.conversations.iter().all(|conversation| conversation.calls == 0));
+        without_call.for_each(|size| coverage.leave_out(&size.transcript, NO_CALL));
         let session_table = SessionTable::new(&sizes);
         if session_table.sessions() == 0 {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
-        Ok((session_table, end))
+        Ok((session_table, coverage, end))
     }
 
     fn save_recommended(&self, results: &Results) -> Result<(), Failure> {

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use recompact::llm::client::Limits;
 use recompact::transcript::format::Reading;
 
-use super::{ReadOutcome, Source, Transcripts};
+use super::processed::ReadOutcome;
+use super::{Source, Transcripts};
 use crate::cli::error::Failure;
 use crate::cli::progress::Progress;
 use crate::cli::source::{self, Input};
@@ -36,7 +37,7 @@ impl Transcripts {
         inputs.retain(|input| is_wanted(&input.name));
         let process = |input: &Input| match self.process(input, progress, &mut |source, reading| work(source, reading), &saved) {
             (ReadOutcome::Unreadable(why) | ReadOutcome::Skipped(why), _) => {
-                Err(Failure::Input(vec![format!("{why} (it was read before)")]))
+                Err(Failure::Input(vec![format!("{}: {why} (it was read before)", input.name)]))
             }
             (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result) => Ok(result),
         };

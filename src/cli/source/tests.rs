@@ -6,6 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
+use super::read::read_within;
 use super::*;
 
 /// Creates a folder with these files; each holds its own name.
@@ -61,7 +62,7 @@ fn folder_is_searched_in_name_order() {
 fn named_file_is_read_once_whatever_its_extension() {
     let folder = folder(&["log.txt", "a.jsonl"]);
     let (inputs, _) = find_in(&folder, &["log.txt", "a.jsonl", ".", "./log.txt"]);
-    assert_eq!(inputs, [("log.txt".to_owned(), true), ("a.jsonl".to_owned(), true)]);
+    assert_eq!(inputs, [("a.jsonl".to_owned(), true), ("log.txt".to_owned(), true)]);
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn links_do_not_lead_out_of_a_folder() {
     std::os::unix::fs::symlink("../out", folder.path().join("in/way")).expect("a link");
     std::os::unix::fs::symlink("../out/b.jsonl", folder.path().join("in/b.jsonl")).expect("a link");
     assert_eq!(names(&folder, &["in"]), ["in/a.jsonl"]);
-    assert_eq!(names(&folder, &["in/way", "in/b.jsonl"]), ["in/way/b.jsonl"], "what is named is followed");
+    assert_eq!(names(&folder, &["in/way", "in/b.jsonl"]), ["in/b.jsonl"], "what is named is followed, and read once");
 }
 
 #[test]
@@ -110,7 +111,9 @@ fn names_are_the_same_however_a_path_is_written() {
 
 #[test]
 fn gzip_is_read_by_name_and_by_its_first_bytes() {
-    let read = |name: &str, bytes: &[u8]| read_within(name, bytes, bytes.len() as u64, 100).map_err(|e| e.to_string());
+    let read = |name: &str, bytes: &[u8]| {
+        read_within(name, bytes, bytes.len() as u64, 100).map(|content| content.bytes).map_err(|e| e.to_string())
+    };
     let twice = [zipped("one\n"), zipped("two\n")].concat();
     assert_eq!(read("a.jsonl", b"plain"), Ok(b"plain".to_vec()));
     assert_eq!(read("a.jsonl", b""), Ok(vec![]));
@@ -120,24 +123,37 @@ fn gzip_is_read_by_name_and_by_its_first_bytes() {
         read("a.gz", b"{\"role\": \"user\"}"),
         Err("a.gz: cannot be decompressed: invalid gzip header (is the .gz file complete?)".to_owned())
     );
-    assert!(read("a.gz", &twice[..twice.len() - 3]).is_err_and(|error| error.starts_with("a.gz: cannot be decompressed")));
+    assert!(read("a.gz", &twice[..5]).is_err_and(|error| error.starts_with("a.gz: cannot be decompressed")));
+}
+
+#[test]
+fn damaged_gzip_is_read_as_far_as_possible() {
+    let whole = zipped(&"a line of text\n".repeat(1_000));
+    let cut = read_within("a.gz", &whole[..whole.len() - 12], 0, 1 << 20).expect("its beginning can be decompressed");
+    assert!(cut.bytes.starts_with(b"a line of text\na line"), "{}", cut.bytes.len());
+    assert!(cut.cut_off.is_some_and(|why| why.starts_with("the compressed file is cut off or damaged (")));
+    assert_eq!(read_within("a.gz", &whole[..], 0, 1 << 20).expect("a whole file").cut_off, None);
 }
 
 #[test]
 fn decompression_limit_is_enforced() {
-    let read = |bytes: &[u8]| read_within("a.jsonl", bytes, 0, 1_000).map_err(|error| error.to_string());
+    let read =
+        |bytes: &[u8]| read_within("a.jsonl", bytes, 0, 1_000).map(|content| content.bytes).map_err(|error| error.to_string());
     assert_eq!(read(&zipped(&"0".repeat(1_000))).map(|bytes| bytes.len()), Ok(1_000));
-    assert_eq!(read(&zipped(&"0".repeat(1_001))), Err("a.jsonl: larger than 1000 bytes when decompressed".to_owned()));
-    assert_eq!(read(&[b'0'; 1_001]), Err("a.jsonl: larger than 1000 bytes".to_owned()));
+    assert_eq!(
+        read(&zipped(&"0".repeat(1_001))),
+        Err("a.jsonl: larger than 1000 bytes when decompressed; --max-file allows more".to_owned())
+    );
+    assert_eq!(read(&[b'0'; 1_001]), Err("a.jsonl: larger than 1000 bytes; --max-file allows more".to_owned()));
 }
 
 #[test]
 fn file_is_read_only_on_demand() {
     let folder = folder(&["a.jsonl"]);
     let (inputs, _) = find(Path::new(""), &[folder.path().join("a.jsonl")]);
-    assert_eq!(read(&inputs[0]).expect("a file"), b"a.jsonl");
+    assert_eq!(read(&inputs[0], MAX_BYTES).expect("a file").bytes, b"a.jsonl");
     fs::remove_file(folder.path().join("a.jsonl")).expect("it was there");
-    assert!(matches!(read(&inputs[0]), Err(SourceError::NotFound(..))));
+    assert!(read(&inputs[0], MAX_BYTES).is_err_and(|error| error.reason() == "no such file or folder"));
 }
 
 #[test]
@@ -150,7 +166,7 @@ fn input_names_are_relative_to_the_common_folder() {
         assert!(errors.is_empty(), "{errors:?}");
         inputs.into_iter().map(|input| input.name).collect::<Vec<_>>()
     };
-    assert_eq!(names(&["own.jsonl", "../runs/a.jsonl"]), ["own.jsonl", "../runs/a.jsonl"]);
+    assert_eq!(names(&["own.jsonl", "../runs/a.jsonl"]), ["../runs/a.jsonl", "own.jsonl"]);
     assert_eq!(names(&["../runs/**/*.jsonl", "*.jsonl"]), ["../runs/a.jsonl", "../runs/deep/b.jsonl", "own.jsonl"]);
     assert_eq!(names(&["../runs/deep"]), ["../runs/deep/b.jsonl", "../runs/deep/c.json"]);
 }

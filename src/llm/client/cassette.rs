@@ -11,9 +11,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tempfile::NamedTempFile;
 
 use super::key::question_key;
 use super::{Answer, Question, Usage};
+
+/// Limit of the size of an entry in bytes: a conversation of a million tokens with its answer has about 5 MB.
+const MAX_ENTRY_BYTES: u64 = 16 << 20;
 
 /// How a cassette is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -147,11 +151,20 @@ impl Cassette {
     /// Returns the recorded outcome of the question with this key.
     pub fn get(&self, key: &str) -> Result<Option<Outcome>, CassetteError> {
         let Some(path) = self.path(key) else { return Ok(None) };
-        match fs::read(&path) {
+        match read_entry(&path) {
             Ok(bytes) => Ok(parse_entry(&path, &bytes)?.outcome()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(CassetteError::Io(path, error)),
         }
+    }
+
+    /// Fails if no answer can be saved. Called before a question is asked, because an answer costs money.
+    pub fn check_writable(&self) -> Result<(), CassetteError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        fs::create_dir_all(folder)
+            .and_then(|()| temporary_file(folder))
+            .map_err(|error| CassetteError::Io(folder.clone(), error))?;
+        Ok(())
     }
 
     /// Saves an entry and returns the outcome of its question. If another writer was faster, its outcome is kept and returned.
@@ -159,7 +172,7 @@ impl Cassette {
         let (Some(folder), Some(path)) = (&self.folder, self.path(key)) else { return Ok(entry.outcome()) };
         let failed = |error| CassetteError::Io(path.clone(), error);
         fs::create_dir_all(folder).map_err(failed)?;
-        let mut file = tempfile::Builder::new().prefix(".recompact-").tempfile_in(folder).map_err(failed)?;
+        let mut file = temporary_file(folder).map_err(failed)?;
         let mut json = serde_json::to_vec_pretty(entry).map_err(|error| failed(error.into()))?;
         json.push(b'\n');
         file.write_all(&json).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
@@ -183,12 +196,28 @@ impl Cassette {
             paths.extend(Some(path).filter(|path| path.extension().is_some_and(|extension| extension == "json")));
         }
         paths.sort();
-        paths.iter().map(|path| parse_entry(path, &fs::read(path).map_err(|e| CassetteError::Io(path.clone(), e))?)).collect()
+        paths.iter().map(|path| parse_entry(path, &read_entry(path).map_err(|e| CassetteError::Io(path.clone(), e))?)).collect()
     }
 
     fn path(&self, key: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(format!("{key}.json")))
     }
+}
+
+fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".recompact-").tempfile_in(folder)
+}
+
+/// Reads the file of an entry. Anything else, such as a pipe or a device behind a link, is not opened: it may never end.
+fn read_entry(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    if metadata.len() > MAX_ENTRY_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {} MiB", MAX_ENTRY_BYTES >> 20)));
+    }
+    fs::read(path)
 }
 
 /// Parses an entry. The file name must be the key of its question.

@@ -3,8 +3,10 @@
 //! The system's shell runs the user's command line, so pipes and quotes work as usual. Text from transcripts goes only to the
 //! program's standard input, never to the shell.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+mod group;
+
+use std::io::{Read, Write};
+use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +14,9 @@ use std::time::{Duration, Instant};
 use super::secrets::Secrets;
 use super::too_long::is_too_long;
 use super::{Answer, Provider, Question, Rejection, Usage, seconds_since};
+
+use group::Group;
+pub use group::end_programs;
 
 /// A program that reads the prompt from standard input and writes the answer to standard output.
 pub(super) struct Program {
@@ -21,8 +26,6 @@ pub(super) struct Program {
     pub secrets: Secrets,
 }
 
-/// The environment variable that passes the maximum tokens of the answer to the program.
-const MAX_TOKENS_VARIABLE: &str = "RECOMPACT_MAX_TOKENS";
 /// Longer answers are rejected.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 /// How much of standard error is kept, from its end.
@@ -35,13 +38,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 impl Provider for Program {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         let began = Instant::now();
-        let mut child = spawn(&self.command, question.max_tokens)
+        let mut group = Group::spawn(&self.command, question.max_tokens)
             .map_err(|error| Rejection::ProviderFailed(self.message(&format!("it cannot be started: {error}"))))?;
-        let exchanged = self.exchange(&mut child, question, began + self.timeout);
-        if exchanged.is_err() {
-            kill(&mut child);
-        }
-        let (status, output, error) = exchanged?;
+        let (status, output, error) = self.exchange(&mut group.child, question, began + self.timeout)?;
         if !status.success() {
             return Err(self.failure(status, &error));
         }
@@ -110,40 +109,6 @@ impl Program {
 /// Returns the system prompt, an empty line, and the user message.
 fn prompt_text(question: &Question) -> String {
     if question.system.is_empty() { question.user.clone() } else { format!("{}\n\n{}", question.system, question.user) }
-}
-
-fn spawn(command: &str, max_tokens: u64) -> io::Result<Child> {
-    let pipes = [Stdio::piped(), Stdio::piped(), Stdio::piped()];
-    let [stdin, stdout, stderr] = pipes;
-    shell(command).env(MAX_TOKENS_VARIABLE, max_tokens.to_string()).stdin(stdin).stdout(stdout).stderr(stderr).spawn()
-}
-
-/// The shell gets its own process group: it can be killed together with its children, and Ctrl-C does not reach it, so an
-/// answer that is already paid for can still arrive.
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).process_group(0);
-    shell
-}
-
-#[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    #[cfg(windows)]
-    std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), command);
-    #[cfg(not(windows))]
-    shell.args(["/C", command]);
-    shell
-}
-
-/// Kills the child process, and on Unix also its process group.
-fn kill(child: &mut Child) {
-    #[cfg(unix)]
-    let _ = Command::new("sh").args(["-c", "kill -s KILL -- \"-$1\" 2>/dev/null", "sh", &child.id().to_string()]).status();
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 fn run_in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {

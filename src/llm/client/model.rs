@@ -122,13 +122,14 @@ impl Model {
             let message = format!("the cassette {folder} holds no answer of {name} to this question ({key})");
             return Err(AskError::Unanswered(message));
         };
-        let outcome = self.ask_with_retries(provider, question)?;
-        let entry = CassetteEntry::new(name, params, *replicate, question, &outcome);
         // Stop asking: further answers would be paid for and not recorded.
         let not_recorded = |error: CassetteError| {
             self.health.fail(&error.to_string());
             broken(error)
         };
+        cassette.check_writable().map_err(not_recorded)?;
+        let outcome = self.ask_with_retries(provider, question)?;
+        let entry = CassetteEntry::new(name, params, *replicate, question, &outcome);
         Ok(cassette.put(key, &entry).map_err(not_recorded)?.unwrap_or(outcome))
     }
 

@@ -44,9 +44,11 @@ fn lines_of(audit: &Value) -> Vec<String> {
         format!("{} {} {}:{}", text("id"), text("level"), name(&found["path"]), found["line"])
     };
     let note = |note: &Value| format!("note {}: {}", name(&note["path"]), note["what"].as_str().unwrap_or_default());
+    let left_out = |left: &Value| format!("left out {}: {}", name(&left["path"]), left["why"].as_str().unwrap_or_default());
+    let left: Vec<String> = audit["coverage"]["left_out"].as_array().into_iter().flatten().map(left_out).collect();
     let list = |key: &str| audit[key].as_array().cloned().unwrap_or_default();
     let in_files = list("findings").into_iter().filter(|found| found["conversation"].is_null());
-    in_files.map(|found| finding(&found)).chain(list("notes").iter().map(note)).collect()
+    in_files.map(|found| finding(&found)).chain(list("notes").iter().map(note)).chain(left).collect()
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn audit_reports_every_damage() {
         (
             "a transcript is no transcript",
             |f| fs::write(archive(f, 9), "{}\n").expect("written"),
-            &["note transcript_9.jsonl: skipped, not a transcript in a known format"],
+            &["left out transcript_9.jsonl: skipped, not a transcript in a known format"],
         ),
     ];
     for (what, damage, expected) in damages {
@@ -166,8 +168,8 @@ fn audit_notes_links_pipes_sockets_and_unreadable_files() {
     fs::set_permissions(beside("closed.jsonl"), fs::Permissions::from_mode(0o0)).expect("closed");
     // Permissions do not bind root.
     let note = match fs::read(beside("closed.jsonl")) {
-        Ok(_) => "note closed.jsonl: skipped, not a transcript in a known format",
-        Err(_) => "note closed.jsonl: no permission to read it",
+        Ok(_) => "left out closed.jsonl: skipped, not a transcript in a known format",
+        Err(_) => "left out closed.jsonl: no permission to read it",
     };
     assert!(lines_of(&audited(&folder)).contains(&note.to_owned()));
 }

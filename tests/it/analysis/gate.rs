@@ -97,8 +97,11 @@ fn check_writes_several_reports() {
         (&["--also", "junit"][..], "write REPORT=FILE"),
         (&["--also", "csv=a.csv"], "check has no csv report (it has: table, json, markdown, sarif, junit, github)"),
         (&["-o", "html"], "check has no html report"),
-        (&["--also", "json=recompact.toml"], "recompact.toml: is the suite file, the baseline or another report"),
-        (&["--also", "json=a", "--also", "table=a"], "a: is the suite file, the baseline or another report"),
+        (
+            &["--also", "json=recompact.toml"],
+            "--also json recompact.toml: SUITE.toml reads this file, so it cannot be written too",
+        ),
+        (&["--also", "json=a", "--also", "table=a"], "--also table a: --also json writes this file too"),
         (&["--also", "json=../transcripts/codex/repair.jsonl"], "is read, so it cannot be written too"),
         (&["no.toml"], "no.toml: the suite file cannot be read: "),
     ] {

@@ -5,6 +5,7 @@ use recompact::analysis::study::TokenCounter;
 use recompact::metrics::prices::Prices;
 use recompact::report::escape::is_unseen;
 use recompact::report::{Style, inspection};
+use recompact::results::saved::Coverage;
 use recompact::transcript::conversation::{ConversationBuilder, Thinking};
 use recompact::transcript::format::Reading;
 
@@ -43,7 +44,7 @@ fn inspections() -> [Inspection; 2] {
 
 fn rendered(report: &str, inspections: &[Inspection], width: usize) -> String {
     let style = Style { width, color: false };
-    String::from_utf8(inspection::render(report, inspections, &style)).expect("reports are UTF-8")
+    String::from_utf8(inspection::render(report, inspections, &Coverage::default(), &style)).expect("reports are UTF-8")
 }
 
 #[test]

@@ -162,7 +162,8 @@ fn missing_paths_are_refused() {
     for paths in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
         let ran = run_with(&[good], &["inspect", paths[0], paths[1], "-o", "csv"]);
         assert_eq!((ran.code, ran.stdout.lines().count()), (2, 2));
-        assert!(ran.stderr.starts_with("recompact: b.jsonl: no such file or folder; "), "{}", ran.stderr);
+        let said = "1 of 2 transcripts were read\nrecompact: b.jsonl: no such file or folder; ";
+        assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
         let ran = run_with(&[good], &["replay", paths[0], paths[1], "-p", "lcc-s08", "-o", "csv"]);
         assert_eq!((ran.code, ran.stdout.lines().count()), (2, 5));
     }
@@ -319,7 +320,7 @@ fn invalid_saved_results_are_refused() {
     assert_refused(&run_with(&[], &["report", "r.json"]), "recompact: r.json: no such file or folder");
     assert_refused(
         &run_with(&[("r.json", b"{}")], &["report", "r.json", "--out", "r.json"]),
-        "is read, so it cannot be written too",
+        "--out r.json: RESULTS.json reads this file, so it cannot be written too",
     );
 }
 

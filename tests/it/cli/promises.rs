@@ -52,7 +52,8 @@ fn replay_gives_the_same_bytes_for_any_number_of_threads() {
 #[test]
 fn order_of_the_paths_changes_no_byte() {
     let paths = ["openai-chat/tasks.json", "claude-code", "messages/repair.blocks.jsonl"];
-    for command in [&["replay", "-p", "lcc-s08"][..], &["sweep", "-p", "lcc-s06", "--set", "micro.keep_recent=1,9"], &["inspect"]] {
+    for command in [&["replay", "-p", "lcc-s08"][..], &["sweep", "-p", "lcc-s06", "--set", "micro.keep_recent=1,9"], &["inspect"]]
+    {
         let printed = |paths: &[&str]| run([command, &["-o", "json", "--tokenizer", "chars/4"], paths].concat()).printed();
         let [first, .., last] = paths;
         // The file is also in the folder, and named by another path.

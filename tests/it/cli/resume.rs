@@ -126,7 +126,10 @@ fn resume_refuses_results_of_another_study() {
             &["--resume", "stopped.json", "-p", "lcc-s06"],
             "stopped.json: it was started with other policies, so its results cannot be reused",
         ),
-        (&["--resume", "none.json"], "none.json: No such file or directory (os error 2)"),
+        (
+            &["--resume", "none.json"],
+            "none.json: no such file or folder; give a file, a folder, a pattern in quotes ('runs/*.jsonl') or -",
+        ),
         (&["--resume", "1.jsonl"], "1.jsonl: not JSON: trailing characters at line 2 column 1"),
     ] {
         let ran = ask(folder.path(), more);

@@ -3,6 +3,7 @@
 use super::super::Gate;
 use super::*;
 use crate::results::saved::Accumulator;
+use crate::results::saved::Coverage;
 
 /// Builds a suite `s` with these rules.
 fn suite(limits: &str, tolerance: &str) -> Suite {
@@ -89,12 +90,16 @@ fn new_transcripts_are_not_compared_with_the_baseline() {
     let suite = suite("", "\"tokens.sent\" = 0");
     let now = [("a", 5.0, 1.0), ("new", 90.0, 1.0)];
     assert_eq!(first(&suite, &now, Some(&[("a", 5.0, 1.0)])), "holds: 5.000, 0.000");
-    let notes = super::super::notes(&suite, &[reached(&suite, &now)], &baseline(&suite, &[("a", 5.0, 1.0), ("old", 1.0, 1.0)]));
-    let expected = [
-        "suite s, p: not in the baseline, so tolerances leave it out until --update: new",
-        "suite s, p: in the baseline, but not analysed here: old",
-    ];
-    assert_eq!(notes, expected);
+    let (measured, baseline) = ([reached(&suite, &now)], baseline(&suite, &[("a", 5.0, 1.0), ("old", 1.0, 1.0)]));
+    let notes = super::super::notes(&suite, &measured, &baseline);
+    assert_eq!(notes, ["suite s, p: not in the baseline, so tolerances leave it out until --update: new"]);
+    let mut coverage = Coverage::default();
+    let missing = |coverage: &Coverage| super::super::missing(&suite, &measured, &baseline, coverage);
+    let advice = "if it is gone on purpose, `--update` removes it";
+    let problem = |why: &str| vec![format!("old is in the baseline, but was not analysed: {why}; {advice}")];
+    assert_eq!(missing(&coverage), problem("it was not found"));
+    coverage.leave_out("old", "the file is empty");
+    assert_eq!(missing(&coverage), problem("the file is empty"));
 }
 
 #[test]

@@ -6,12 +6,13 @@ use clap::Parser;
 use recompact::analysis::gate::{Measured, Suite, measure};
 use recompact::analysis::study::{Study, TranscriptResult};
 use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::results::saved::Coverage;
 use recompact::transcript::format::Reading;
 
 use super::Check;
 use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::{Source, Transcripts};
+use crate::cli::input::{Analysed, Source, Transcripts};
 use crate::cli::progress::calls_of;
 use crate::cli::source::display_path;
 
@@ -27,27 +28,38 @@ struct SuiteArgs {
     settings: Vec<Setting>,
 }
 
+/// What the replays of one suite gave.
+#[derive(Default)]
+pub(super) struct SuiteResult {
+    /// The values of each policy.
+    pub measured: Vec<Measured>,
+    pub coverage: Coverage,
+    /// What prevented an analysis.
+    pub problems: Vec<String>,
+}
+
 impl Check {
-    /// Returns the measured values of a suite's policies, and the problems that prevented an analysis.
+    /// Replays the transcripts of a suite through its policies.
     ///
     /// Only fails if the user stopped the program: a part of a suite is not checked.
-    pub(super) fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Vec<String>), Failure> {
-        let (measured, end) = match self.replay(suite, base, baseline) {
-            Ok((measured, end)) => (measured, end),
-            Err(failure) => (Vec::new(), Err(failure)),
+    pub(super) fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<SuiteResult, Failure> {
+        let (mut result, end) = match self.replay(suite, base, baseline) {
+            Ok(result) => result,
+            Err(failure) => (SuiteResult::default(), Err(failure)),
         };
         match end {
-            Err(failure @ Failure::Stopped { .. }) => Err(failure),
-            Err(Failure::Input(problems)) => Ok((measured, problems)),
-            Err(failure) => Ok((measured, vec![failure.to_string()])),
-            Ok(()) if measured.iter().all(|measured| measured.calls == 0) => {
-                Ok((measured, vec!["nothing was replayed: no conversation holds a model call".to_owned()]))
+            Err(failure @ Failure::Stopped { .. }) => return Err(failure),
+            Err(Failure::Input(problems)) => result.problems = problems,
+            Err(failure) => result.problems.push(failure.to_string()),
+            Ok(()) if result.measured.iter().all(|measured| measured.calls == 0) => {
+                result.problems.push("nothing was replayed: no conversation holds a model call".to_owned());
             }
-            Ok(()) => Ok((measured, Vec::new())),
+            Ok(()) => {}
         }
+        Ok(result)
     }
 
-    fn replay(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(Vec<Measured>, Result<(), Failure>), Failure> {
+    fn replay(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<(SuiteResult, Result<(), Failure>), Failure> {
         let SuiteArgs { transcripts, study_args, settings } =
             SuiteArgs::try_parse_from(self.arguments(suite, base)).map_err(|error| {
                 let message = error.to_string();
@@ -64,10 +76,13 @@ impl Check {
         let written = [self.output.out(), Some(baseline).filter(|_| self.update)];
         let written: Vec<_> = written.into_iter().chain(self.also.iter().map(|(_, file)| Some(file.as_path()))).collect();
         let done = transcripts.for_each(&written, false, replay, replay, |_| None)?;
-        let (transcript_results, end) = done.without(TranscriptResult::unanswered).analysed()?;
+        let done = done.without(TranscriptResult::unanswered);
+        let Analysed { results: transcript_results, coverage, end } = done.analysed()?;
         let results = transcripts.install(|| study.results(transcript_results))?;
         let policies: Vec<&Policy> = policies.iter().collect();
-        Ok((measure(&results, &policies, &suite.columns()), end))
+        let measured = measure(&results, &policies, &suite.columns());
+        let coverage = results.coverage.of_all_found(coverage);
+        Ok((SuiteResult { measured, coverage, problems: Vec::new() }, end))
     }
 
     /// Converts the suite to arguments. Paths are relative to the suite file; those other than transcripts are made

@@ -1,0 +1,103 @@
+//! A program and everything it starts, which end together.
+//!
+//! The shell gets its own process group, so that it can be ended together with its children, and Ctrl-C does not reach it: an answer
+//! that is already paid for can still arrive. A child that leaves the group (`setsid`) keeps a variable in its environment, by which it
+//! is found where the system lists environments (Linux).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The environment variable that passes the maximum tokens of the answer to the program.
+const MAX_TOKENS_VARIABLE: &str = "RECOMPACT_MAX_TOKENS";
+/// The environment variable whose value belongs to one group only.
+const GROUP_VARIABLE: &str = "RECOMPACT_GROUP";
+
+/// A started program. What is left of its group ends when this is dropped.
+pub struct Group {
+    pub child: Child,
+    /// Value of [`GROUP_VARIABLE`].
+    mark: String,
+}
+
+/// The groups that run at present: process group by mark.
+static RUNNING: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+fn running() -> MutexGuard<'static, BTreeMap<String, u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all programs at once, for a program that is about to end itself.
+pub fn end_programs() {
+    for (mark, group) in &*running() {
+        end(Some(*group), mark);
+    }
+}
+
+impl Group {
+    pub fn spawn(command: &str, max_tokens: u64) -> io::Result<Self> {
+        static STARTED: AtomicU64 = AtomicU64::new(0);
+        let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let mut shell = shell(command);
+        shell.env(MAX_TOKENS_VARIABLE, max_tokens.to_string()).env(GROUP_VARIABLE, &mark);
+        let child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        running().insert(mark.clone(), child.id());
+        Ok(Self { child, mark })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        running().remove(&self.mark);
+        // The id of a program that ended may belong to another one by now.
+        let group = if matches!(self.child.try_wait(), Ok(Some(_))) { None } else { Some(self.child.id()) };
+        end(group, &self.mark);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).process_group(0);
+    shell
+}
+
+#[cfg(not(unix))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), command);
+    #[cfg(not(windows))]
+    shell.args(["/C", command]);
+    shell
+}
+
+/// Ends a process group and the processes that carry its mark.
+#[cfg(unix)]
+fn end(group: Option<u32>, mark: &str) {
+    let targets: Vec<String> = group.map(|group| format!("-{group}")).into_iter().chain(marked(mark)).collect();
+    if targets.is_empty() {
+        return;
+    }
+    let _ = Command::new("sh").args(["-c", "for p; do kill -s KILL -- \"$p\" 2>/dev/null; done", "sh"]).args(targets).status();
+}
+
+#[cfg(not(unix))]
+fn end(_: Option<u32>, _: &str) {}
+
+/// Returns the ids of the processes whose environment has this mark. Empty where `/proc` does not list environments.
+#[cfg(unix)]
+fn marked(mark: &str) -> Vec<String> {
+    let variable = format!("{GROUP_VARIABLE}={mark}");
+    let has_mark = |id: &String| {
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
+    };
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    entries.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(has_mark).collect()
+}
