@@ -96,6 +96,8 @@
 //! | a marker that a harness leaves in transcripts | [`analysis::audit::markers::MARKERS`] |
 //! | a pattern of a secret | [`analysis::audit::secrets::RULES`] |
 
+#![forbid(unsafe_code)]
+
 pub mod analysis;
 pub mod engine;
 pub mod facts;

@@ -1,5 +1,7 @@
 //! The program: parses the command line, runs the command, prints an error, returns the exit code.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use recompact::engine::policy::Policy;
+use recompact::report::escape;
 use recompact::results::saved::{SavedTranscript, Unfinished};
 use recompact::util::text::plural;
 use serde::Serialize;
@@ -35,6 +36,10 @@ impl Resumed {
         if let Some(why) = difference(&unfinished.question, question) {
             return Err(failed(format!("it was started with {why}, so its results cannot be reused")));
         }
+        if let Some(changed) = unfinished.done.iter().find(|saved| saved.checksum != checksum(saved)) {
+            let what = "was changed since it was saved, so the study cannot be continued; start it again without --resume";
+            return Err(failed(format!("the part of {} {what}", changed.transcript)));
+        }
         let key = |saved: SavedTranscript| ((saved.transcript, saved.hash, saved.round), saved.part);
         Ok(Self { path: path.display().to_string(), done: unfinished.done.into_iter().map(key).collect() })
     }
@@ -45,7 +50,8 @@ impl Resumed {
         match serde_json::from_value(saved.clone()) {
             Ok(result) => Some(Checkpoint::new(source, round, result)),
             Err(error) => {
-                eprintln!("{}: the saved result of {} cannot be read ({error}); it is replayed again", self.path, source.name);
+                let what = format!("the saved result of {} cannot be read ({error}); it is replayed again", source.name);
+                eprintln!("{}", escape::terminal(&format!("{}: {what}", self.path)));
                 None
             }
         }
@@ -62,6 +68,14 @@ fn difference(started: &Fingerprint, now: &Fingerprint) -> Option<String> {
         Some(_) => Some("other options".to_owned()),
         None => (started.len() != now.len()).then(|| "other options".to_owned()),
     }
+}
+
+/// Returns the hash of a saved transcript and its part.
+fn checksum(saved: &SavedTranscript) -> String {
+    let SavedTranscript { transcript, hash, round, part, .. } = saved;
+    // The parser writes numbers in a form of its own (`1e7` as `1e+7`), so a part is hashed as it is after reading.
+    let part = serde_json::from_str(&part.to_string()).unwrap_or(serde_json::Value::Null);
+    hash_of(format!("{transcript}\n{hash}\n{round}\n{part}").as_bytes())
 }
 
 /// The fingerprint entry that is not an option.
@@ -99,12 +113,14 @@ pub fn unfinished<P: Serialize>(
 ) -> Result<Unfinished, Failure> {
     let saved = |checkpoint: &Checkpoint<P>| {
         let part = serde_json::to_value(&checkpoint.result)?;
-        Ok(SavedTranscript {
+        let saved = SavedTranscript {
             transcript: checkpoint.transcript.clone(),
             hash: checkpoint.hash.clone(),
             round: checkpoint.round.clone(),
             part,
-        })
+            checksum: String::new(),
+        };
+        Ok(SavedTranscript { checksum: checksum(&saved), ..saved })
     };
     let done: Result<Vec<_>, serde_json::Error> = checkpoints.iter().map(saved).collect();
     let failed = |error| Failure::Usage(format!("{} cannot be saved: {error}", plural(checkpoints.len(), "finished transcript")));

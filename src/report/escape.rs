@@ -7,7 +7,25 @@ use crate::util::text::lone_surrogate;
 /// Escapes text for a terminal: characters that are invisible, move the cursor or change the writing direction are
 /// shown as `\u{202e}`.
 pub fn terminal(text: &str) -> Cow<'_, str> {
-    escape(text, &[])
+    match escape(text, &[]) {
+        Cow::Borrowed(text) => without_commands(text),
+        Cow::Owned(text) => Cow::Owned(without_commands(&text).into_owned()),
+    }
+}
+
+/// Shows the signs that begin a workflow command as escapes. GitHub executes lines of the output that begin with `::` after spaces, and
+/// Azure Pipelines those with `##[`; both look at whole lines, so this is the last step before lines are printed.
+pub fn without_commands(lines: &str) -> Cow<'_, str> {
+    if !lines.contains("::") && !lines.contains("##[") {
+        return Cow::Borrowed(lines);
+    }
+    let safe_line = |line: &str| {
+        let line = line.replace("##[", r"#\u{23}[");
+        let content = line.trim_start();
+        let indent = &line[..line.len() - content.len()];
+        content.strip_prefix("::").map_or_else(|| line.clone(), |command| format!(r"{indent}\u{{3a}}:{command}"))
+    };
+    Cow::Owned(lines.split_inclusive('\n').map(safe_line).collect())
 }
 
 /// Escapes several lines for a terminal, each by itself.
@@ -87,6 +105,15 @@ mod tests {
         assert_eq!(terminal("a\u{0}b\u{b}\u{fffe}"), r"a\u{0}b\u{b}\u{fffe}");
         assert_eq!(terminal("half a pair \u{10d83d}"), r"half a pair \u{d83d}");
         assert_eq!(terminal("größe 大きさ 😀"), "größe 大きさ 😀");
+    }
+
+    #[test]
+    fn workflow_commands_are_not_executed() {
+        assert_eq!(terminal("::error::x"), r"\u{3a}:error::x");
+        assert_eq!(terminal("a::b"), "a::b");
+        assert_eq!(terminal("##[error]x"), r"#\u{23}[error]x");
+        assert_eq!(without_commands("a\n  ::add-mask::b\nc ##[warning]"), "a\n  \\u{3a}:add-mask::b\nc #\\u{23}[warning]");
+        assert_eq!(html("::error::x ##[error]"), r"\u{3a}:error::x #\u{23}[error]");
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub fn render(results: &Results, _: &Style) -> Vec<u8> {
 /// Draws tables below each other.
 pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {
     let tables: Vec<String> = tables.iter().map(table).collect();
-    tables.join("\n").into_bytes()
+    escape::without_commands(&tables.join("\n")).into_owned().into_bytes()
 }
 
 fn table(table: &TableModel) -> String {

@@ -31,7 +31,8 @@ pub fn render(results: &Results, style: &Style) -> Vec<u8> {
 pub fn draw_all(tables: &[TableModel], style: &Style) -> Vec<u8> {
     let style = Style { width: style.width.clamp(MIN_WIDTH, usize::from(u16::MAX) / 2), ..*style };
     let tables: Vec<String> = tables.iter().map(|table| draw(table, &style)).collect();
-    tables.join("\n").into_bytes()
+    // A wrapped cell may continue on a line of its own.
+    escape::without_commands(&tables.join("\n")).into_owned().into_bytes()
 }
 
 /// Draws one table: its title, its stacked parts, its footnotes.

@@ -22,6 +22,14 @@ pub struct Rule {
     pub source: &'static str,
 }
 
+impl Rule {
+    /// Returns the regular expression. Its word boundaries are those of ASCII: with those of Unicode, a text with one letter beyond ASCII
+    /// is searched 90 times slower.
+    fn regex(&self) -> String {
+        self.pattern.replace(r"\b", r"(?-u:\b)")
+    }
+}
+
 /// Every rule, the more specific first: a later rule does not report what an earlier one found.
 pub const RULES: &[Rule] = &[
     Rule {
@@ -114,18 +122,19 @@ impl SecretSearch {
     /// Searches a text. `place` returns the place of a byte in the text.
     pub fn scan(&mut self, text: &str, place: impl Fn(usize) -> Place) {
         static ANY: LazyLock<RegexSet> =
-            LazyLock::new(|| RegexSet::new(RULES.iter().map(|rule| rule.pattern)).expect("the rules are patterns"));
+            LazyLock::new(|| RegexSet::new(RULES.iter().map(Rule::regex)).expect("the rules are patterns"));
         static EACH: LazyLock<Vec<Regex>> =
-            LazyLock::new(|| RULES.iter().map(|rule| Regex::new(rule.pattern).expect("the rules are patterns")).collect());
-        let mut found_ranges: Vec<std::ops::Range<usize>> = Vec::new();
+            LazyLock::new(|| RULES.iter().map(|rule| Regex::new(&rule.regex()).expect("the rules are patterns")).collect());
+        // Ends of the found matches by their starts. They do not overlap.
+        let mut found_ranges: BTreeMap<usize, usize> = BTreeMap::new();
         for rule in ANY.matches(text).iter() {
             for captures in EACH[rule].captures_iter(text) {
                 let (whole, secret) = (captures.get_match(), secret(&captures));
-                let known = found_ranges.iter().any(|range| range.start < whole.end() && whole.start() < range.end);
+                let known = found_ranges.range(..whole.end()).next_back().is_some_and(|(_, end)| *end > whole.start());
                 if known || is_placeholder(secret) || !is_plausible(RULES[rule].name, &captures) {
                     continue;
                 }
-                found_ranges.push(whole.range());
+                found_ranges.insert(whole.start(), whole.end());
                 self.secrets.entry((rule, secret.to_owned())).or_default().push(place(whole.start()));
             }
         }

@@ -24,4 +24,7 @@ pub struct SavedTranscript {
     pub round: String,
     /// Partial results of this transcript. Only the program version that wrote them can read them.
     pub part: serde_json::Value,
+    /// Hash of all of this. A part that was edited, or exchanged with that of another transcript, is refused.
+    #[serde(default)]
+    pub checksum: String,
 }

@@ -3,9 +3,13 @@
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;
+pub mod file_uses;
 pub mod guide;
+pub mod left_out;
+pub mod limits;
 pub mod materialize;
 pub mod models;
 pub mod prices;
 pub mod promises;
 pub mod resume;
+pub mod workflow_commands;

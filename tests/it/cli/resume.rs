@@ -46,6 +46,10 @@ fn feed(folder: &Path, at: usize, meanwhile: impl FnOnce()) {
 /// Runs the program until it waits for the second of three transcripts, stops it there, and gives it that one. `before` has to
 /// make it wait. The results are in `stopped.json`.
 fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
+    stop_with("-INT", folder, asked, before);
+}
+
+fn stop_with(signal: &str, folder: &Path, asked: &[&str], before: impl FnOnce()) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_recompact"))
         .args(asked)
         .args(["--jobs", "1", "--out", "stopped.json"])
@@ -56,7 +60,7 @@ fn stop(folder: &Path, asked: &[&str], before: impl FnOnce()) {
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
     before();
     feed(folder, 1, || {
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
         let mut lines = stderr.by_ref().lines().map(|line| line.expect("UTF-8"));
         assert!(lines.any(|line| line.contains("Ctrl-C again to stop at once")));
     });
@@ -75,6 +79,52 @@ fn stopped() -> TempDir {
     make_pipe(folder.path(), 1);
     stop(folder.path(), &ASKED, || {});
     folder
+}
+
+#[test]
+fn other_signals_end_a_run_as_ctrl_c_does() {
+    for signal in ["-TERM", "-HUP"] {
+        let folder = TempDir::new().expect("a temporary folder");
+        (0..3).for_each(|at| make(folder.path(), at));
+        make_pipe(folder.path(), 1);
+        stop_with(signal, folder.path(), &ASKED, || {});
+        let names = fs::read_dir(folder.path()).expect("a folder").map(|file| file.expect("a file").file_name());
+        assert!(
+            names.into_iter().all(|name| !name.to_string_lossy().starts_with(".recompact-")),
+            "{signal}: a temporary file is left"
+        );
+        assert_eq!(ask(folder.path(), &["--resume", "stopped.json"]).code, 0);
+    }
+}
+
+#[test]
+fn resume_refuses_parts_that_were_changed() {
+    let folder = stopped();
+    let path = folder.path().join("stopped.json");
+    let saved: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut changed = saved.clone();
+        change(&mut changed["unfinished"]["done"]);
+        fs::write(&path, changed.to_string()).expect("written");
+        let ran = ask(folder.path(), &["--resume", "stopped.json"]);
+        let said = "was changed since it was saved, so the study cannot be continued";
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{} {}", ran.code, ran.stderr);
+    };
+    refused(&|done| done[0]["part"]["rows"][0]["values"]["calls"] = 7_777.into());
+    refused(&|done| {
+        let (one, other) = (done[0]["part"].clone(), done[1]["part"].clone());
+        (done[0]["part"], done[1]["part"]) = (other, one);
+    });
+    refused(&|done| done[0]["hash"] = "0".into());
+    fs::write(&path, saved.to_string()).expect("written");
+    assert_eq!(ask(folder.path(), &["--resume", "stopped.json"]).code, 0, "another layout of the same results changes nothing");
+}
+
+/// Gives a saved part the checksum that belongs to it.
+fn seal(saved: &mut Value) {
+    let text = |key: &str| saved[key].as_str().unwrap_or_default();
+    let sealed = format!("{}\n{}\n{}\n{}", text("transcript"), text("hash"), text("round"), saved["part"]);
+    saved["checksum"] = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(sealed.as_bytes())).into();
 }
 
 fn transcripts(results: &Value) -> Vec<&str> {
@@ -98,7 +148,10 @@ fn stopped_replay_saves_finished_work_and_resumes_to_the_same_bytes() {
     let lie = |name: &str| {
         let path = folder.path().join("stopped.json");
         let text = fs::read_to_string(&path).expect("what is finished");
-        fs::write(&path, text.replace("\"tokens.peak\": ", "\"tokens.peak\": 7")).expect("a folder to write to");
+        let text = text.replace("\"tokens.peak\": ", "\"tokens.peak\": 7");
+        let mut results: Value = serde_json::from_str(&text).expect("JSON");
+        results["unfinished"]["done"].as_array_mut().expect("parts").iter_mut().for_each(seal);
+        fs::write(&path, results.to_string()).expect("a folder to write to");
         let results = ask(folder.path(), &["--resume", "stopped.json"]).json();
         let row = results["rows"].as_array().expect("rows").iter().find(|row| row["transcript"] == name).expect("a row").clone();
         row["values"]["tokens.peak"].to_string()

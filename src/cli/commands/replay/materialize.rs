@@ -3,6 +3,7 @@
 //! Paths come from policies and from ids in transcripts, and both may be hostile. So each part of a path is cleaned,
 //! and the folder is opened once as a capability: no path, link or `..` leads out of it.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ use crate::cli::error::Failure;
 pub struct Materialize {
     path: PathBuf,
     folder: Dir,
+    /// The paths written, by their lower-case form: some file systems do not tell `A` from `a`.
+    written: HashMap<String, PathBuf>,
     failed: Option<String>,
 }
 
@@ -35,7 +38,7 @@ impl Materialize {
             let message = "the folder is not empty; name a new one, so that nothing in it is overwritten";
             return Err(Failure::Usage(format!("--materialize {}: {message}", path.display())));
         }
-        Ok(Self { path: path.to_owned(), folder, failed: None })
+        Ok(Self { path: path.to_owned(), folder, written: HashMap::new(), failed: None })
     }
 
     pub fn writer<'a>(&'a mut self, transcript: &str, conversation: &Conversation, policy: &Policy) -> FileWriter<'a> {
@@ -47,6 +50,23 @@ impl Materialize {
         match self.failed {
             Some(message) => Err(Failure::Usage(format!("--materialize {}: {message}", self.path.display()))),
             None => Ok(()),
+        }
+    }
+
+    /// Returns a path that is different from all others on every file system.
+    fn unique(&mut self, path: PathBuf) -> PathBuf {
+        let text = path.to_string_lossy().into_owned();
+        match self.written.get(&text.to_lowercase()) {
+            Some(other) if *other != path => {
+                let unique =
+                    path.with_file_name(format!("{:016x}_{}", fnv1a(&text), path.file_name().unwrap_or_default().display()));
+                self.written.insert(unique.to_string_lossy().to_lowercase(), unique.clone());
+                unique
+            }
+            _ => {
+                self.written.insert(text.to_lowercase(), path.clone());
+                path
+            }
         }
     }
 
@@ -73,6 +93,7 @@ impl Observer for FileWriter<'_> {
         }
         let path: PathBuf =
             self.below.join(file.path.split(['/', '\\']).filter(|p| !p.is_empty()).map(path_part).collect::<PathBuf>());
+        let path = self.files.unique(path);
         if let Err(error) = self.files.write(&path, text) {
             self.files.failed = Some(format!("{}: {error}", path.display()));
         }
@@ -85,8 +106,9 @@ impl Observer for FileWriter<'_> {
 
 /// Maximum characters of a path part; file systems allow 255 bytes.
 const MAX_PART_LENGTH: usize = 120;
-/// Names that are devices on Windows.
+/// Names that are devices on Windows, in any case and with any ending; `com` and `lpt` with a digit behind.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
 /// Converts a text to one part of a path: letters, digits, `.`, `_`, `-`. If that changes the text, a hash of the text
 /// is added, so that two texts never get the same name.
@@ -95,13 +117,19 @@ fn path_part(text: impl AsRef<str>) -> String {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
     let cleaned: String =
         text.chars().map(|c| if allowed(c) || c.is_ascii_uppercase() { c } else { '_' }).take(MAX_PART_LENGTH).collect();
-    let only_dots = cleaned.chars().all(|c| c == '.');
-    let is_device = DEVICES.contains(&cleaned.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str());
-    if cleaned == text && !only_dots && !is_device {
+    // Windows leaves out dots at the end.
+    let ends_with_dot = cleaned.is_empty() || cleaned.ends_with('.');
+    if cleaned == text && !ends_with_dot && !is_device(&cleaned) {
         cleaned
     } else {
         format!("{}_{:016x}", cleaned.replace("..", "__"), fnv1a(text))
     }
+}
+
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_number = |digit: &str| digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit());
+    DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(|name| stem.strip_prefix(name).is_some_and(is_number))
 }
 
 /// The FNV-1a hash, which never changes, unlike the standard library's.
@@ -124,7 +152,24 @@ mod tests {
                 "{hostile:?}: {name}"
             );
         }
+        for odd in ["CON", "aux.txt", "Com1", "lpt9.jsonl", "ends.", "a:b", "a?b"] {
+            let name = path_part(odd);
+            assert!(name != odd && !name.ends_with('.') && !name.contains([':', '?']), "{odd}: {name}");
+        }
+        for plain in ["common", "com10", "console.txt", "lpt", "a.b"] {
+            assert_eq!(path_part(plain), plain);
+        }
         assert_eq!(path_part(".task_outputs"), ".task_outputs");
         assert_ne!(path_part("a/b"), path_part("a:b"));
+    }
+
+    #[test]
+    fn names_that_differ_in_case_only_become_different_files() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut files = super::Materialize::create(&folder.path().join("new")).expect("a new folder");
+        let mut unique = |path: &str| files.unique(path.into()).to_string_lossy().to_lowercase();
+        let [one, other, again] = ["p/Call_A.txt", "p/call_a.txt", "p/Call_A.txt"].map(&mut unique);
+        assert_ne!(one, other);
+        assert_eq!(one, again, "a file that is written again keeps its name");
     }
 }
