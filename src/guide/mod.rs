@@ -40,6 +40,7 @@ pages![
     findings,
     audit,
     ci,
+    promises,
     validation,
     columns,
     extending,

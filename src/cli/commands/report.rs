@@ -25,15 +25,15 @@ pub struct Report {
 
 impl Report {
     pub fn run(self) -> Result<(), Failure> {
-        let failed = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
-        if self.file.is_dir() {
-            return self.cassette();
-        }
         let mut uses = FileUses::default();
         uses.read("RESULTS.json", &self.file);
         self.pricing.add_to(&mut uses);
         self.output.add_to(&mut uses);
         uses.check()?;
+        let failed = |why: String| Failure::Usage(format!("{}: {why}", self.file.display()));
+        if self.file.is_dir() {
+            return self.cassette();
+        }
         let results = saved_results::load(&self.file).map_err(failed)?;
         if results.rows.is_empty() && results.unfinished.is_some() {
             return Err(failed(

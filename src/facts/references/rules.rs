@@ -1,7 +1,7 @@
 //! The rules that the user set, and the blocks that contain them.
 
 use aho_corasick::AhoCorasick;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::extract::rule;
 use crate::transcript::conversation::{BlockId, BlockKind, Conversation, Origin};
@@ -19,6 +19,7 @@ impl RuleIndex {
     pub fn new(conversation: &Conversation, steps: &[HistoryStep]) -> Self {
         let (mut rules, mut by_block) = (Vec::new(), FxHashMap::<BlockId, Vec<FactId>>::default());
         let mut known = FxHashMap::<String, FactId>::default();
+        let mut in_blocks = FxHashSet::default();
         for step in steps {
             let HistoryStep::Enter(message, after) = step else { continue };
             for id in &message.blocks {
@@ -34,9 +35,8 @@ impl RuleIndex {
                         rules.push(Rule { text: text.to_owned(), from: *after });
                         rules.len() as FactId - 1
                     });
-                    let block_rules = by_block.entry(*id).or_default();
-                    if !block_rules.contains(&tracked) {
-                        block_rules.push(tracked);
+                    if in_blocks.insert((*id, tracked)) {
+                        by_block.entry(*id).or_default().push(tracked);
                     }
                 }
             }

@@ -56,7 +56,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             }
         }
         for (key, result) in reads(replay, request.call) {
-            let Some(first) = answers.insert(key, result) else { continue };
+            // Calls that share an id share their result: that is not a second one.
+            let Some(first) = answers.insert(key, result).filter(|first| *first != result) else { continue };
             let removal = removals.get(&first).filter(|(_, layer)| is_lost(replay, &visible, first, *layer));
             if let Some(removal) = removal.filter(|_| is_unchanged(replay, first, result, request.call)) {
                 let repeated_read = RepeatedRead { first, second: result, call: request.call };

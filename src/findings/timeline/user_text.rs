@@ -1,5 +1,10 @@
 //! Tracks what summaries and drops left of what users typed.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
 use crate::facts::extract::{self, FactKind, rule};
@@ -73,8 +78,10 @@ pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[TypedMessage]) -> Vec<Cut<'a>>
         typed,
         visible: VisibleBlocks::new(replay),
         survival: Vec::new(),
+        present: Vec::new(),
         rules: user_rules(replay),
         known_rules: 0,
+        visible_rules: Vec::new(),
     };
     replay.journal.requests.iter().filter_map(|request| tracker.advance(request)).collect()
 }
@@ -83,14 +90,13 @@ pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[TypedMessage]) -> Vec<Cut<'a>>
 struct UserRule<'a> {
     rule: &'a Rule,
     sources: &'a [BlockId],
-    is_visible: bool,
 }
 
 fn user_rules<'a>(replay: &ReplayView<'a>) -> Vec<UserRule<'a>> {
     let references = replay.references;
     // Rules have the ids after those of the facts.
     let rules = references.rules.iter().zip(references.facts.len() as u32..);
-    let rules = rules.map(|(rule, id)| UserRule { rule, sources: references.sources(id), is_visible: true });
+    let rules = rules.map(|(rule, id)| UserRule { rule, sources: references.sources(id) });
     rules.filter(|rule| rule.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
@@ -100,9 +106,12 @@ struct UserTextTracker<'a, 'r> {
     visible: VisibleBlocks<'a>,
     /// How much is left of each typed message that has entered.
     survival: Vec<Survival>,
+    /// Indices of the typed messages that are visible, whole or in part.
+    present: Vec<usize>,
     rules: Vec<UserRule<'a>>,
-    /// Number of rules that have entered.
+    /// Number of rules that have entered, and the indices of those that are visible.
     known_rules: usize,
+    visible_rules: Vec<usize>,
 }
 
 impl<'a> UserTextTracker<'a, '_> {
@@ -110,21 +119,28 @@ impl<'a> UserTextTracker<'a, '_> {
     fn advance(&mut self, request: &Request) -> Option<Cut<'a>> {
         let (removed, _) = self.visible.advance(request);
         let response = self.replay.conversation.calls[request.call].response;
-        let entered = self.typed.iter().take_while(|typed| typed.message < response).count();
-        self.survival.resize(entered, Survival::Verbatim);
-        self.known_rules = self.rules.iter().take_while(|user_rule| user_rule.rule.from as usize <= request.call).count();
+        while self.typed.get(self.survival.len()).is_some_and(|typed| typed.message < response) {
+            self.present.push(self.survival.len());
+            self.survival.push(Survival::Verbatim);
+        }
+        let entered = self.survival.len();
+        while self.rules.get(self.known_rules).is_some_and(|user_rule| user_rule.rule.from as usize <= request.call) {
+            self.visible_rules.push(self.known_rules);
+            self.known_rules += 1;
+        }
         let layer = last_cutting_layer(request)?;
         // No block that could hold a user's words was removed.
         if entered == 0 || !removed.iter().chain(self.removed_by_cuts(request)).any(|id| self.may_hold_user_text(*id)) {
             return None;
         }
         let texts = InsertedTexts::collect(self.replay, &self.visible);
-        let before = self.survival.iter().filter(|survival| **survival > Survival::Absent).count();
+        let needles: Vec<Needle> = self.present.iter().map(|at| Needle::new(&self.typed[*at].text)).collect();
+        let found = texts.find(needles.iter().map(|needle| needle.text.as_str()));
+        let before = self.present.len();
         let mut fewer = Vec::new();
-        for (at, (typed, current)) in
-            self.typed.iter().zip(&mut self.survival).enumerate().filter(|(_, (_, current))| **current > Survival::Absent)
-        {
-            let now = survival(typed, &self.visible, &texts);
+        for (at, needle) in self.present.iter().copied().zip(&needles) {
+            let (typed, current) = (&self.typed[at], &mut self.survival[at]);
+            let now = survival(typed, &self.visible, needle, &found);
             // A layer rewrote the block in its place: that is not a summary and not a drop.
             let in_place = typed.blocks.iter().any(|id| matches!(self.visible.form(*id), Form::Written(_)));
             let was = std::mem::replace(current, now);
@@ -132,17 +148,23 @@ impl<'a> UserTextTracker<'a, '_> {
                 fewer.push((at, now));
             }
         }
-        let mut rules_gone = Vec::new();
-        for user_rule in self.rules[..self.known_rules].iter_mut().filter(|user_rule| user_rule.is_visible) {
-            user_rule.is_visible = user_rule.sources.iter().any(|id| self.visible.form(*id) != Form::Gone)
-                || texts.contain(user_rule.rule.text.as_str());
-            rules_gone.extend(Some(user_rule.rule).filter(|_| !user_rule.is_visible));
-        }
+        self.present.retain(|at| self.survival[*at] > Survival::Absent);
+        let rules: Vec<String> = self.visible_rules.iter().map(|at| normalise_spaces(&self.rules[*at].rule.text)).collect();
+        let found_rules = texts.find(rules.iter().map(String::as_str));
+        let mut rules = rules.iter();
+        let is_gone = |at: &mut usize| {
+            let sources = self.rules[*at].sources;
+            let is_written = rules.next().is_some_and(|rule| found_rules.has_words(rule));
+            sources.iter().all(|id| self.visible.form(*id) == Form::Gone) && !is_written
+        };
+        let rules_gone: Vec<&Rule> = self.visible_rules.extract_if(.., is_gone).map(|at| self.rules[at].rule).collect();
         if fewer.is_empty() && rules_gone.is_empty() {
             return None;
         }
-        let lines: Vec<_> = fewer.iter().flat_map(|(at, _)| important_lines(&self.typed[*at].text)).collect();
-        let lines_gone = lines.iter().filter(|line| !texts.contain(line)).count();
+        let lines: Vec<String> =
+            fewer.iter().flat_map(|(at, _)| important_lines(&self.typed[*at].text)).map(normalise_spaces).collect();
+        let found_lines = texts.find(lines.iter().map(String::as_str));
+        let lines_gone = lines.iter().filter(|line| !found_lines.has_words(line)).count();
         let newest_verbatim = self.survival.iter().rposition(|survival| *survival == Survival::Verbatim);
         let newest = entered - 1;
         Some(Cut {
@@ -207,35 +229,80 @@ impl InsertedTexts {
         texts
     }
 
-    fn contain(&self, text: &str) -> bool {
-        let text = normalise_spaces(text);
-        [&self.typed, &self.written].into_iter().any(|texts| contain_words(texts, &text))
+    /// Searches all these texts for some others, in one pass. White space of the others must be normalised.
+    fn find<'n>(&self, needles: impl Iterator<Item = &'n str>) -> Found<'n> {
+        // Beginnings are searched and the rest is compared, because pasted texts may be very long.
+        let mut by_beginning: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for needle in needles {
+            by_beginning.entry(text::head(needle, BEGINNING)).or_default().insert(needle);
+        }
+        let (beginnings, needles): (Vec<&str>, Vec<BTreeSet<&str>>) = by_beginning.into_iter().unzip();
+        let mut found = Found::default();
+        // An automaton can only be too large for millions of texts; then nothing counts as repeated.
+        let Ok(matcher) = AhoCorasick::new(&beginnings) else { return found };
+        for (text, is_typed) in self.typed.iter().map(|text| (text, true)).chain(self.written.iter().map(|text| (text, false))) {
+            for found_at in matcher.find_overlapping_iter(text.as_str()) {
+                let beginning = found_at.pattern().as_usize();
+                found.beginnings.insert(beginnings[beginning]);
+                let rest = &text[found_at.start()..];
+                for needle in needles[beginning].iter().filter(|needle| rest.starts_with(**needle)) {
+                    if is_separate(text, found_at.start()..found_at.start() + needle.len()) {
+                        if is_typed { &mut found.typed } else { &mut found.written }.insert(needle);
+                    }
+                }
+            }
+        }
+        found
     }
 }
 
-/// Whether one of the texts contains a text as whole words: "yesterday" does not contain "yes".
-fn contain_words(texts: &[String], words: &str) -> bool {
-    let is_separate = |text: &str, at: usize| {
-        !text[..at].ends_with(char::is_alphanumeric) && !text[at + words.len()..].starts_with(char::is_alphanumeric)
-    };
-    texts.iter().any(|text| text.match_indices(words).any(|(at, _)| is_separate(text, at)))
+/// The texts that were found in inserted texts.
+#[derive(Default)]
+struct Found<'n> {
+    /// As whole words in texts with the origin of a user, and in others.
+    typed: HashSet<&'n str>,
+    written: HashSet<&'n str>,
+    /// Beginnings in any of them, also as parts of words.
+    beginnings: HashSet<&'n str>,
+}
+
+impl Found<'_> {
+    fn has_words(&self, text: &str) -> bool {
+        self.typed.contains(text) || self.written.contains(text)
+    }
+}
+
+/// A typed text with normalised white space.
+struct Needle {
+    text: String,
+}
+
+impl Needle {
+    fn new(text: &str) -> Self {
+        Self { text: normalise_spaces(text) }
+    }
+
+    fn beginning(&self) -> &str {
+        text::head(&self.text, BEGINNING)
+    }
+}
+
+/// Whether a range of a text is whole words: in "yesterday", "yes" is not.
+fn is_separate(text: &str, range: Range<usize>) -> bool {
+    !text[..range.start].ends_with(char::is_alphanumeric) && !text[range.end..].starts_with(char::is_alphanumeric)
 }
 
 fn normalise_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn survival(typed: &TypedMessage, visible: &VisibleBlocks, texts: &InsertedTexts) -> Survival {
+fn survival(typed: &TypedMessage, visible: &VisibleBlocks, needle: &Needle, found: &Found) -> Survival {
     let whole = typed.blocks.iter().filter(|id| visible.contains(**id)).count();
-    let text = normalise_spaces(&typed.text);
-    let has_beginning = || {
-        let beginning = text::head(&text, BEGINNING);
-        beginning.len() < text.len() && texts.typed.iter().chain(&texts.written).any(|text| text.contains(beginning))
-    };
+    let has_beginning = || needle.beginning().len() < needle.text.len() && found.beginnings.contains(needle.beginning());
     let is_partly_there = || whole > 0 || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone);
-    if whole == typed.blocks.len() || contain_words(&texts.typed, &text) {
+    if whole == typed.blocks.len() || found.typed.contains(needle.text.as_str()) {
         Survival::Verbatim
-    } else if contain_words(&texts.written, &text) {
+    } else if found.written.contains(needle.text.as_str()) {
         Survival::InSummary
     } else if is_partly_there() || has_beginning() {
         Survival::Shortened

@@ -52,6 +52,7 @@ fn files_that_are_read_are_not_written() {
             &["probe", "t.jsonl", "-p", "p.toml", "--model", "openai:m", "--dry-run", "--out", "p.toml"],
             "--policy reads this file",
         ),
+        (&["report", "cassette", "--out", "cassette/x.json"], "RESULTS.json reads this file"),
         (&["check", "--out", "recompact.toml"], "SUITE.toml reads this file"),
         (&["check", "--out", "p.toml"], "a suite's policy reads this file"),
         (&["check", "--also", "json=b.json"], "the baseline reads this file"),

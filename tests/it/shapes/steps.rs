@@ -81,6 +81,8 @@ fn every_shape_is_linear() {
     let runs = runs();
     let cases: Vec<_> = shapes().into_iter().flat_map(|shape| runs.iter().map(move |run| (shape, run))).collect();
     let wanted = cases.into_par_iter().filter(|(shape, (run, _))| format!("{}: {run}", shape.name).contains(&wanted));
-    let wrong: Vec<String> = wanted.filter_map(|(shape, run)| superlinear(Path::new(&program), shape, run)).collect();
+    let superlinear = wanted.filter_map(|(shape, run)| superlinear(Path::new(&program), shape, run));
+    // They are printed as they are found, because the whole takes long.
+    let wrong: Vec<String> = superlinear.inspect(|found| eprintln!("{found}")).collect();
     assert!(wrong.is_empty(), "{} of the runs are superlinear:\n{}", wrong.len(), wrong.join("\n"));
 }

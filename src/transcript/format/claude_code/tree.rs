@@ -85,6 +85,8 @@ impl<'a> Tree<'a> {
     fn path(&self, leaf: usize, mut enter: impl FnMut(usize) -> bool) -> Vec<usize> {
         let mut path = Vec::new();
         let mut open = vec![leaf];
+        // Each response and each tool call adds its records once, however many records name it.
+        let (mut responses, mut calls) = (HashSet::new(), HashSet::new());
         while let Some(i) = open.pop() {
             if !enter(i) {
                 continue;
@@ -94,9 +96,10 @@ impl<'a> Tree<'a> {
             open.extend(self.attached.get(&i).into_iter().flatten());
             let (record, Some(thread)) = (&self.records[i], self.threads.thread_of[i]) else { continue };
             if record.is_conversation() {
-                let lines = record.response_id().and_then(|id| self.response_records.get(&(thread, id)));
-                open.extend(lines.into_iter().flatten());
-                open.extend(record.calls.iter().filter_map(|id| self.result_records.get(&(thread, id.as_str()))).flatten());
+                let response = record.response_id().map(|id| (thread, id)).filter(|response| responses.insert(*response));
+                open.extend(response.and_then(|response| self.response_records.get(&response)).into_iter().flatten());
+                let calls = record.calls.iter().map(|id| (thread, id.as_str())).filter(|call| calls.insert(*call));
+                open.extend(calls.filter_map(|call| self.result_records.get(&call)).flatten());
             }
         }
         path.sort_unstable();
