@@ -18,6 +18,7 @@ pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,7 @@ use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
 use crate::tokens::meter::{Meter, SizeUnit};
+use crate::transcript::conversation::PairId;
 
 /// One step of a policy: an action, and when it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -305,6 +307,8 @@ pub struct LayerState {
     pub failures: usize,
     /// Number of recorded compactions that `recorded` has repeated.
     pub compactions_done: usize,
+    /// The positions of the results before the cursor, for `recorded`.
+    pub result_positions: FxHashMap<PairId, Vec<BlockPosition>>,
     /// The block in which `dedupe` last saw each file or text, by its key.
     pub last_copies: std::collections::HashMap<String, crate::transcript::conversation::BlockId>,
 }

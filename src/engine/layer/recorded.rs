@@ -10,6 +10,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use schemars::JsonSchema;
@@ -45,7 +46,7 @@ pub fn propose(input: &LayerInput, state: &mut LayerState) -> Proposal {
         compactions.get(state.compactions_done).filter(|compaction| compaction.message_index <= input.messages_read)
     {
         match &compaction.edit {
-            RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs)),
+            RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs, state)),
             // Replacing messages moves positions, so it is never proposed with other edits: it waits for the next request.
             RecordedEdit::Fold { .. } if !proposal.edits.is_empty() => break,
             RecordedEdit::Fold { into } => {
@@ -79,11 +80,21 @@ fn restored_summary(input: &LayerInput, compaction: usize, span: Range<usize>) -
     Some(RestoredSummary { compaction, tokens: input.tokens(&text), names })
 }
 
-fn clear_edits(input: &LayerInput, pairs: &[PairId]) -> Vec<Edit> {
-    let results = results_from(input.context, BlockPosition::default()).into_iter();
-    let cleared =
-        results.filter(|candidate| pairs.contains(&candidate.pair)).map(|candidate| candidate.position.with_content(CLEARED));
-    cleared.collect()
+/// Returns the edits that clear these results. Results are indexed once, until messages move.
+fn clear_edits(input: &LayerInput, pairs: &[PairId], state: &mut LayerState) -> Vec<Edit> {
+    let begin = state.cursor.start(input.context);
+    if begin == BlockPosition::default() {
+        state.result_positions.clear();
+    }
+    for candidate in results_from(input.context, begin) {
+        state.result_positions.entry(candidate.pair).or_default().push(candidate.position);
+    }
+    state.cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
+    let pairs: BTreeSet<PairId> = pairs.iter().copied().collect();
+    let mut positions: Vec<BlockPosition> =
+        pairs.iter().filter_map(|pair| state.result_positions.get(pair)).flatten().copied().collect();
+    positions.sort_unstable();
+    positions.into_iter().map(|position| position.with_content(CLEARED)).collect()
 }
 
 fn existing_message(message: &Message) -> NewMessage {

@@ -1,9 +1,10 @@
 //! Tracks what summaries and drops left of what users typed.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Range;
+mod inserted;
 
-use aho_corasick::AhoCorasick;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
@@ -12,10 +13,8 @@ use crate::facts::references::Rule;
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::{Form, VisibleBlocks};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
-use crate::util::text;
 
-/// A message counts as shortened if the request still has this many characters of its beginning.
-const BEGINNING: usize = 60;
+use inserted::{Found, InsertedTexts, Needle, normalise_spaces};
 
 /// How much of a typed message a request still has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,16 +72,7 @@ pub fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
 
 /// Returns every summary or drop that left less of the typed messages.
 pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[TypedMessage]) -> Vec<Cut<'a>> {
-    let mut tracker = UserTextTracker {
-        replay,
-        typed,
-        visible: VisibleBlocks::new(replay),
-        survival: Vec::new(),
-        present: Vec::new(),
-        rules: user_rules(replay),
-        known_rules: 0,
-        visible_rules: Vec::new(),
-    };
+    let mut tracker = UserTextTracker::new(replay, typed);
     replay.journal.requests.iter().filter_map(|request| tracker.advance(request)).collect()
 }
 
@@ -106,58 +96,63 @@ struct UserTextTracker<'a, 'r> {
     visible: VisibleBlocks<'a>,
     /// How much is left of each typed message that has entered.
     survival: Vec<Survival>,
-    /// Indices of the typed messages that are visible, whole or in part.
-    present: Vec<usize>,
+    /// Number of typed messages that are visible, whole or in part.
+    present: usize,
+    /// The visible typed messages that may not be whole. For all others nothing changed, so a cut need not look at them.
+    open_messages: BTreeSet<usize>,
+    messages_of: FxHashMap<BlockId, Vec<usize>>,
     rules: Vec<UserRule<'a>>,
-    /// Number of rules that have entered, and the indices of those that are visible.
+    /// Number of rules that have entered.
     known_rules: usize,
-    visible_rules: Vec<usize>,
+    /// Whether each rule is gone, and the others whose sources may be gone.
+    rule_is_gone: Vec<bool>,
+    open_rules: BTreeSet<usize>,
+    rules_of: FxHashMap<BlockId, Vec<usize>>,
 }
 
-impl<'a> UserTextTracker<'a, '_> {
+impl<'a, 'r> UserTextTracker<'a, 'r> {
+    fn new(replay: &'r ReplayView<'a>, typed: &'r [TypedMessage]) -> Self {
+        let rules = user_rules(replay);
+        let mut tracker = Self {
+            replay,
+            typed,
+            visible: VisibleBlocks::new(replay),
+            survival: Vec::new(),
+            present: 0,
+            open_messages: BTreeSet::new(),
+            messages_of: FxHashMap::default(),
+            known_rules: 0,
+            rule_is_gone: vec![false; rules.len()],
+            open_rules: BTreeSet::new(),
+            rules_of: FxHashMap::default(),
+            rules,
+        };
+        for (at, block) in typed.iter().enumerate().flat_map(|(at, typed)| typed.blocks.iter().map(move |block| (at, block))) {
+            tracker.messages_of.entry(*block).or_default().push(at);
+        }
+        for (at, block) in
+            tracker.rules.iter().enumerate().flat_map(|(at, rule)| rule.sources.iter().map(move |block| (at, block)))
+        {
+            tracker.rules_of.entry(*block).or_default().push(at);
+        }
+        tracker
+    }
+
     /// Advances to the next request, and returns the cut before it, if there is one.
     fn advance(&mut self, request: &Request) -> Option<Cut<'a>> {
         let (removed, _) = self.visible.advance(request);
-        let response = self.replay.conversation.calls[request.call].response;
-        while self.typed.get(self.survival.len()).is_some_and(|typed| typed.message < response) {
-            self.present.push(self.survival.len());
-            self.survival.push(Survival::Verbatim);
-        }
-        let entered = self.survival.len();
-        while self.rules.get(self.known_rules).is_some_and(|user_rule| user_rule.rule.from as usize <= request.call) {
-            self.visible_rules.push(self.known_rules);
-            self.known_rules += 1;
-        }
+        self.enter(request.call);
+        self.open(&removed);
         let layer = last_cutting_layer(request)?;
+        let entered = self.survival.len();
         // No block that could hold a user's words was removed.
         if entered == 0 || !removed.iter().chain(self.removed_by_cuts(request)).any(|id| self.may_hold_user_text(*id)) {
             return None;
         }
         let texts = InsertedTexts::collect(self.replay, &self.visible);
-        let needles: Vec<Needle> = self.present.iter().map(|at| Needle::new(&self.typed[*at].text)).collect();
-        let found = texts.find(needles.iter().map(|needle| needle.text.as_str()));
-        let before = self.present.len();
-        let mut fewer = Vec::new();
-        for (at, needle) in self.present.iter().copied().zip(&needles) {
-            let (typed, current) = (&self.typed[at], &mut self.survival[at]);
-            let now = survival(typed, &self.visible, needle, &found);
-            // A layer rewrote the block in its place: that is not a summary and not a drop.
-            let in_place = typed.blocks.iter().any(|id| matches!(self.visible.form(*id), Form::Written(_)));
-            let was = std::mem::replace(current, now);
-            if now < was && !in_place {
-                fewer.push((at, now));
-            }
-        }
-        self.present.retain(|at| self.survival[*at] > Survival::Absent);
-        let rules: Vec<String> = self.visible_rules.iter().map(|at| normalise_spaces(&self.rules[*at].rule.text)).collect();
-        let found_rules = texts.find(rules.iter().map(String::as_str));
-        let mut rules = rules.iter();
-        let is_gone = |at: &mut usize| {
-            let sources = self.rules[*at].sources;
-            let is_written = rules.next().is_some_and(|rule| found_rules.has_words(rule));
-            sources.iter().all(|id| self.visible.form(*id) == Form::Gone) && !is_written
-        };
-        let rules_gone: Vec<&Rule> = self.visible_rules.extract_if(.., is_gone).map(|at| self.rules[at].rule).collect();
+        let before = self.present;
+        let fewer = self.look_at_messages(&texts);
+        let rules_gone = self.look_at_rules(&texts);
         if fewer.is_empty() && rules_gone.is_empty() {
             return None;
         }
@@ -180,8 +175,80 @@ impl<'a> UserTextTracker<'a, '_> {
         })
     }
 
+    /// Adds the messages and rules that are new in the request of a call.
+    fn enter(&mut self, call: usize) {
+        let response = self.replay.conversation.calls[call].response;
+        while self.typed.get(self.survival.len()).is_some_and(|typed| typed.message < response) {
+            self.open_messages.insert(self.survival.len());
+            self.survival.push(Survival::Verbatim);
+            self.present += 1;
+        }
+        while self.rules.get(self.known_rules).is_some_and(|user_rule| user_rule.rule.from as usize <= call) {
+            self.open_rules.insert(self.known_rules);
+            self.known_rules += 1;
+        }
+    }
+
+    /// Marks the messages and rules of removed blocks, so that the next cut looks at them.
+    fn open(&mut self, removed: &[BlockId]) {
+        for id in removed {
+            let Some(recorded) = self.replay.journal.recorded_block(self.replay.conversation, *id) else { continue };
+            let messages = self.messages_of.get(&recorded).into_iter().flatten().copied();
+            let is_present = |at: &usize| self.survival.get(*at).is_some_and(|survival| *survival > Survival::Absent);
+            self.open_messages.extend(messages.filter(is_present));
+            let rules = self.rules_of.get(&recorded).into_iter().flatten().copied();
+            self.open_rules.extend(rules.filter(|at| *at < self.known_rules && !self.rule_is_gone[*at]));
+        }
+    }
+
+    /// Returns the typed messages of which less is left than before.
+    fn look_at_messages(&mut self, texts: &InsertedTexts) -> Vec<(usize, Survival)> {
+        let is_whole = |at: &usize| self.typed[*at].blocks.iter().all(|id| self.visible.contains(*id));
+        let (whole, parts): (Vec<usize>, Vec<usize>) = self.open_messages.iter().copied().partition(is_whole);
+        for at in whole {
+            self.survival[at] = Survival::Verbatim;
+            self.open_messages.remove(&at);
+        }
+        let needles: Vec<Needle> = parts.iter().map(|at| Needle::new(&self.typed[*at].text)).collect();
+        let found = texts.find(needles.iter().map(|needle| needle.text.as_str()));
+        let mut fewer = Vec::new();
+        for (at, needle) in parts.into_iter().zip(&needles) {
+            let typed = &self.typed[at];
+            let now = survival(typed, &self.visible, needle, &found);
+            // A layer rewrote the block in its place: that is not a summary and not a drop.
+            let in_place = typed.blocks.iter().any(|id| matches!(self.visible.form(*id), Form::Written(_)));
+            let was = std::mem::replace(&mut self.survival[at], now);
+            if now < was && !in_place {
+                fewer.push((at, now));
+            }
+            if now == Survival::Absent {
+                self.present -= 1;
+                self.open_messages.remove(&at);
+            }
+        }
+        fewer
+    }
+
+    /// Returns the rules that are nowhere in the request any more.
+    fn look_at_rules(&mut self, texts: &InsertedTexts) -> Vec<&'a Rule> {
+        let has_source = |at: &usize| self.rules[*at].sources.iter().any(|id| self.visible.form(*id) != Form::Gone);
+        let (with_source, without): (Vec<usize>, Vec<usize>) = self.open_rules.iter().copied().partition(has_source);
+        for at in with_source {
+            self.open_rules.remove(&at);
+        }
+        let needles: Vec<String> = without.iter().map(|at| normalise_spaces(&self.rules[*at].rule.text)).collect();
+        let found = texts.find(needles.iter().map(String::as_str));
+        let gone = without.into_iter().zip(&needles).filter(|(_, rule)| !found.has_words(rule)).map(|(at, _)| at);
+        let gone: Vec<usize> = gone.collect();
+        for at in &gone {
+            self.rule_is_gone[*at] = true;
+            self.open_rules.remove(at);
+        }
+        gone.into_iter().map(|at| self.rules[at].rule).collect()
+    }
+
     /// Returns the blocks that summaries and drops removed before this request, also those that no request had.
-    fn removed_by_cuts<'r>(&self, request: &'r Request) -> impl Iterator<Item = &'r BlockId> {
+    fn removed_by_cuts<'q>(&self, request: &'q Request) -> impl Iterator<Item = &'q BlockId> {
         request.edits().filter(|change| is_cut(change.kind)).flat_map(|change| &change.removed)
     }
 
@@ -207,104 +274,14 @@ fn last_cutting_layer(request: &Request) -> Option<usize> {
     last(ChangeKind::Replace).or_else(|| last(ChangeKind::Drop))
 }
 
-/// The texts that compactions inserted into a request, with normalised white space.
-struct InsertedTexts {
-    /// Texts with the origin of a user: Codex keeps the newest typed messages beside its summary.
-    typed: Vec<String>,
-    written: Vec<String>,
-}
-
-impl InsertedTexts {
-    fn collect(replay: &ReplayView, visible: &VisibleBlocks) -> Self {
-        let mut texts = Self { typed: Vec::new(), written: Vec::new() };
-        for block in visible.inserted().map(|id| replay.block(id)) {
-            let text = block.text();
-            let list = if block.origin == Origin::User { &mut texts.typed } else { &mut texts.written };
-            list.push(normalise_spaces(&text));
-            // A summary may quote a message as JSON.
-            if text.contains('\\') {
-                list.push(normalise_spaces(&text.replace("\\n", "\n").replace("\\\"", "\"")));
-            }
-        }
-        texts
-    }
-
-    /// Searches all these texts for some others, in one pass. White space of the others must be normalised.
-    fn find<'n>(&self, needles: impl Iterator<Item = &'n str>) -> Found<'n> {
-        // Beginnings are searched and the rest is compared, because pasted texts may be very long.
-        let mut by_beginning: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for needle in needles {
-            by_beginning.entry(text::head(needle, BEGINNING)).or_default().insert(needle);
-        }
-        let (beginnings, needles): (Vec<&str>, Vec<BTreeSet<&str>>) = by_beginning.into_iter().unzip();
-        let mut found = Found::default();
-        // An automaton can only be too large for millions of texts; then nothing counts as repeated.
-        let Ok(matcher) = AhoCorasick::new(&beginnings) else { return found };
-        for (text, is_typed) in self.typed.iter().map(|text| (text, true)).chain(self.written.iter().map(|text| (text, false))) {
-            for found_at in matcher.find_overlapping_iter(text.as_str()) {
-                let beginning = found_at.pattern().as_usize();
-                found.beginnings.insert(beginnings[beginning]);
-                let rest = &text[found_at.start()..];
-                for needle in needles[beginning].iter().filter(|needle| rest.starts_with(**needle)) {
-                    if is_separate(text, found_at.start()..found_at.start() + needle.len()) {
-                        if is_typed { &mut found.typed } else { &mut found.written }.insert(needle);
-                    }
-                }
-            }
-        }
-        found
-    }
-}
-
-/// The texts that were found in inserted texts.
-#[derive(Default)]
-struct Found<'n> {
-    /// As whole words in texts with the origin of a user, and in others.
-    typed: HashSet<&'n str>,
-    written: HashSet<&'n str>,
-    /// Beginnings in any of them, also as parts of words.
-    beginnings: HashSet<&'n str>,
-}
-
-impl Found<'_> {
-    fn has_words(&self, text: &str) -> bool {
-        self.typed.contains(text) || self.written.contains(text)
-    }
-}
-
-/// A typed text with normalised white space.
-struct Needle {
-    text: String,
-}
-
-impl Needle {
-    fn new(text: &str) -> Self {
-        Self { text: normalise_spaces(text) }
-    }
-
-    fn beginning(&self) -> &str {
-        text::head(&self.text, BEGINNING)
-    }
-}
-
-/// Whether a range of a text is whole words: in "yesterday", "yes" is not.
-fn is_separate(text: &str, range: Range<usize>) -> bool {
-    !text[..range.start].ends_with(char::is_alphanumeric) && !text[range.end..].starts_with(char::is_alphanumeric)
-}
-
-fn normalise_spaces(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn survival(typed: &TypedMessage, visible: &VisibleBlocks, needle: &Needle, found: &Found) -> Survival {
     let whole = typed.blocks.iter().filter(|id| visible.contains(**id)).count();
-    let has_beginning = || needle.beginning().len() < needle.text.len() && found.beginnings.contains(needle.beginning());
     let is_partly_there = || whole > 0 || typed.blocks.iter().any(|id| visible.form(*id) != Form::Gone);
     if whole == typed.blocks.len() || found.typed.contains(needle.text.as_str()) {
         Survival::Verbatim
     } else if found.written.contains(needle.text.as_str()) {
         Survival::InSummary
-    } else if is_partly_there() || has_beginning() {
+    } else if is_partly_there() || found.has_beginning(needle) {
         Survival::Shortened
     } else {
         Survival::Absent
