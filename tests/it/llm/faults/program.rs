@@ -188,3 +188,40 @@ fn command_summarizer_writes_the_summaries() {
     assert_fails(&ran, &["it failed (exit status: 1): no money left"]);
     assert_fails(&Study::new().replay("command:", &[]), &["write command:PROGRAM ARGUMENTS"]);
 }
+
+/// Returns whether a process with these words in its command line is running.
+#[cfg(target_os = "linux")]
+fn is_running(words: &str) -> bool {
+    let processes =
+        fs::read_dir("/proc").expect("processes").filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok());
+    processes.into_iter().any(|line| String::from_utf8_lossy(&line).replace('\0', " ").contains(words))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn everything_that_a_program_started_ends_with_it() {
+    // It outlives its time limit, and leaves a child in the background, one in another session, and one of each after an answer.
+    let late =
+        Study::new().replay("command:sleep 4711.1 & setsid sleep 4711.2 & sleep 4711.3", &["--retries", "0", "--timeout", "1"]);
+    assert_fails(&late, &["no answer within 1 s"]);
+    assert!(!is_running("sleep 4711."), "a child of a program that was too late is still running");
+    let answered = Study::new().replay("command:(setsid sleep 4712.1 >/dev/null 2>&1 &); echo done :m", &[]);
+    assert_eq!(answered.code, 0, "{}", answered.stderr);
+    assert!(!is_running("sleep 4712."), "a child of a program that answered is still running");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn cassette_that_cannot_be_written_is_refused_before_the_model_is_asked() {
+    let server = Server::start(|request| answer(protocol_of(&request.path), "a summary"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("folds.toml"), FOLDS).expect("a file in it");
+    let policy = folder.path().join("folds.toml");
+    let mut program = command(&fixtures());
+    program.args(["replay", TRANSCRIPT, "-p", policy.to_str().expect("a plain path"), "--tokenizer", "chars/4"]);
+    // No user can make a folder there, not even root.
+    program.args(["--summarizer", &at(&server, "openai"), "--cassette", "/proc/cassette", "-o", "json"]);
+    let ran = run_command(program, b"");
+    assert_fails(&ran, &["/proc/cassette: "]);
+    assert_eq!(server.requests().len(), 0, "an answer that cannot be recorded was paid for");
+}
