@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Failure;
 use super::output::without_dangling_links;
-use super::source::display_path;
+use super::source::{display_path, is_special};
 
 /// The files that a command reads and writes, with the options that name them. Transcripts are checked when they are found.
 #[derive(Debug, Default)]
@@ -28,7 +28,8 @@ impl FileUses {
     /// Fails if a file would be written over. Nothing has been read or written before.
     pub fn check(&self) -> Result<(), Failure> {
         for (index, (option, path)) in self.writes.iter().enumerate() {
-            if is_device(path) {
+            // Several reports may be written to /dev/null.
+            if is_special(path) {
                 continue;
             }
             let target = identity(path);
@@ -44,13 +45,8 @@ impl FileUses {
     }
 }
 
-/// Whether a path is not a regular file, like /dev/null; several reports may write to it.
-fn is_device(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
-}
-
 /// Returns a path that is the same for all paths to one file, whether it exists or not.
-pub fn identity(path: &Path) -> PathBuf {
+fn identity(path: &Path) -> PathBuf {
     let path = without_dangling_links(path);
     fs::canonicalize(&path).unwrap_or_else(|_| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -272,7 +272,7 @@ fn failed(input: &Input, why: String) -> ReadOutcome {
 }
 
 /// Fails if an output file is also an input.
-pub fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), Failure> {
+fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), Failure> {
     match writes.iter().flatten().find(|file| input.is_at(file)) {
         Some(file) => Err(Failure::Usage(format!("{}: is read, so it cannot be written too; name another file", file.display()))),
         None => Ok(()),

@@ -115,7 +115,7 @@ impl Input {
 
     /// Whether it is a pipe, a socket or a device: reading those may block or never end.
     pub fn is_special(&self) -> bool {
-        !self.is_stdin() && fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+        !self.is_stdin() && is_special(&self.path)
     }
 
     /// Whether this path leads to the same file.
@@ -232,6 +232,11 @@ pub fn expand_patterns(paths: &[PathBuf]) -> Vec<PathBuf> {
         None => vec![path.clone()],
     };
     paths.iter().flat_map(expand).collect()
+}
+
+/// Whether a path is a pipe, a socket or a device.
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// Whether a path is standard input.

@@ -14,7 +14,6 @@ mod validity;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
 use crate::tokens::block_sizes::BlockSizes;
@@ -196,9 +195,11 @@ impl<'a> Context<'a> {
         self.faults.faults()
     }
 
-    /// Returns the number of faults at the beginning of the list that did not change since this method was last called.
-    pub fn mark_unchanged_faults(&mut self) -> usize {
-        self.faults.mark_unchanged()
+    /// Returns what an API would refuse, and how many faults at the beginning of the list did not change since this method was last
+    /// called.
+    pub fn changed_faults(&mut self) -> (usize, &[Fault]) {
+        self.faults(Cause::Record);
+        (self.faults.mark_unchanged(), self.faults.faults())
     }
 
     /// Takes the log of changes since the last call of this method.
@@ -255,8 +256,8 @@ impl<'a> Context<'a> {
         let blocks_of = |messages: &[ContextMessage]| messages.iter().flat_map(|m| m.blocks.iter().copied()).collect::<Vec<_>>();
         let (mut removed, mut added) = (blocks_of(&self.messages[span.clone()]), blocks_of(&into));
         if kind != ChangeKind::Replace && !added.is_empty() {
-            let stay: FxHashSet<BlockId> = added.iter().copied().collect();
-            removed.retain(|block| !stay.contains(block));
+            let leaves = change::is_not_in(&added);
+            removed.retain(|block| leaves(*block));
         }
         added.retain(|_| kind != ChangeKind::Drop);
         if span.len() != into.len() {

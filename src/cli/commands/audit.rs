@@ -55,8 +55,8 @@ impl Audit {
         let done = self.transcripts.for_each(&[self.output.out()], false, work, work, |_| None)?;
         let Analysed { results: transcripts, coverage, end } = done.analysed()?;
         let folders: Vec<&dyn Tree> = trees.folders().collect();
-        let audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;
-        let audit = recompact::analysis::audit::Audit { coverage, ..audit };
+        let mut audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;
+        audit.coverage = coverage;
         self.output.write(&render(report, &audit, &self.output.style()))?;
         end?;
         self.fail_on.check(&audit.findings)

@@ -117,7 +117,7 @@ impl Replay {
         let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found, fingerprint)).transpose()?;
         let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
         let results = self.transcripts.install(|| study.results(transcript_results))?;
-        let results = Results { unfinished, coverage: results.coverage.clone().of_all_found(coverage), ..results };
+        let results = Results { unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }

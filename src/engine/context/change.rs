@@ -35,7 +35,16 @@ pub struct Change {
 impl Change {
     /// Returns the blocks that the edit removed and did not put back.
     pub fn gone(&self) -> impl Iterator<Item = BlockId> {
-        let added: FxHashSet<BlockId> = self.added.iter().copied().collect();
-        self.removed.iter().copied().filter(move |block| !added.contains(block))
+        let is_other = is_not_in(&self.added);
+        self.removed.iter().copied().filter(move |block| is_other(*block))
     }
+}
+
+/// Up to this many blocks, a list is searched faster than a set is built. Most edits add one block.
+const FEW: usize = 8;
+
+/// Returns a test for blocks that are not among these.
+pub(super) fn is_not_in(blocks: &[BlockId]) -> impl Fn(BlockId) -> bool {
+    let set: Option<FxHashSet<BlockId>> = (blocks.len() > FEW).then(|| blocks.iter().copied().collect());
+    move |block| !set.as_ref().map_or_else(|| blocks.contains(&block), |set| set.contains(&block))
 }

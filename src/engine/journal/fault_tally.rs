@@ -16,14 +16,7 @@ impl FaultTally {
     /// Advances to the next request. Visit all requests in order, because each is a difference from the one before.
     pub fn advance(&mut self, request: &Request) {
         for gone in self.faults.drain(request.faults.shared_prefix.min(self.faults.len())..) {
-            let key = (gone.kind, gone.cause);
-            let count = self.counts.get_mut(&key).map(|count| {
-                *count -= 1;
-                *count
-            });
-            if count == Some(0) {
-                self.counts.remove(&key);
-            }
+            self.counts.entry((gone.kind, gone.cause)).and_modify(|count| *count -= 1);
         }
         for fault in &request.faults.appended {
             *self.counts.entry((fault.kind, fault.cause)).or_default() += 1;
@@ -38,6 +31,6 @@ impl FaultTally {
 
     /// Kinds and causes of the faults of the current request, each once.
     pub fn kinds(&self) -> impl Iterator<Item = (FaultKind, Cause)> {
-        self.counts.keys().copied()
+        self.counts.iter().filter(|(_, count)| **count > 0).map(|(kind, _)| *kind)
     }
 }

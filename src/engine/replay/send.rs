@@ -2,7 +2,7 @@
 
 use super::layer_runner::LastSent;
 use super::{CallState, ContextState, ReplayRun};
-use crate::engine::context::{Cause, Change, Context, Fault};
+use crate::engine::context::{Change, Context, Fault};
 use crate::engine::journal::{FaultDelta, Request, RequestDelta, SentBlock};
 use crate::engine::layer::When;
 
@@ -40,9 +40,7 @@ impl PreviousRequest {
 
     /// Encodes the faults of the next request as the difference from those of the previous one, and stores them.
     fn fault_delta(&mut self, context: &mut Context, view_rebuilt: bool) -> FaultDelta {
-        context.faults(Cause::Record);
-        let unchanged = context.mark_unchanged_faults();
-        let faults = context.faults(Cause::Record);
+        let (unchanged, faults) = context.changed_faults();
         let shared_prefix = if view_rebuilt {
             // A new view has a list of its own.
             self.faults.iter().zip(faults).take_while(|(old, new)| old == new).count()

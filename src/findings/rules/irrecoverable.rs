@@ -17,9 +17,8 @@
 //! The text of one was in a later run of the same test, that of another in an approved plan. For three, the request had
 //! a file of the same bare name, but not its path.
 
-use std::collections::btree_map;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use rustc_hash::FxHashMap;
 
@@ -70,7 +69,7 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
             let Some(removal) = removed.results.remove(&block).filter(|_| removed.reported.insert(block)) else { continue };
             // The layer that removed the result may have left a way back, which a later layer removed.
             let layer = last_removing_layer.filter(|_| !removed.fresh.contains(&block)).unwrap_or(removal.layer);
-            let call_is_visible = matches!(replay.block(block).kind, BlockKind::ToolResult(pair) if calls.contains_key(&pair));
+            let call_is_visible = matches!(replay.block(block).kind, BlockKind::ToolResult(pair) if calls.get(&pair) > Some(&0));
             let tokens = (replay.tokens)(block);
             lost.entry(layer).or_default().push(LostResult { block, call: request.call, tokens, call_is_visible });
         }
@@ -103,7 +102,7 @@ struct RemovedResults {
     fresh: Vec<BlockId>,
     /// The results that a path or URL led back to when they were removed.
     by_path: FxHashMap<FactId, Vec<BlockId>>,
-    /// Results of which such a path or URL left. They are checked when a layer drops or summarises messages.
+    /// Results that lost such a path or URL. They are checked when a layer drops or summarises messages.
     doubtful: BTreeSet<BlockId>,
     /// Results that have another copy in the context.
     copies: BTreeSet<BlockId>,
@@ -147,7 +146,7 @@ impl RemovedResults {
                 _ if self.copies.contains(&recorded) || self.reported.contains(&recorded) => {}
                 _ => {
                     // A result that was moved to disk, or masked with a path, is removed only once.
-                    if let btree_map::Entry::Vacant(entry) = self.results.entry(recorded) {
+                    if let Entry::Vacant(entry) = self.results.entry(recorded) {
                         entry.insert(Removal { layer, in_view });
                         self.fresh.push(recorded);
                     }
@@ -180,12 +179,7 @@ fn count_calls(replay: &ReplayView, calls: &mut FxHashMap<PairId, usize>, old: &
         *calls.entry(pair).or_default() += 1;
     }
     for pair in old.iter().filter_map(pair) {
-        if let Entry::Occupied(mut count) = calls.entry(pair) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
+        calls.entry(pair).and_modify(|count| *count -= 1);
     }
 }
 

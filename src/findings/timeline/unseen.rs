@@ -1,5 +1,7 @@
 //! Detects tool results that were changed before any response had seen them.
 
+use std::cell::LazyCell;
+
 use crate::engine::context::ChangeKind;
 use crate::findings::Level;
 use crate::findings::timeline::visible::{Form, RequestEdits, VisibleBlocks, points_to_copy, remover};
@@ -40,9 +42,10 @@ pub fn detect(replay: &ReplayView, fate: Fate) -> Vec<Detection> {
         if request.edits().next().is_none() {
             continue;
         }
-        let edits = RequestEdits::new(request);
-        let results = new_results(replay, request.call).into_iter();
-        let results = results.filter_map(|block| unseen_result(replay, &visible, &edits, block));
+        // Most new results stay, so edits are rarely looked up.
+        let edits = LazyCell::new(|| RequestEdits::new(request));
+        let missing = new_results(replay, request.call).into_iter().filter(|block| visible.form(*block) != Form::Whole);
+        let results = missing.filter_map(|block| unseen_result(replay, &visible, &edits, block));
         let of_fate: Vec<_> = results.filter(|unseen| unseen.fate == fate).collect();
         for group in of_fate.chunk_by(|unseen, next| unseen.layer == next.layer) {
             detections.extend(detection(replay, request.call, group));
@@ -64,11 +67,8 @@ fn new_results(replay: &ReplayView, call: usize) -> Vec<BlockId> {
     blocks.filter(is_result).collect()
 }
 
-/// Returns how a result left the context before this request. `None` if its text is still visible.
+/// Returns how a missing result left the context before this request. `None` if its text is still visible.
 fn unseen_result(replay: &ReplayView, visible: &VisibleBlocks, edits: &RequestEdits, block: BlockId) -> Option<UnseenResult> {
-    if visible.form(block) == Form::Whole {
-        return None;
-    }
     let changes = edits.changes_of(block).into_iter();
     let removals: Vec<_> = changes.filter_map(|change| Some((remover(replay, change)?, change.kind))).collect();
     let (layer, kind) = *removals.last()?;

@@ -201,7 +201,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
         }
     }
 
-    /// Returns the typed messages of which less is left than before.
+    /// Returns the typed messages that lost words since the last cut.
     fn look_at_messages(&mut self, texts: &InsertedTexts) -> Vec<(usize, Survival)> {
         let is_whole = |at: &usize| self.typed[*at].blocks.iter().all(|id| self.visible.contains(*id));
         let (whole, parts): (Vec<usize>, Vec<usize>) = self.open_messages.iter().copied().partition(is_whole);

@@ -32,7 +32,7 @@ impl Coverage {
         format!("{} of {}", self.found.saturating_sub(self.left_out.len()), plural(self.found, "transcript"))
     }
 
-    /// Returns the coverage of all transcripts found, of which these results cover those that could be read.
+    /// Adds what was left out before: `read` is the coverage of reading, and this one that of the transcripts that could be read.
     pub fn of_all_found(self, read: Coverage) -> Self {
         Self { found: read.found, left_out: read.left_out.into_iter().chain(self.left_out).collect() }
     }

@@ -2,8 +2,7 @@
 
 use super::super::Gate;
 use super::*;
-use crate::results::saved::Accumulator;
-use crate::results::saved::Coverage;
+use crate::results::saved::{Accumulator, Coverage};
 
 /// Builds a suite `s` with these rules.
 fn suite(limits: &str, tolerance: &str) -> Suite {
