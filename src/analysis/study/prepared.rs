@@ -1,5 +1,6 @@
 //! Data that all replays of a conversation share.
 
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 use crate::engine::context::sizes_of;
@@ -80,7 +81,8 @@ impl<'a> Prepared<'a> {
         let size = |id| slot.map_or(0, |slot| sizes_of(self.conversation, &self.sizes, &journal.synthetic_blocks, id)[slot]);
         let tokens = |id| self.counter.apply(size(id));
         let (conversation, references) = (self.conversation, &self.references);
-        read(&findings::ReplayView { conversation, policy, journal, references, retention, cost, window, tokens: &tokens })
+        let (tokens, user_text) = (&tokens, &OnceCell::new());
+        read(&findings::ReplayView { conversation, policy, journal, references, retention, cost, window, tokens, user_text })
     }
 
     pub(super) fn setup<'b>(&'b self, study: &'b Study) -> ReplaySetup<'b> {

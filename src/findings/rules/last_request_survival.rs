@@ -15,12 +15,12 @@
 //! not there word for word. One of them was "yes", whose loss hurts less than the loss of the question it answers.
 
 use crate::findings::Level;
-use crate::findings::timeline::user_text::{Survival, TypedMessage, cuts, typed_messages};
+use crate::findings::timeline::user_text::{Survival, TypedMessage, UserText};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let typed = typed_messages(replay);
-    let lost = cuts(replay, &typed).into_iter().filter_map(|cut| {
+    let UserText { typed, cuts } = replay.user_text();
+    let lost = cuts.iter().filter_map(|cut| {
         let (newest, now) = *cut.fewer.last().filter(|(at, now)| *at == cut.newest && *now < Survival::InSummary)?;
         let request = &typed[newest];
         let stale: Option<&TypedMessage> = cut.newest_verbatim.map(|at| &typed[at]);

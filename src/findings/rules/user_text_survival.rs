@@ -17,7 +17,7 @@
 //! or "should".
 
 use crate::findings::Level;
-use crate::findings::timeline::user_text::{Cut, Survival, cuts, typed_messages};
+use crate::findings::timeline::user_text::{Cut, Survival};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::util::text::plural;
 
@@ -25,7 +25,7 @@ use crate::util::text::plural;
 const NAMED: usize = 2;
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    cuts(replay, &typed_messages(replay)).iter().filter_map(|cut| detection(replay, cut)).collect()
+    replay.user_text().cuts.iter().filter_map(|cut| detection(replay, cut)).collect()
 }
 
 fn detection(replay: &ReplayView, cut: &Cut) -> Option<Detection> {
@@ -36,7 +36,12 @@ fn detection(replay: &ReplayView, cut: &Cut) -> Option<Detection> {
         return None;
     }
     let untouched = cut.before - cut.fewer.len();
-    let named = cut.rules_gone.iter().take(NAMED).map(|rule| message_text::quoted(&rule.text)).collect::<Vec<_>>();
+    let named = cut
+        .rules_gone
+        .iter()
+        .take(NAMED)
+        .map(|rule| message_text::quoted(&replay.references.rules[*rule].text))
+        .collect::<Vec<_>>();
     let rules = match rules_gone {
         0 => String::new(),
         rules_gone => format!("; lost {}: {}", plural(rules_gone, "rule"), named.join(", ")),

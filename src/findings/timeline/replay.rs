@@ -1,5 +1,7 @@
 //! The input of a rule, [`ReplayView`], and its output, [`Detection`].
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value};
 
 use crate::engine::context::Cause;
@@ -7,6 +9,7 @@ use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::facts::references::References;
 use crate::findings::Level;
+use crate::findings::timeline::user_text::UserText;
 use crate::metrics::cost::Cost;
 use crate::metrics::retention::Retention;
 use crate::transcript::conversation::{Block, BlockId, Conversation};
@@ -25,9 +28,16 @@ pub struct ReplayView<'a> {
     pub window: u64,
     /// Returns the tokens of a recorded or synthetic block, by the report's token counter.
     pub tokens: &'a dyn Fn(BlockId) -> u64,
+    /// Filled by the first rule that needs it.
+    pub user_text: &'a OnceCell<UserText>,
 }
 
 impl<'a> ReplayView<'a> {
+    /// Returns what was left of the typed messages.
+    pub fn user_text(&self) -> &'a UserText {
+        self.user_text.get_or_init(|| UserText::new(self))
+    }
+
     pub fn block(&self, id: BlockId) -> &'a Block {
         self.journal.block(self.conversation, id)
     }

@@ -38,7 +38,7 @@ pub struct TypedMessage {
 }
 
 /// A summary or a drop that left less of some typed messages.
-pub struct Cut<'a> {
+pub struct Cut {
     pub call: usize,
     pub layer: usize,
     /// Number of typed messages that were visible before, whole or in part.
@@ -49,16 +49,30 @@ pub struct Cut<'a> {
     pub newest: usize,
     /// Index of the newest typed message that is in the request word for word.
     pub newest_verbatim: Option<usize>,
-    /// Rules typed by a user that were visible before and are gone now.
-    pub rules_gone: Vec<&'a Rule>,
+    /// Rules typed by a user that were visible before and are gone now, by position in the list of the references.
+    pub rules_gone: Vec<usize>,
     /// Lines with a rule, a path or a number in the messages of `fewer`.
     pub lines: usize,
     /// Those of `lines` that are nowhere in the request.
     pub lines_gone: usize,
 }
 
-/// Returns the typed messages of the conversation, in order.
-pub fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
+/// The typed messages of a conversation, in order, and every summary or drop that left less of them.
+pub struct UserText {
+    pub typed: Vec<TypedMessage>,
+    pub cuts: Vec<Cut>,
+}
+
+impl UserText {
+    pub fn new(replay: &ReplayView) -> Self {
+        let typed = typed_messages(replay);
+        let mut tracker = UserTextTracker::new(replay, &typed);
+        let cuts = replay.journal.requests.iter().filter_map(|request| tracker.advance(request)).collect();
+        Self { cuts, typed }
+    }
+}
+
+fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
     let conversation = replay.conversation;
     let typed_message = |(index, message): (usize, &crate::transcript::conversation::Message)| {
         let blocks: Vec<_> = message.blocks.iter().copied().filter(|id| conversation.block(*id).origin == Origin::User).collect();
@@ -70,14 +84,10 @@ pub fn typed_messages(replay: &ReplayView) -> Vec<TypedMessage> {
     conversation.messages.iter().enumerate().filter_map(typed_message).collect()
 }
 
-/// Returns every summary or drop that left less of the typed messages.
-pub fn cuts<'a>(replay: &ReplayView<'a>, typed: &[TypedMessage]) -> Vec<Cut<'a>> {
-    let mut tracker = UserTextTracker::new(replay, typed);
-    replay.journal.requests.iter().filter_map(|request| tracker.advance(request)).collect()
-}
-
 /// A rule that a user typed.
 struct UserRule<'a> {
+    /// Position in the list of the references.
+    index: usize,
     rule: &'a Rule,
     sources: &'a [BlockId],
 }
@@ -85,8 +95,9 @@ struct UserRule<'a> {
 fn user_rules<'a>(replay: &ReplayView<'a>) -> Vec<UserRule<'a>> {
     let references = replay.references;
     // Rules have the ids after those of the facts.
-    let rules = references.rules.iter().zip(references.facts.len() as u32..);
-    let rules = rules.map(|(rule, id)| UserRule { rule, sources: references.sources(id) });
+    let id = |index: usize| (references.facts.len() + index) as u32;
+    let rules = references.rules.iter().enumerate();
+    let rules = rules.map(|(index, rule)| UserRule { index, rule, sources: references.sources(id(index)) });
     rules.filter(|rule| rule.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
@@ -139,7 +150,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
     }
 
     /// Advances to the next request, and returns the cut before it, if there is one.
-    fn advance(&mut self, request: &Request) -> Option<Cut<'a>> {
+    fn advance(&mut self, request: &Request) -> Option<Cut> {
         let (removed, _) = self.visible.advance(request);
         self.enter(request.call);
         self.open(&removed);
@@ -230,7 +241,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
     }
 
     /// Returns the rules that are nowhere in the request any more.
-    fn look_at_rules(&mut self, texts: &InsertedTexts) -> Vec<&'a Rule> {
+    fn look_at_rules(&mut self, texts: &InsertedTexts) -> Vec<usize> {
         let has_source = |at: &usize| self.rules[*at].sources.iter().any(|id| self.visible.form(*id) != Form::Gone);
         let (with_source, without): (Vec<usize>, Vec<usize>) = self.open_rules.iter().copied().partition(has_source);
         for at in with_source {
@@ -244,7 +255,7 @@ impl<'a, 'r> UserTextTracker<'a, 'r> {
             self.rule_is_gone[*at] = true;
             self.open_rules.remove(at);
         }
-        gone.into_iter().map(|at| self.rules[at].rule).collect()
+        gone.into_iter().map(|at| self.rules[at].index).collect()
     }
 
     /// Returns the blocks that summaries and drops removed before this request, also those that no request had.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::findings::timeline::ReplayView;
 use crate::findings::timeline::visible::VisibleBlocks;
@@ -44,8 +44,10 @@ impl InsertedTexts {
         }
         let (beginnings, needles): (Vec<&str>, Vec<BTreeSet<&str>>) = by_beginning.into_iter().unzip();
         let mut found = Found::default();
+        // This kind is built fastest, and most automata search only one summary.
+        let builder = AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(&beginnings);
         // An automaton can only be too large for millions of texts; then nothing counts as repeated.
-        let Ok(matcher) = AhoCorasick::new(&beginnings) else { return found };
+        let Ok(matcher) = builder else { return found };
         for (text, is_typed) in self.typed.iter().map(|text| (text, true)).chain(self.written.iter().map(|text| (text, false))) {
             for found_at in matcher.find_overlapping_iter(text.as_str()) {
                 let beginning = found_at.pattern().as_usize();
