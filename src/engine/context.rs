@@ -8,6 +8,7 @@
 mod change;
 mod edit;
 mod message;
+mod newest;
 mod rewrite_cache;
 mod validity;
 
@@ -23,6 +24,7 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, M
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
 pub use message::{ContextMessage, SyntheticBlock, block_of, sizes_of};
+use newest::Newest;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
 pub use validity::{Fault, FaultKind};
@@ -43,7 +45,7 @@ pub struct Context<'a> {
     appended: MessageSizes,
     faults: Faults,
     changes: Vec<Change>,
-    newest_typed: Option<usize>,
+    newest: Newest,
     /// Number of edits that moved messages. A stored position is valid as long as this number does not change.
     moves: u32,
 }
@@ -61,7 +63,7 @@ impl<'a> Context<'a> {
             appended: [0; SizeUnit::MAX_UNITS],
             faults: Faults::new(conversation.pairs.len()),
             changes: Vec::new(),
-            newest_typed: None,
+            newest: Newest::default(),
             moves: 0,
         }
     }
@@ -89,7 +91,12 @@ impl<'a> Context<'a> {
 
     /// Index of the newest message with text that the user typed: the current turn begins there.
     pub fn newest_typed(&self) -> Option<usize> {
-        self.newest_typed
+        self.newest.typed
+    }
+
+    /// Index of the newest response.
+    pub fn newest_response(&self) -> Option<usize> {
+        self.newest.response
     }
 
     /// Returns a block of the conversation, or one that a layer wrote.
@@ -167,7 +174,7 @@ impl<'a> Context<'a> {
             *sum += size;
         }
         self.faults.invalidate_from(self.messages.len());
-        self.newest_typed = Some(self.messages.len()).filter(|_| appended.typed).or(self.newest_typed);
+        self.newest.append(self.messages.len(), &appended);
         self.messages.push(appended);
     }
 
@@ -224,7 +231,7 @@ impl<'a> Context<'a> {
             appended: self.appended,
             faults: self.faults.clone(),
             changes: Vec::new(),
-            newest_typed: self.newest_typed,
+            newest: self.newest,
             moves: self.moves,
         }
     }
@@ -264,12 +271,9 @@ impl<'a> Context<'a> {
             self.moves += 1;
         }
         self.faults.invalidate_from(span.start);
-        let typed_stays = self.newest_typed.is_none_or(|at| at < span.start) && into.iter().all(|message| !message.typed);
-        let at = span.start;
+        let (at, inserted) = (span.start, into.len());
         let replaced: Vec<_> = self.messages.splice(span, into).collect();
-        if !typed_stays {
-            self.newest_typed = self.messages.iter().rposition(|message| message.typed);
-        }
+        self.newest.replace(at, inserted, &self.messages);
         for message in &replaced {
             self.subtract_from_totals(message);
         }

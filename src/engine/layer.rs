@@ -252,7 +252,7 @@ impl LayerSpec {
     pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
         match self {
             LayerSpec::Clear(layer) => layer.propose(input, state),
-            LayerSpec::Persist(layer) => layer.propose(input),
+            LayerSpec::Persist(layer) => layer.propose(input, state),
             LayerSpec::Truncate(layer) => layer.propose(input, state),
             LayerSpec::Dedupe(layer) => layer.propose(input, state),
             LayerSpec::Drop(layer) => layer.propose(input),

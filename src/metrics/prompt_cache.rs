@@ -156,6 +156,8 @@ struct Simulator<'a> {
     blocks: BlockInfo<'a>,
     /// Blocks of the last request.
     sent: Vec<SentBlock>,
+    /// For each of them, the newest message of the conversation that it or a block before it came with.
+    newest: Vec<usize>,
     models: Vec<ModelCache>,
 }
 
@@ -181,13 +183,18 @@ struct Previous {
 
 impl<'a> Simulator<'a> {
     fn new(setup: &CacheSetup<'a>) -> Self {
-        Self { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), models: Vec::new() }
+        Self { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), newest: Vec::new(), models: Vec::new() }
     }
 
     fn simulate_request(&mut self, request: &Request) -> CacheUse {
         let is_first = self.sent.is_empty();
         self.sent.truncate(request.delta.shared_prefix);
         self.sent.extend(&request.delta.appended);
+        self.newest.truncate(request.delta.shared_prefix);
+        for sent in &request.delta.appended {
+            let before = self.newest.last().copied().unwrap_or_default();
+            self.newest.push(self.blocks.came_with(sent.block).map_or(before, |message| message.max(before)));
+        }
         let terms = self.setup.terms[request.call];
         if self.models.len() <= terms.model {
             self.models.resize_with(terms.model + 1, ModelCache::default);

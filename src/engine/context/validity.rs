@@ -66,16 +66,40 @@ pub struct Faults {
     replaced_from: usize,
     /// Number of tool_use blocks of each pair in the context.
     uses: Vec<u32>,
-    /// The assistant turn at the end of the messages, which further responses may continue.
+    /// The turn at the end of the messages, which further messages may continue.
     open_turn: Option<OpenTurn>,
 }
 
-/// An assistant turn at the end of the messages.
+/// A turn at the end of the messages.
 #[derive(Debug, Clone)]
 struct OpenTurn {
     /// Index after its last message.
     end: usize,
+    role: Role,
+    /// The calls of the last assistant turn.
     pending: PendingCalls,
+    /// Of a user turn.
+    results: ResultsSoFar,
+}
+
+impl OpenTurn {
+    /// Whether messages that were appended behind the turn leave its faults as they are.
+    fn is_continued_by(&self, appended: &[ContextMessage]) -> bool {
+        match self.role {
+            // The next user turn may answer its calls.
+            Role::Assistant => appended.iter().all(|message| message.role == Role::Assistant),
+            Role::User => self.pending.values().all(|call| call.answered),
+        }
+    }
+}
+
+/// What was read of a user turn.
+#[derive(Debug, Clone, Default)]
+struct ResultsSoFar {
+    /// The turn has a block that is no tool_result.
+    other_block_before: bool,
+    /// The results of calls that are not in the turn before.
+    without_call: BTreeSet<PairId>,
 }
 
 /// Unanswered tool calls of an assistant turn.
@@ -154,23 +178,24 @@ impl Faults {
             self.move_to_replacements();
         }
         let Some(stale) = self.stale_from.take() else { return };
-        let is_continued = |turn: &OpenTurn| turn.end == stale && messages[stale..].iter().all(|m| m.role == Role::Assistant);
+        let is_continued = |turn: &OpenTurn| turn.end == stale && turn.is_continued_by(&messages[stale..]);
         let open_turn = self.open_turn.take().filter(is_continued);
         let from = if open_turn.is_some() { stale } else { rescan_start(messages, stale) };
         let kept = self.faults.partition_point(|fault| fault.message < from);
         self.unchanged = self.unchanged.min(kept);
         let before: FxHashMap<_, _> = self.faults.drain(kept..).map(|old| ((old.kind, old.block), old.cause)).collect();
-        let pending = open_turn.map(|turn| turn.pending).unwrap_or_default();
+        // A turn of the other role begins anew.
+        let continued = open_turn.filter(|turn| messages.get(stale).is_none_or(|message| message.role == turn.role));
+        let (pending, results) = continued.map(|turn| (turn.pending, turn.results)).unwrap_or_default();
         let (uses, new_calls, faults) = (&mut self.uses, Vec::new(), Vec::new());
-        let mut scan = FaultScan { messages, block, uses, pending, new_calls, faults, cause };
+        let mut scan = FaultScan { messages, block, uses, pending, results, new_calls, faults, cause };
         scan.scan_turns(from);
         for fault in &mut scan.faults {
             fault.cause = before.get(&(fault.kind, fault.block)).copied().unwrap_or(fault.cause);
         }
-        let end = messages.len();
-        let is_open = messages.last().is_some_and(|message| message.role == Role::Assistant);
-        self.open_turn = is_open.then_some(OpenTurn { end, pending: scan.pending });
-        self.faults.extend(scan.faults);
+        let FaultScan { faults, pending, results, .. } = scan;
+        self.open_turn = messages.last().map(|last| OpenTurn { end: messages.len(), role: last.role, pending, results });
+        self.faults.extend(faults);
     }
 }
 
@@ -193,6 +218,8 @@ struct FaultScan<'l, 'a> {
     /// Tool calls of the last assistant turn, and those of them that this scan found.
     pending: PendingCalls,
     new_calls: Vec<PairId>,
+    /// Of the current user turn.
+    results: ResultsSoFar,
     faults: Vec<Fault>,
     cause: Cause,
 }
@@ -212,6 +239,9 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             match role {
                 Role::Assistant => self.assistant_turn(at..end),
                 Role::User => self.user_turn(at..end),
+            }
+            if end < messages.len() {
+                self.end_turn(role);
             }
             at = end;
         }
@@ -242,11 +272,9 @@ impl<'l, 'a> FaultScan<'l, 'a> {
     }
 
     fn user_turn(&mut self, turn: Range<usize>) {
-        let mut other_block_before = false;
-        let mut results_without_call = BTreeSet::new();
         for (message, block, kind) in self.blocks(turn) {
             let BlockKind::ToolResult(pair) = kind else {
-                other_block_before = true;
+                self.results.other_block_before = true;
                 match kind {
                     BlockKind::Text => self.check_text(block, message),
                     // Some records have a call in a message of the user. It counts like any other.
@@ -259,20 +287,27 @@ impl<'l, 'a> FaultScan<'l, 'a> {
             let has_call = call.is_some();
             let already_answered = match call {
                 Some(call) => std::mem::replace(&mut call.answered, true),
-                None => !results_without_call.insert(pair),
+                None => !self.results.without_call.insert(pair),
             };
             let fault = match self.uses[pair.index()] {
                 0 => Some(FaultKind::OrphanResult),
                 _ if already_answered => Some(FaultKind::DuplicateId),
-                1 if !has_call || other_block_before => Some(FaultKind::MisplacedResult),
+                1 if !has_call || self.results.other_block_before => Some(FaultKind::MisplacedResult),
                 _ => None,
             };
             if let Some(kind) = fault {
                 self.add_fault(kind, block, message);
             }
         }
-        self.report_unanswered();
-        self.pending.clear();
+    }
+
+    /// Ends a turn that another one follows.
+    fn end_turn(&mut self, role: Role) {
+        if role == Role::User {
+            self.report_unanswered();
+            self.pending.clear();
+            self.results = ResultsSoFar::default();
+        }
     }
 
     /// Reports the unanswered calls that this scan found. The other calls of a continued turn are reported already.

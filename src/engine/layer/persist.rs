@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::{BlockPosition, LayerInput, ListContent, NewFile, Proposal, ResultFilter};
+use super::{BlockPosition, LayerInput, LayerState, ListContent, NewFile, Proposal, ResultFilter};
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
@@ -103,12 +103,16 @@ impl Default for Persist {
 }
 
 impl Persist {
-    pub fn propose(&self, input: &LayerInput) -> Proposal {
+    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
         let mut proposal = Proposal::default();
         match self.of {
             Grouping::Batch => self.limit_batch(input, &mut proposal),
             Grouping::Result => {
-                for candidate in results_from(input.context, BlockPosition { message: input.first_new, block: 0 }) {
+                // A result that is small enough now is not looked at again when the next result of its batch enters.
+                let first_new = BlockPosition { message: input.first_new, block: 0 };
+                let results = results_from(input.context, state.cursor.start(input.context).max(first_new));
+                state.cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
+                for candidate in results {
                     let limit = self.tool_limits.get(input.context.tool_name(candidate.pair)).copied();
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
                     if self.content_size(&candidate) > limit && self.may_persist(input, &candidate) {

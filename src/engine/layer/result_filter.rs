@@ -150,7 +150,7 @@ impl ResultFilter {
         let end = BlockPosition { message: context.len(), block: 0 };
         let mut first_kept = end;
         if self.protect_unseen {
-            let answered = context.messages().iter().rposition(|m| m.role == Role::Assistant);
+            let answered = context.newest_response();
             let seen = results.partition_point(|candidate| answered.is_some_and(|last| candidate.position.message <= last));
             first_kept = results.get(seen).map_or(first_kept, |candidate| candidate.position);
             results.truncate(seen);

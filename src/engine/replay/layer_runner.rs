@@ -8,7 +8,7 @@ use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, S
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive::{self, Archive};
 use crate::engine::layer::{Layer, LayerInput, LayerSpec, NewFile, Proposal, When};
-use crate::transcript::conversation::{Block, Origin, Role};
+use crate::transcript::conversation::{Block, Origin};
 use crate::util::template::fill;
 
 /// Runs layers and writes the journal.
@@ -164,13 +164,16 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             return Proposal::default();
         }
         let messages = target.context.messages();
-        let last_response = messages.iter().rposition(|message| message.role == Role::Assistant);
         let input = LayerInput {
             context: &target.context,
             call: call.index,
             messages_read: call.messages_read,
             // A response of only thinking may be gone, so the new messages are also limited by their number.
-            first_new: last_response.map_or(0, |last| last + 1).max(messages.len().saturating_sub(call.new_messages)),
+            first_new: target
+                .context
+                .newest_response()
+                .map_or(0, |last| last + 1)
+                .max(messages.len().saturating_sub(call.new_messages)),
             user_request: &self.user_request,
             focus: call.focus,
             archive_path,

@@ -145,6 +145,11 @@ impl Prefixes {
         self.before(blocks).map_or(0, |entry| entry.size)
     }
 
+    /// Returns how many first blocks of the path have a size for which this is true. It must be false for all larger sizes.
+    pub fn blocks_while(&self, holds: impl Fn(u64) -> bool) -> usize {
+        self.path.partition_point(|entry| holds(entry.size))
+    }
+
     /// Returns how many of the first `blocks` blocks are not transparent.
     pub fn solid_in(&self, blocks: usize) -> usize {
         self.before(blocks).map_or(0, |entry| entry.solid)

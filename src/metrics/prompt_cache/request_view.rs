@@ -29,25 +29,18 @@ impl SentRequest<'_> {
     /// Returns the index of the first block that came with this message of the conversation or a later one, and the message it
     /// came with. Text that a layer or the record wrote belongs to the newest message before it.
     fn first_block_of(&self, message: usize) -> Option<(usize, usize)> {
-        let mut newest = 0;
-        self.simulator.sent.iter().enumerate().find_map(|(index, sent)| {
-            newest = newest.max(self.simulator.blocks.came_with(sent.block).unwrap_or(0));
-            (newest >= message).then_some((index, newest))
-        })
+        let index = self.simulator.newest.partition_point(|newest| *newest < message);
+        self.simulator.newest.get(index).map(|newest| (index, *newest))
     }
 
     /// Returns where in the conversation the first `tokens` tokens end.
     pub fn prefix_end(&self, tokens: u64) -> PrefixEnd {
-        let before = |blocks: usize| self.overhead() + self.tokens(self.prefixes.size_of(blocks));
-        let mut newest = 0;
-        for (index, sent) in self.simulator.sent.iter().enumerate() {
-            newest = newest.max(self.simulator.blocks.came_with(sent.block).unwrap_or(0));
-            if before(index + 1) > tokens {
-                break;
-            }
-        }
-        let first = self.first_block_of(newest).map_or(0, |(index, _)| index);
-        PrefixEnd { message: newest, tokens: tokens as i64 - before(first) as i64 }
+        let with = |size: u64| self.overhead() + self.tokens(size);
+        let whole = self.prefixes.blocks_while(|size| with(size) <= tokens);
+        let newest = &self.simulator.newest;
+        let message = newest.get(whole).or(newest.last()).copied().unwrap_or(0);
+        let first = self.first_block_of(message).map_or(0, |(index, _)| index);
+        PrefixEnd { message, tokens: tokens as i64 - with(self.prefixes.size_of(first)) as i64 }
     }
 
     /// Returns how many tokens of the request precede a position of the conversation.

@@ -216,6 +216,7 @@ const LONGEST_FILE: usize = 300;
 
 impl Observer for Page<'_> {
     fn request(&mut self, request: &Request, context: &Context) {
+        self.faults.advance(request);
         if !self.wanted.contains(&(request.call + 1)) {
             return;
         }
@@ -236,7 +237,6 @@ impl Observer for Page<'_> {
                 false => self.line(notation::message(context, sent)),
             }
         }
-        self.faults.advance(request);
         for fault in self.faults.faults().to_vec() {
             let block = context.block(fault.block);
             let id = ["id", "tool_use_id"].iter().find_map(|key| block.wire.get(key)?.as_str()).map(|id| format!(" #{id}"));

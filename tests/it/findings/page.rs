@@ -40,6 +40,7 @@ pub fn all(conversation: &Conversation, trial: &Trial) -> Vec<Finding> {
         cost: None,
         window: trial.window,
         tokens: &written,
+        user_text: &Default::default(),
     };
     detect("case", &replay)
 }
