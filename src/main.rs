@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string()));
+            cli::output::say(&format!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string())));
             ExitCode::from(failure.exit_code())
         }
     }

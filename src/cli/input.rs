@@ -17,6 +17,7 @@ use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
+use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::cli::source::{self, Content, Input, hash_of};
 
@@ -258,10 +259,10 @@ impl Transcripts {
         let lines = lines.iter().filter(|_| !self.quiet || self.strict);
         let files = files.iter().filter(|_| !self.quiet || self.strict);
         for line in lines.chain(files) {
-            eprintln!("{}", escape::terminal(line));
+            output::say(&escape::terminal(line));
         }
         if !self.quiet && !coverage.is_complete() {
-            eprintln!("{} were read", coverage.line());
+            output::say(&format!("{} were read", coverage.line()));
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn listen(quiet: bool) {
             std::process::exit(INTERRUPTED.into());
         }
         if !quiet {
-            eprintln!("\nstopping after the current transcripts; press Ctrl-C again to stop at once");
+            output::say("\nstopping after the current transcripts; press Ctrl-C again to stop at once");
         }
     };
     let _ = ctrlc::set_handler(handle);

@@ -10,7 +10,7 @@ mod error;
 mod file_uses;
 mod input;
 mod interrupt;
-mod output;
+pub mod output;
 mod progress;
 mod resume;
 mod saved_results;

@@ -1,4 +1,4 @@
-//! Writes results to standard output, or atomically to a file.
+//! Writes results to standard output, or atomically to a file, and messages to standard error.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
@@ -36,6 +36,11 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
         }
         None => write_to(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
     }
+}
+
+/// Writes a line to standard error. A failure is ignored, because there is no other place to report it.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn write_to(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {

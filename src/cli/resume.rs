@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cli::error::Failure;
 use crate::cli::input::Source;
+use crate::cli::output;
 use crate::cli::saved_results;
 use crate::cli::source::hash_of;
 
@@ -51,7 +52,7 @@ impl Resumed {
             Ok(result) => Some(Checkpoint::new(source, round, result)),
             Err(error) => {
                 let what = format!("the saved result of {} cannot be read ({error}); it is replayed again", source.name);
-                eprintln!("{}", escape::terminal(&format!("{}: {what}", self.path)));
+                output::say(&escape::terminal(&format!("{}: {what}", self.path)));
                 None
             }
         }

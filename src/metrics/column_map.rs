@@ -55,6 +55,15 @@ impl Values {
     pub fn get(&self, id: &str) -> Option<f64> {
         self.entry(id).copied().flatten()
     }
+
+    /// Like [`Self::get`], but looks first at the place where another map had the column, and stores the place where this one has it.
+    /// Most maps of a study have the same columns in the same order.
+    pub fn get_near(&self, id: &str, place: &mut usize) -> Option<f64> {
+        if self.0.get(*place).is_none_or(|(known, _)| known != id) {
+            *place = self.0.iter().position(|(known, _)| known == id)?;
+        }
+        self.0[*place].1
+    }
 }
 
 impl<T> Default for ColumnMap<T> {
@@ -65,7 +74,10 @@ impl<T> Default for ColumnMap<T> {
 
 impl<I: Into<ColumnId>, T> FromIterator<(I, T)> for ColumnMap<T> {
     fn from_iter<E: IntoIterator<Item = (I, T)>>(entries: E) -> Self {
-        Self(entries.into_iter().map(|(id, value)| (id.into(), value)).collect())
+        let mut entries: Vec<(ColumnId, T)> = entries.into_iter().map(|(id, value)| (id.into(), value)).collect();
+        // Large studies keep hundreds of thousands of these maps.
+        entries.shrink_to_fit();
+        Self(entries)
     }
 }
 

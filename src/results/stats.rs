@@ -3,13 +3,14 @@
 //!
 //! Totals are ratios of sums, so what each session adds to the error of a total is computed from its
 //! [contribution](crate::results::saved::Accumulator); intervals come from these influences. All policies use the same
-//! resamples (*paired*), because sessions differ much more than policies do.
+//! resamples (*paired*), because sessions differ much more than policies do. Of more than 1,000 sessions, groups are drawn and swapped.
 //!
 //! Two numbers describe a difference. The interval says how large it may be. The p-value says whether it
 //! may be chance; it comes from swapping the two policies within sessions, and is adjusted for the number of policies. `keep-all` and
 //! `drop-all` are bounds, not candidates: they get intervals, but are not compared with the baseline.
 
 mod estimate;
+mod groups;
 mod holm;
 mod inference;
 mod permutation;

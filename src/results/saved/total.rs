@@ -17,17 +17,25 @@ pub struct Accumulator {
 impl Column {
     /// Returns what one row contributes; `None` if it has no value, or the column has no total.
     pub fn contribution(&self, values: &Values) -> Option<Accumulator> {
-        let accumulator = |over: f64, under: f64| Accumulator { numerator: over, denominator: under };
-        match &self.combine {
-            Aggregation::Nothing => None,
-            Aggregation::Sum | Aggregation::Max | Aggregation::Mean => Some(accumulator(values.get(&self.id)?, 1.0)),
-            Aggregation::Ratio { over, under } | Aggregation::Saving { over, under } => {
-                Some(accumulator(values.get(over)?, values.get(under)?))
-            }
-            Aggregation::Weighted { by } => {
-                let (value, weight) = (values.get(&self.id)?, values.get(by)?);
-                Some(accumulator(value * weight, weight))
-            }
+        self.contributions()(values)
+    }
+
+    /// Returns a function like [`Self::contribution`] that is faster for many rows.
+    pub fn contributions(&self) -> impl FnMut(&Values) -> Option<Accumulator> {
+        let [mut first, mut second] = [0; 2];
+        move |values| {
+            let mut one = |id| values.get_near(id, &mut first);
+            let mut other = |id| values.get_near(id, &mut second);
+            let (numerator, denominator) = match &self.combine {
+                Aggregation::Nothing => return None,
+                Aggregation::Sum | Aggregation::Max | Aggregation::Mean => (one(&self.id)?, 1.0),
+                Aggregation::Ratio { over, under } | Aggregation::Saving { over, under } => (one(over)?, other(under)?),
+                Aggregation::Weighted { by } => {
+                    let (value, weight) = (one(&self.id)?, other(by)?);
+                    (value * weight, weight)
+                }
+            };
+            Some(Accumulator { numerator, denominator })
         }
     }
 
@@ -71,6 +79,6 @@ impl Column {
 
     /// Returns the total of several rows.
     pub fn total<'a>(&self, rows: impl Iterator<Item = &'a Values>) -> Option<f64> {
-        self.total_of_all(rows.filter_map(|values| self.contribution(values)))
+        self.total_of_all(rows.filter_map(self.contributions()))
     }
 }

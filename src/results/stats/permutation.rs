@@ -9,6 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::metrics::column::Column;
 use crate::results::saved::Accumulator;
 
+use super::groups::{groups_of, in_groups};
+
 /// Maximum number of sessions for which all swap patterns are tried: 2¹³ patterns, because swapping all sessions changes only the
 /// sign. With more sessions, patterns are random.
 const MAX_EXHAUSTIVE_SESSIONS: usize = 14;
@@ -23,7 +25,8 @@ const GROUP_PATTERNS: usize = 1 << GROUP;
 const DIFFERENCE_TOLERANCE: f64 = 1e-9;
 const TOTAL_TOLERANCE: f64 = 1e-12;
 
-/// Patterns of sessions in which to swap the two policies, the same for all comparisons.
+/// Patterns of sessions in which to swap the two policies, the same for all comparisons. In a large study, groups of sessions are
+/// swapped together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignFlips {
     /// Bytes of one pattern: bit `i % 8` of byte `i / 8` says whether session `i` is swapped.
@@ -37,7 +40,7 @@ pub struct SignFlips {
 impl SignFlips {
     /// Lists all patterns for few sessions; draws `count` random patterns for more.
     pub fn new(sessions: usize, count: usize, seed: u64) -> Self {
-        let bytes = sessions.div_ceil(GROUP).max(1);
+        let bytes = groups_of(sessions).div_ceil(GROUP).max(1);
         if sessions <= MAX_EXHAUSTIVE_SESSIONS {
             let all = 0_u32..1 << sessions.saturating_sub(1);
             let patterns = all.flat_map(|pattern| pattern.to_le_bytes().into_iter().take(bytes)).collect();
@@ -57,7 +60,7 @@ impl SignFlips {
         let both: Vec<[Accumulator; 2]> =
             one.iter().zip(other).map(|(one, other)| one.zip(*other).map_or_else(Default::default, Into::into)).collect();
         let sums = both.iter().fold([Accumulator::default(); 2], |[one, other], two| [plus(one, two[0]), plus(other, two[1])]);
-        let swapped = swapped_by_group(&both);
+        let swapped = swapped_by_group(&in_groups(&both, |sum, two| *sum = [plus(sum[0], two[0]), plus(sum[1], two[1])]));
         let quotient = |Accumulator { numerator: over, denominator: under }: Accumulator| {
             if under == 0.0 { 0.0 } else { (over / under).abs() }
         };

@@ -6,10 +6,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::metrics::column::{Aggregation, Column};
 use crate::results::saved::Accumulator;
 
+use super::groups::{groups_of, in_groups};
+
 /// Variance of equal values, as a part of their mean square: what rounding leaves.
 const SAME: f64 = 1e-12;
 
-/// Bootstrap resamples: each draws as many sessions as the study has, with replacement.
+/// Bootstrap resamples: each draws as many sessions as the study has, with replacement. Of a large study, it draws groups of sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resamples {
     /// Number of resamples.
@@ -22,6 +24,7 @@ impl Resamples {
     /// Draws `resamples` resamples of a study with this many sessions.
     pub fn new(sessions: usize, resamples: usize, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sessions = groups_of(sessions);
         let mut counts = vec![0.0; sessions * resamples];
         let end = u32::try_from(sessions).unwrap_or(u32::MAX);
         for resample in 0..resamples {
@@ -39,7 +42,8 @@ impl Resamples {
             return vec![None; self.resamples];
         }
         let (mut over, mut under) = (vec![0.0; self.resamples], vec![0.0; self.resamples]);
-        for (counts, added) in self.counts.chunks_exact(self.resamples.max(1)).zip(added) {
+        let added = in_groups(added, |sum, one| column.combine_into(sum, *one));
+        for (counts, added) in self.counts.chunks_exact(self.resamples.max(1)).zip(added.iter()) {
             let Some(added) = added else { continue };
             for ((over, under), count) in over.iter_mut().zip(&mut under).zip(counts) {
                 let count = f64::from(*count);
@@ -57,7 +61,8 @@ impl Resamples {
     /// resample of equal values, which has no error.
     pub fn t_statistics(&self, values: &[f64]) -> Vec<f64> {
         let (mut sums, mut squares) = (vec![0.0; self.resamples], vec![0.0; self.resamples]);
-        for (counts, value) in self.counts.chunks_exact(self.resamples.max(1)).zip(values) {
+        let values = in_groups(values, |sum, value| *sum += value);
+        for (counts, value) in self.counts.chunks_exact(self.resamples.max(1)).zip(values.iter()) {
             for ((sum, square), count) in sums.iter_mut().zip(&mut squares).zip(counts) {
                 let count = f64::from(*count);
                 *sum += value * count;

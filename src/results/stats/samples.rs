@@ -36,9 +36,9 @@ impl<'a> Samples<'a> {
 
     /// Returns the contribution of each session to a column of a policy or bound; `None` for a session without a value.
     pub fn added(&self, policy: &str, bound_of: Option<&str>, column: &Column) -> Vec<Option<Accumulator>> {
-        let mut added = vec![None; self.sessions];
+        let (mut added, mut contribution) = (vec![None; self.sessions], column.contributions());
         for (session, values) in self.rows.get(&(policy, bound_of)).into_iter().flatten() {
-            column.combine_into(&mut added[*session], column.contribution(values));
+            column.combine_into(&mut added[*session], contribution(values));
         }
         added
     }

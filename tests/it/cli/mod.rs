@@ -3,6 +3,7 @@
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;
+pub mod faults;
 pub mod file_uses;
 pub mod guide;
 pub mod left_out;

@@ -16,6 +16,10 @@ const ASKED: [&str; 10] = ["replay", "1.jsonl", "2.jsonl", "3.jsonl", "-p", "lcc
 const FILES: [(&str, &str); 3] =
     [("1.jsonl", "codex/repair.jsonl"), ("2.jsonl", "claude-code/repair.jsonl"), ("3.jsonl", "messages/repair.blocks.jsonl")];
 
+/// What continues [`ASKED`] after [`stopped`].
+pub const RESUMED: &str =
+    "replay 1.jsonl 2.jsonl 3.jsonl -p lcc-s08 --tokenizer chars/4 -o json --resume stopped.json --out results.json";
+
 fn ask(folder: &Path, more: &[&str]) -> Ran {
     run_in(folder, ASKED.iter().chain(more), b"")
 }
@@ -73,7 +77,7 @@ fn stop_with(signal: &str, folder: &Path, asked: &[&str], before: impl FnOnce())
 }
 
 /// A folder with the transcripts and a study of them that was stopped.
-fn stopped() -> TempDir {
+pub fn stopped() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     (0..3).for_each(|at| make(folder.path(), at));
     make_pipe(folder.path(), 1);

@@ -4,11 +4,11 @@
 //! and the folder is opened once as a capability: no path, link or `..` leads out of it.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 use recompact::engine::journal::File;
 use recompact::engine::layer::FileKind;
 use recompact::engine::policy::Policy;
@@ -16,6 +16,9 @@ use recompact::engine::replay::Observer;
 use recompact::transcript::conversation::Conversation;
 
 use crate::cli::error::Failure;
+
+/// Name of a file until it is complete.
+const DRAFT: &str = ".recompact-draft";
 
 pub struct Materialize {
     path: PathBuf,
@@ -74,8 +77,11 @@ impl Materialize {
         if let Some(folder) = path.parent() {
             self.folder.create_dir_all(folder)?;
         }
-        let mut file = self.folder.open_with(path, OpenOptions::new().write(true).create_new(true))?;
-        file.write_all(text.as_bytes())
+        if self.folder.symlink_metadata(path).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let written = self.folder.write(DRAFT, text).and_then(|()| self.folder.rename(DRAFT, &self.folder, path));
+        written.inspect_err(|_| drop(self.folder.remove_file(DRAFT)))
     }
 }
 
