@@ -267,9 +267,7 @@ impl<'a> Context<'a> {
             removed.retain(|block| leaves(*block));
         }
         added.retain(|_| kind != ChangeKind::Drop);
-        if span.len() != into.len() {
-            self.moves += 1;
-        }
+        self.moves += u32::from(span.len() != into.len());
         self.faults.invalidate_from(span.start);
         let (at, inserted) = (span.start, into.len());
         let replaced: Vec<_> = self.messages.splice(span, into).collect();

@@ -59,7 +59,9 @@ impl Values {
     /// Like [`Self::get`], but looks first at the place where another map had the column, and stores the place where this one has it.
     /// Most maps of a study have the same columns in the same order.
     pub fn get_near(&self, id: &str, place: &mut usize) -> Option<f64> {
-        if self.0.get(*place).is_none_or(|(known, _)| known != id) {
+        // Ids are nearly always the same static text, so its address is compared first.
+        let is_same = |known: &str| (known.as_ptr() == id.as_ptr() && known.len() == id.len()) || known == id;
+        if !self.0.get(*place).is_some_and(|(known, _)| is_same(known)) {
             *place = self.0.iter().position(|(known, _)| known == id)?;
         }
         self.0[*place].1

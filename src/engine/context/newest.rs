@@ -1,4 +1,4 @@
-//! Positions of the newest messages of two kinds, so that nobody searches for them at every request.
+//! Positions of the newest messages of two kinds, so that they are not searched for at every request.
 
 use super::ContextMessage;
 use crate::transcript::conversation::Role;
@@ -9,6 +9,8 @@ pub(super) struct Newest {
     pub typed: Option<usize>,
     pub response: Option<usize>,
 }
+
+type IsWanted = fn(&ContextMessage) -> bool;
 
 impl Newest {
     /// Follows an appended message.
@@ -28,7 +30,7 @@ impl Newest {
         }
     }
 
-    fn kinds(&mut self) -> [(&mut Option<usize>, fn(&ContextMessage) -> bool); 2] {
+    fn kinds(&mut self) -> [(&mut Option<usize>, IsWanted); 2] {
         [(&mut self.typed, |message| message.typed), (&mut self.response, |message| message.role == Role::Assistant)]
     }
 }

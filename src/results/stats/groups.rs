@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Number of groups of a study with more sessions. The standard error of so many groups is known to 1 ÷ √(2 · 1,000), about 2 %.
+/// Number of groups of a study with more sessions. From 1,000 groups, a standard error is known to 1 ÷ √(2 · 1,000), about 2 %.
 const GROUPS: usize = 1_000;
 
 /// Returns the number of groups that these sessions make: each is one, if they are few.
@@ -32,7 +32,7 @@ mod tests {
         let sessions: Vec<u64> = (0..2_500).collect();
         let groups = in_groups(&sessions, |sum, value| *sum += value);
         assert_eq!((groups.len(), groups[0], groups[499], groups[500]), (1_000, 3_000, 4_497, 2_000));
-        assert_eq!(groups.iter().sum::<u64>(), sessions.iter().sum());
+        assert_eq!(groups.iter().sum::<u64>(), sessions.iter().sum::<u64>());
         assert_eq!(*in_groups(&sessions[..1_000], |_, _| unreachable!()), sessions[..1_000]);
     }
 }

@@ -16,6 +16,7 @@ use std::path::Path;
 use serde_json::Value;
 
 /// A kind of input that can have any size.
+#[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,
     /// The smallest size that is measured; the others are its double and four times as much.

@@ -77,14 +77,29 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// Ends a process group and the processes that carry its mark.
+/// How often marked processes are searched at most.
+#[cfg(unix)]
+const SEARCHES: usize = 10;
+
+/// Ends a process group and the processes that carry its mark. A process that forks or starts a program during a search may be missed,
+/// so the search is repeated until two in a row find none.
 #[cfg(unix)]
 fn end(group: Option<u32>, mark: &str) {
-    let targets: Vec<String> = group.map(|group| format!("-{group}")).into_iter().chain(marked(mark)).collect();
-    if targets.is_empty() {
-        return;
+    let mut targets: Vec<String> = group.map(|group| format!("-{group}")).into_iter().chain(marked(mark)).collect();
+    let mut found_none = 0;
+    for _ in 0..SEARCHES {
+        if targets.is_empty() {
+            found_none += 1;
+        } else {
+            found_none = 0;
+            let kill = "for p; do kill -s KILL -- \"$p\" 2>/dev/null; done";
+            let _ = Command::new("sh").args(["-c", kill, "sh"]).args(&targets).status();
+        }
+        if found_none == 2 {
+            break;
+        }
+        targets = marked(mark);
     }
-    let _ = Command::new("sh").args(["-c", "for p; do kill -s KILL -- \"$p\" 2>/dev/null; done", "sh"]).args(targets).status();
 }
 
 #[cfg(not(unix))]
