@@ -65,8 +65,9 @@ pub fn values(input: &MetricInput) -> Values {
 /// summaries.
 pub fn bound_values(input: &MetricInput) -> Values {
     let applies = |id: &str| id == "calls" || id.starts_with("tokens.") || retention::BOUND_COLUMNS.contains(&id);
-    let all = values(input);
-    all.ids().map(|id| (id.to_owned(), all.get(id).filter(|_| applies(id)))).collect()
+    let mut values = values(input);
+    values.clear_unless(applies);
+    values
 }
 
 fn count(n: usize) -> Option<f64> {

@@ -291,11 +291,12 @@ pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
 fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
     let first = rows.first()?;
     let transcripts: HashSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    let totals = total::totals(columns, rows.iter().map(|row| &row.values));
     Some(Summary {
         policy: first.policy.clone(),
         bound_of: first.bound_of.clone(),
         transcripts: transcripts.len(),
-        values: columns.iter().map(|column| (column.id.clone(), column.total(rows.iter().map(|row| &row.values)))).collect(),
+        values: columns.iter().map(|column| column.id.clone()).zip(totals).collect(),
         intervals: Intervals::default(),
     })
 }

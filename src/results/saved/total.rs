@@ -82,3 +82,14 @@ impl Column {
         self.total_of_all(rows.filter_map(self.contributions()))
     }
 }
+
+/// Returns the totals of several columns. It reads each row once, because many rows do not fit into the processor's cache.
+pub fn totals<'a>(columns: &[Column], rows: impl Iterator<Item = &'a Values>) -> Vec<Option<f64>> {
+    let mut sums: Vec<_> = columns.iter().map(|column| (column, column.contributions(), None)).collect();
+    for values in rows {
+        for (column, contribution, sum) in &mut sums {
+            column.combine_into(sum, contribution(values));
+        }
+    }
+    sums.into_iter().map(|(column, _, sum)| column.total_of(sum?)).collect()
+}
