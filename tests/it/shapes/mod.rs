@@ -1,7 +1,7 @@
 //! Every shape of input takes time in proportion to its size: a generator of shapes, and a count of steps for each.
 //!
-//! Steps are basic blocks, counted by valgrind, so that the numbers do not depend on what else the machine does. A doubling of a shape
-//! may cost at most 2.3 times as much. What grows with the square costs four times as much.
+//! Steps are basic blocks, counted by valgrind where seconds grow too fast; they do not depend on what else the machine does. A doubling
+//! may cost at most 2.3 times as much as the one before. What grows with the square costs four times as much.
 
 mod claude_code;
 mod codex;
