@@ -240,8 +240,8 @@ impl<'l, 'a> FaultScan<'l, 'a> {
                 Role::Assistant => self.assistant_turn(at..end),
                 Role::User => self.user_turn(at..end),
             }
-            if end < messages.len() {
-                self.end_turn(role);
+            if role == Role::User && end < messages.len() {
+                self.end_user_turn();
             }
             at = end;
         }
@@ -301,13 +301,11 @@ impl<'l, 'a> FaultScan<'l, 'a> {
         }
     }
 
-    /// Ends a turn that another one follows.
-    fn end_turn(&mut self, role: Role) {
-        if role == Role::User {
-            self.report_unanswered();
-            self.pending.clear();
-            self.results = ResultsSoFar::default();
-        }
+    /// Ends a user turn that a response follows.
+    fn end_user_turn(&mut self) {
+        self.report_unanswered();
+        self.pending.clear();
+        self.results = ResultsSoFar::default();
     }
 
     /// Reports the unanswered calls that this scan found. The other calls of a continued turn are reported already.

@@ -101,6 +101,17 @@ fn user_rules<'a>(replay: &ReplayView<'a>) -> Vec<UserRule<'a>> {
     rules.filter(|rule| rule.sources.iter().any(|id| replay.block(*id).origin == Origin::User)).collect()
 }
 
+/// Returns for each block the positions of the lists that contain it.
+fn positions<'b>(lists: impl Iterator<Item = &'b [BlockId]>) -> FxHashMap<BlockId, Vec<usize>> {
+    let mut positions: FxHashMap<BlockId, Vec<usize>> = FxHashMap::default();
+    for (at, blocks) in lists.enumerate() {
+        for block in blocks {
+            positions.entry(*block).or_default().push(at);
+        }
+    }
+    positions
+}
+
 struct UserTextTracker<'a, 'r> {
     replay: &'r ReplayView<'a>,
     typed: &'r [TypedMessage],
@@ -124,29 +135,20 @@ struct UserTextTracker<'a, 'r> {
 impl<'a, 'r> UserTextTracker<'a, 'r> {
     fn new(replay: &'r ReplayView<'a>, typed: &'r [TypedMessage]) -> Self {
         let rules = user_rules(replay);
-        let mut tracker = Self {
+        Self {
             replay,
             typed,
             visible: VisibleBlocks::new(replay),
             survival: Vec::new(),
             present: 0,
             open_messages: BTreeSet::new(),
-            messages_of: FxHashMap::default(),
+            messages_of: positions(typed.iter().map(|typed| typed.blocks.as_slice())),
             known_rules: 0,
             rule_is_gone: vec![false; rules.len()],
             open_rules: BTreeSet::new(),
-            rules_of: FxHashMap::default(),
+            rules_of: positions(rules.iter().map(|rule| rule.sources)),
             rules,
-        };
-        for (at, block) in typed.iter().enumerate().flat_map(|(at, typed)| typed.blocks.iter().map(move |block| (at, block))) {
-            tracker.messages_of.entry(*block).or_default().push(at);
         }
-        for (at, block) in
-            tracker.rules.iter().enumerate().flat_map(|(at, rule)| rule.sources.iter().map(move |block| (at, block)))
-        {
-            tracker.rules_of.entry(*block).or_default().push(at);
-        }
-        tracker
     }
 
     /// Advances to the next request, and returns the cut before it, if there is one.

@@ -13,18 +13,26 @@ use tempfile::TempDir;
 use super::resume;
 use crate::support::program::{files, fixtures};
 
-/// System calls, the error that they fail with, and whether only those that touch the files of the user fail.
-const FAULTS: &[(&str, &str, bool)] = &[
-    ("openat", "EACCES", true),
-    ("read", "EIO", true),
-    ("pread64", "EIO", true),
-    ("statx", "EIO", true),
-    ("getdents64", "EIO", true),
-    ("write", "ENOSPC", false),
-    ("rename,renameat,renameat2,link,linkat", "EIO", false),
-    ("fsync,fdatasync", "EIO", false),
-    ("mkdir,mkdirat", "EACCES", false),
-    ("fchmod,fchmodat,chmod", "EPERM", false),
+/// A kind of call that fails.
+struct Fault {
+    /// Names of system calls, separated by commas.
+    calls: &'static str,
+    error: &'static str,
+    /// Only calls that touch a file of the user fail.
+    of_user: bool,
+}
+
+const FAULTS: &[Fault] = &[
+    Fault { calls: "openat", error: "EACCES", of_user: true },
+    Fault { calls: "read", error: "EIO", of_user: true },
+    Fault { calls: "pread64", error: "EIO", of_user: true },
+    Fault { calls: "statx", error: "EIO", of_user: true },
+    Fault { calls: "getdents64", error: "EIO", of_user: true },
+    Fault { calls: "write", error: "ENOSPC", of_user: false },
+    Fault { calls: "rename,renameat,renameat2,link,linkat", error: "EIO", of_user: false },
+    Fault { calls: "fsync,fdatasync", error: "EIO", of_user: false },
+    Fault { calls: "mkdir,mkdirat", error: "EACCES", of_user: false },
+    Fault { calls: "fchmod,fchmodat,chmod", error: "EPERM", of_user: false },
 ];
 
 /// A command that reads files and writes others.
@@ -97,7 +105,7 @@ struct Outcome {
 }
 
 /// Runs a scenario in a copy of its folder; the n-th of these calls fails.
-fn run(scenario: &Scenario, original: &Path, fault: Option<(&(&str, &str, bool), usize)>) -> Outcome {
+fn run(scenario: &Scenario, original: &Path, fault: Option<(&Fault, usize)>) -> Outcome {
     let folder = TempDir::new().expect("a temporary folder");
     let old: Vec<PathBuf> = contents(original).into_keys().collect();
     for path in &old {
@@ -107,7 +115,7 @@ fn run(scenario: &Scenario, original: &Path, fault: Option<(&(&str, &str, bool),
     let log = log.path().join("strace");
     let mut command = Command::new("strace");
     command.args(["-f", "--seccomp-bpf", "-qq", "-o"]).arg(&log);
-    if let Some(((calls, error, of_user), n)) = fault {
+    if let Some((Fault { calls, error, of_user }, n)) = fault {
         command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={calls}:error={error}:when={n}")]);
         for path in old.iter().filter(|_| *of_user) {
             command.arg("-P").arg(folder.path().join(path));
@@ -158,10 +166,10 @@ fn left_out(bytes: &[u8]) -> bool {
 }
 
 #[test]
-#[ignore = "runs the program a thousand times under strace"]
+#[ignore = "runs the program some two hundred times under strace"]
 fn a_failing_system_call_leaves_the_old_file_or_the_new_one() {
     let cases: Vec<_> = SCENARIOS.iter().flat_map(|scenario| FAULTS.iter().map(move |fault| (scenario, fault))).collect();
-    let check = |(scenario, fault): &(&Scenario, &(&str, &str, bool))| {
+    let check = |(scenario, fault): &(&Scenario, &Fault)| {
         let folder = (scenario.setup)();
         let (old, expected) = (contents(folder.path()), run(scenario, folder.path(), None));
         assert_eq!(expected.code, Some(0), "{}: {}", scenario.name, expected.stderr);
@@ -172,7 +180,7 @@ fn a_failing_system_call_leaves_the_old_file_or_the_new_one() {
                 return (n - 1, found);
             }
             let wrong = wrong(&old, &expected.files, &outcome);
-            found.extend(wrong.map(|wrong| format!("{}, {} number {n}: {wrong}", scenario.name, fault.0)));
+            found.extend(wrong.map(|wrong| format!("{}, {} number {n}: {wrong}", scenario.name, fault.calls)));
         }
         unreachable!("a run has a last call")
     };
