@@ -21,8 +21,6 @@ mod visible_facts;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::engine::journal::Journal;
 use crate::facts::extract::FactKind;
 use crate::facts::references::{FactId, Loss, Provenance, References};
@@ -32,14 +30,13 @@ pub use bounds::{Bounds, Grain, bounds, oracle_instance};
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
-pub use tally::{GAPS, GENERATIONS, OutcomeWeights};
+pub use tally::{GAPS, GENERATIONS, GroupTotals, OutcomeWeights};
 use visible_facts::VisibleFacts;
 
-/// What a policy kept of the facts that one conversation used again. Lists are not saved: they belong to one conversation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// What a policy kept of the facts that one conversation used again.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Retention {
     /// Outcome of each use in `References::uses`; hard if its call sent no request.
-    #[serde(skip)]
     pub outcomes: Vec<UseOutcome>,
     pub all: OutcomeWeights,
     /// By calls since the fact was last seen: see [`GAPS`].
@@ -54,18 +51,15 @@ pub struct Retention {
     pub rules: u64,
     pub rules_held: u64,
     /// Facts and rules that went into summaries and were needed later.
-    #[serde(default)]
     pub summarised: Summarised,
     /// Predicted fetches of softly missed facts.
-    #[serde(skip)]
     pub rereads: Vec<Reread>,
     /// Hard misses, each fact once, heaviest first.
-    #[serde(skip)]
     pub missed: Vec<Miss>,
 }
 
 /// What the summaries held of the facts and rules that only they could hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Summarised {
     /// Weight of the uses of facts that went into a summary and are nowhere else since; and of those uses whose fact the
     /// request contains. For recorded summaries: weight of the facts known before and used after, at their first use; and of

@@ -59,7 +59,7 @@ impl BaselineComparison<'_> {
         };
         let mut totals = PolicyTotals::default();
         totals.layers.add_journal(journal);
-        totals.retention.add_shares(retention);
+        totals.retention.add_retention(retention);
         let mut compared = ComparedReplay { trace: Some(trace::line(policy, journal)), ..ComparedReplay::default() };
         if !BOUNDS.contains(&policy.name.as_str()) {
             let source = (self.transcript, conversation);

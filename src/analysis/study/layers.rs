@@ -1,6 +1,7 @@
 //! Totals of what the layers of a policy did over many replays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::util::text::plural;
 
 /// Totals of one policy's layers, by index.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct LayerWork(BTreeMap<usize, LayerTotals>);
+pub struct LayerWork(Vec<LayerTotals>);
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct LayerTotals {
@@ -29,9 +30,17 @@ struct LayerTotals {
 }
 
 impl LayerWork {
+    fn layer(&mut self, index: usize) -> &mut LayerTotals {
+        if self.0.len() <= index {
+            self.0.reserve_exact(index + 1 - self.0.len());
+            self.0.resize_with(index + 1, LayerTotals::default);
+        }
+        &mut self.0[index]
+    }
+
     pub fn add_journal(&mut self, journal: &Journal) {
         for event in &journal.events {
-            let work = self.0.entry(event.layer).or_default();
+            let work = self.layer(event.layer);
             match &event.kind {
                 EventKind::Fired { edits, before, after } => {
                     work.fired += 1;
@@ -55,19 +64,19 @@ impl LayerWork {
             let mut layers = BTreeSet::new();
             for (kind, cause) in tally.kinds() {
                 if let Cause::Layer(layer) = cause {
-                    self.0.entry(layer).or_default().faults.insert(kind);
+                    self.layer(layer).faults.insert(kind);
                     layers.insert(layer);
                 }
             }
             for layer in layers {
-                self.0.entry(layer).or_default().broken += 1;
+                self.layer(layer).broken += 1;
             }
         }
     }
 
     pub fn add(&mut self, other: LayerWork) {
-        for (layer, work) in other.0 {
-            let sum = self.0.entry(layer).or_default();
+        for (layer, work) in other.0.into_iter().enumerate() {
+            let sum = self.layer(layer);
             sum.fired += work.fired;
             sum.skipped += work.skipped;
             sum.failed += work.failed;
@@ -86,7 +95,7 @@ impl LayerWork {
         let mut work = self.0;
         let enabled = policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled);
         let row = |(index, layer): (usize, &crate::engine::layer::Layer)| {
-            let work = work.remove(&index).unwrap_or_default();
+            let work = work.get_mut(index).map(mem::take).unwrap_or_default();
             LayerRow {
                 policy: policy.name.clone(),
                 layer: layer.id.clone(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::retention::Retention;
+use crate::metrics::retention::GroupTotals;
 use crate::results::saved::{CostlyBreak, MissRow};
 
 use super::costs::LayerBreaks;
@@ -12,7 +12,7 @@ use super::layers::LayerWork;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PolicyTotals {
     pub layers: LayerWork,
-    pub retention: Retention,
+    pub retention: GroupTotals,
     pub misses: Vec<MissRow>,
     pub breaks: LayerBreaks,
     pub costliest_breaks: Vec<CostlyBreak>,
@@ -21,7 +21,7 @@ pub struct PolicyTotals {
 impl PolicyTotals {
     pub fn add(&mut self, other: Self) {
         self.layers.add(other.layers);
-        self.retention.add_shares(&other.retention);
+        self.retention.add(&other.retention);
         self.misses.extend(other.misses);
         self.breaks.add(other.breaks);
         self.costliest_breaks.extend(other.costliest_breaks);

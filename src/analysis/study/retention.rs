@@ -9,10 +9,9 @@ use serde_json::Value;
 
 use crate::engine::journal::{Journal, Request};
 use crate::engine::policy::Policy;
-use crate::facts::extract::FactKind;
 use crate::facts::references::{Placebo, Provenance, References};
 use crate::metrics::metric::{self, CHANCE, MetricInput};
-use crate::metrics::retention::{Bounds, GAPS, GENERATIONS, Miss, OutcomeWeights, Retention};
+use crate::metrics::retention::{Bounds, GroupTotals, Miss, OutcomeWeights, Retention};
 use crate::results::saved::{KeptRow, MissRow, Row, Session};
 use crate::transcript::conversation::{BlockKind, Conversation};
 use crate::util::text::around;
@@ -29,13 +28,8 @@ pub fn keeps_parts(policy: &Policy) -> bool {
     policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts())
 }
 
-/// Returns one row for each group of each grouping.
-pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
-    let gaps = GAPS.iter().map(|(name, _)| ("gap", *name)).zip(&kept.by_gap);
-    let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name())).zip(&kept.by_kind);
-    let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name())).zip(&kept.by_provenance);
-    let generations = GENERATIONS.iter().map(|name| ("generation", *name)).zip(&kept.by_generation);
-    let sides = gaps.chain(kinds).chain(provenances).chain(generations);
+/// Returns one row for each group that has a use.
+pub fn rows(policy: &str, totals: &GroupTotals) -> Vec<KeptRow> {
     let row = |((by, of), share): ((&'static str, &'static str), &OutcomeWeights)| {
         let part = |weight: f64| weight / share.weight;
         KeptRow {
@@ -51,7 +45,7 @@ pub fn rows(policy: &str, kept: &Retention) -> Vec<KeptRow> {
             hit_summary: part(share.hit_summary),
         }
     };
-    sides.filter(|(_, share)| share.weight > 0.0).map(row).collect()
+    totals.iter().filter(|(_, share)| share.weight > 0.0).map(row).collect()
 }
 
 /// Returns the worst hard misses of one conversation. The misses of one call from one origin are one row, for the heaviest of

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::references::{References, Use};
+use crate::facts::extract::FactKind;
+use crate::facts::references::{Provenance, References, Use};
 
 use super::{Retention, UseOutcome};
 
@@ -73,12 +74,52 @@ impl Retention {
         shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
     }
 
-    /// Adds the shares of another conversation. Does not add rules, tokens and misses.
-    pub fn add_shares(&mut self, other: &Retention) {
-        self.all.add(&other.all);
-        let pairs = self.by_gap.iter_mut().zip(&other.by_gap).chain(self.by_kind.iter_mut().zip(&other.by_kind));
-        let pairs = pairs.chain(self.by_provenance.iter_mut().zip(&other.by_provenance));
-        let pairs = pairs.chain(self.by_generation.iter_mut().zip(&other.by_generation));
-        pairs.for_each(|(sum, share)| sum.add(share));
+    /// Returns the weights of every group, in the order of [`group_names`].
+    fn groups(&self) -> impl Iterator<Item = &OutcomeWeights> {
+        self.by_gap.iter().chain(&self.by_kind).chain(&self.by_provenance).chain(&self.by_generation)
+    }
+}
+
+/// Returns the grouping and the name of every group.
+pub fn group_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let gaps = GAPS.iter().map(|(name, _)| ("gap", *name));
+    let kinds = FactKind::ALL.iter().map(|kind| ("kind", kind.name()));
+    let provenances = Provenance::ALL.iter().map(|from| ("provenance", from.name()));
+    gaps.chain(kinds).chain(provenances).chain(GENERATIONS.iter().map(|name| ("generation", *name)))
+}
+
+/// Outcomes by group, summed over conversations. Groups without a use are not stored: a study holds one sum per session and
+/// policy, and most groups of a small session are empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupTotals(
+    /// Index in [`group_names`] and weights, by index.
+    Vec<(u8, OutcomeWeights)>,
+);
+
+impl GroupTotals {
+    pub fn add_retention(&mut self, retention: &Retention) {
+        let used = retention.groups().enumerate().filter(|(_, weights)| weights.uses > 0);
+        used.for_each(|(group, weights)| self.add_group(group as u8, weights));
+        self.0.shrink_to_fit();
+    }
+
+    pub fn add(&mut self, other: &GroupTotals) {
+        other.0.iter().for_each(|(group, weights)| self.add_group(*group, weights));
+    }
+
+    /// Returns the groups that have a use.
+    pub fn iter(&self) -> impl Iterator<Item = ((&'static str, &'static str), &OutcomeWeights)> {
+        let weights = |(index, name): (usize, _)| {
+            let place = self.0.binary_search_by_key(&index, |(group, _)| usize::from(*group)).ok()?;
+            Some((name, &self.0[place].1))
+        };
+        group_names().enumerate().filter_map(weights)
+    }
+
+    fn add_group(&mut self, group: u8, weights: &OutcomeWeights) {
+        match self.0.binary_search_by_key(&group, |(known, _)| *known) {
+            Ok(place) => self.0[place].1.add(weights),
+            Err(place) => self.0.insert(place, (group, *weights)),
+        }
     }
 }

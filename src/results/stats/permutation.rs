@@ -16,9 +16,9 @@ use super::groups::{groups_of, in_groups};
 const MAX_EXHAUSTIVE_SESSIONS: usize = 14;
 
 /// Sessions in one byte of a swap pattern, one bit each.
-const GROUP: usize = 8;
-/// Number of patterns of one group.
-const GROUP_PATTERNS: usize = 1 << GROUP;
+const BYTE_SESSIONS: usize = 8;
+/// Number of patterns of one byte.
+const BYTE_PATTERNS: usize = 1 << BYTE_SESSIONS;
 
 /// Tolerances for equal differences: relative to the difference, and relative to the two totals. Sums over thousands of sessions,
 /// added in different orders, agree to about 10⁻¹³.
@@ -40,7 +40,7 @@ pub struct SignFlips {
 impl SignFlips {
     /// Lists all patterns for few sessions; draws `count` random patterns for more.
     pub fn new(sessions: usize, count: usize, seed: u64) -> Self {
-        let bytes = groups_of(sessions).div_ceil(GROUP).max(1);
+        let bytes = groups_of(sessions).div_ceil(BYTE_SESSIONS).max(1);
         if sessions <= MAX_EXHAUSTIVE_SESSIONS {
             let all = 0_u32..1 << sessions.saturating_sub(1);
             let patterns = all.flat_map(|pattern| pattern.to_le_bytes().into_iter().take(bytes)).collect();
@@ -60,7 +60,7 @@ impl SignFlips {
         let both: Vec<[Accumulator; 2]> =
             one.iter().zip(other).map(|(one, other)| one.zip(*other).map_or_else(Default::default, Into::into)).collect();
         let sums = both.iter().fold([Accumulator::default(); 2], |[one, other], two| [plus(one, two[0]), plus(other, two[1])]);
-        let swapped = swapped_by_group(&in_groups(&both, |sum, two| *sum = [plus(sum[0], two[0]), plus(sum[1], two[1])]));
+        let swapped = swapped_by_byte(&in_groups(&both, |sum, two| *sum = [plus(sum[0], two[0]), plus(sum[1], two[1])]));
         let quotient = |Accumulator { numerator: over, denominator: under }: Accumulator| {
             if under == 0.0 { 0.0 } else { (over / under).abs() }
         };
@@ -71,8 +71,8 @@ impl SignFlips {
         let Some(observed) = difference(Accumulator::default()) else { return 1.0 };
         let threshold = observed - DIFFERENCE_TOLERANCE * observed - TOTAL_TOLERANCE * (quotient(sums[0]) + quotient(sums[1]));
         let is_as_large = |pattern: &&[u8]| {
-            let groups = swapped.chunks_exact(GROUP_PATTERNS).zip(*pattern);
-            let swap = groups.fold(Accumulator::default(), |sum, (group, bits)| plus(sum, group[usize::from(*bits)]));
+            let bytes = swapped.chunks_exact(BYTE_PATTERNS).zip(*pattern);
+            let swap = bytes.fold(Accumulator::default(), |sum, (sums, bits)| plus(sum, sums[usize::from(*bits)]));
             // A pattern that leaves one of them without a total is no evidence, so it counts as one with a large difference.
             difference(swap).is_none_or(|difference| difference >= threshold)
         };
@@ -84,9 +84,9 @@ impl SignFlips {
     }
 }
 
-/// Returns, for each group of sessions and each byte, what swapping these sessions adds to the first sum and subtracts from the second.
-fn swapped_by_group(both: &[[Accumulator; 2]]) -> Vec<Accumulator> {
-    let group_sums = |group: &[[Accumulator; 2]]| {
+/// Returns, for each eight sessions and each pattern of one byte, what swapping these sessions adds to the first sum and subtracts from the second.
+fn swapped_by_byte(both: &[[Accumulator; 2]]) -> Vec<Accumulator> {
+    let byte_sums = |group: &[[Accumulator; 2]]| {
         let mut sums = vec![Accumulator::default()];
         for [one, other] in group {
             let swap = minus(*other, *one);
@@ -94,9 +94,9 @@ fn swapped_by_group(both: &[[Accumulator; 2]]) -> Vec<Accumulator> {
         }
         // The last group may have fewer than 8 sessions; the bits of missing sessions change nothing.
         let distinct = sums.len();
-        (0..GROUP_PATTERNS).map(|pattern| sums[pattern % distinct]).collect::<Vec<_>>()
+        (0..BYTE_PATTERNS).map(|pattern| sums[pattern % distinct]).collect::<Vec<_>>()
     };
-    both.chunks(GROUP).flat_map(group_sums).collect()
+    both.chunks(BYTE_SESSIONS).flat_map(byte_sums).collect()
 }
 
 fn plus(one: Accumulator, other: Accumulator) -> Accumulator {

@@ -12,7 +12,7 @@ use recompact::engine::policy::Policy;
 use recompact::engine::replay::{NoObserver, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::facts::references::{Loss, Provenance, References};
-use recompact::metrics::retention::{Grain, Retention, UseOutcome, bounds, evaluate, oracle_instance};
+use recompact::metrics::retention::{Grain, OutcomeWeights, Retention, UseOutcome, bounds, evaluate, oracle_instance};
 use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::block_sizes::overhead;
 use recompact::tokens::meter::{Meter, Rounding, SizeUnit};
@@ -249,9 +249,8 @@ fn recordings_obey_the_retention_laws() {
             as_recorded
         };
         let kept: Vec<Retention> = of_folder.par_iter().map(of_one).collect();
-        let mut sum = Retention::default();
-        kept.iter().for_each(|kept| sum.add_shares(kept));
-        let share = sum.all;
+        let mut share = OutcomeWeights::default();
+        kept.iter().for_each(|kept| share.add(&kept.all));
         println!(
             "{folder}: {} uses in {} conversations, hits as recorded {:.1} of {:.1}",
             share.uses,

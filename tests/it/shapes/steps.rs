@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 use rayon::prelude::*;
 use recompact::engine::policy::PRESETS;
+use recompact::metrics::column::ColumnId;
+use recompact::metrics::metric;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -119,6 +121,17 @@ impl Case<'_> {
         seconds.sum::<Option<f64>>().unwrap_or_else(|| panic!("no times in what bash said: {said}"))
     }
 
+    /// Returns the largest number of bytes that a run has on the heap at one time.
+    fn heap(&self, factor: usize) -> u64 {
+        let folder = TempDir::new().expect("a temporary folder");
+        let file = folder.path().join("heap");
+        let to_file = format!("--massif-out-file={}", file.display());
+        self.run(factor, &["valgrind", "--tool=massif", &to_file]);
+        let written = std::fs::read_to_string(file).expect("what massif writes");
+        let sizes = written.lines().filter_map(|line| line.strip_prefix("mem_heap_B=")?.parse().ok());
+        sizes.max().expect("the size of the heap")
+    }
+
     /// Returns the number of basic blocks that a run executes.
     fn steps(&self, factor: usize) -> u64 {
         let output = self.run(factor, &["valgrind", "--tool=none", "--stats=yes"]);
@@ -153,6 +166,20 @@ fn replays_of_many_sessions_cost_little_more_than_reading_them() {
     let inspect = steps_of_doubling(&sessions, "inspect --tokenizer chars/4");
     let replay = steps_of_doubling(&sessions, "replay -p lcc-s06 --tokenizer chars/4");
     assert!(replay < 3.0 * inspect, "{inspect} steps for inspect, {replay} for replay");
+}
+
+#[test]
+#[ignore = "measures the heap with valgrind"]
+fn a_session_takes_at_most_4_kilobytes_beyond_its_rows() {
+    /// The policy, the two bounds that every study has, and the clairvoyant.
+    const ROWS: usize = 4;
+    let size = 1_000;
+    let sessions = Shape { size, ..*shapes().into_iter().find(|shape| shape.name == "folder: sessions").expect("a shape") };
+    let arguments = words("replay -p lcc-s06 --tokenizer chars/4");
+    let case = Case { program: &program(), shape: &sessions, name: "", arguments: &arguments };
+    let session = (case.heap(2) - case.heap(1)) as usize / size;
+    let row = metric::columns().len() * size_of::<(ColumnId, Option<f64>)>();
+    assert!(session < ROWS * row + 4_096, "{session} bytes a session, {row} a row");
 }
 
 #[test]
