@@ -32,7 +32,7 @@ impl Prepared {
         let policy = &policies()[0];
         let shared = ReplayCache::new(&conversation);
         let base = setup(&conversation, &sizes, policy, counter, None, &shared);
-        let recorded = RecordedRequests::new(&base, &RecordedReplay::replay(&base).expect("the policy `recorded`"));
+        let recorded = RecordedRequests::new(&base, &RecordedReplay::replay(&base));
         Self { conversation, sizes, recorded, shared, counter }
     }
 

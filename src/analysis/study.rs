@@ -20,7 +20,7 @@ mod unknown_models;
 use rayon::prelude::*;
 
 use crate::engine::journal::Journal;
-use crate::engine::policy::{Policy, preset};
+use crate::engine::policy::{DROP_ALL, Policy};
 use crate::engine::replay::{NoObserver, Observer, ReplaySetup, replay};
 use crate::engine::summarizer::Extract;
 use crate::findings::{self, Finding};
@@ -34,6 +34,7 @@ use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
+pub use crate::engine::policy::KEEP_ALL;
 pub use compare::missing_summary_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub use partial_totals::PartialTotals;
@@ -55,8 +56,8 @@ pub const MAX_RESIDUAL: f64 = 0.15;
 pub struct Study {
     /// In the order of the reports.
     pub policies: Vec<Policy>,
-    /// Index of the policy that `tokens.saved` and `cost.ratio` compare with.
-    pub baseline: usize,
+    /// The policy that `tokens.saved` and `cost.ratio` compare with. It has rows only if it is one of the policies too.
+    pub baseline: Policy,
     /// Token counter of the report.
     pub counter: TokenCounter,
     /// Context window in tokens; it and the next two settings replace what the record or the policy says.
@@ -106,11 +107,11 @@ struct ReplayOutcome {
 }
 
 impl Study {
-    /// Creates a study that compares with the first policy and lists nothing except the columns.
+    /// Creates a study that compares with no compaction and lists nothing except the columns.
     pub fn new(policies: Vec<Policy>) -> Self {
         Self {
             policies,
-            baseline: 0,
+            baseline: Policy::keep_all(),
             counter: TokenCounter::Own,
             window: None,
             overhead: None,
@@ -137,18 +138,18 @@ impl Study {
             result.calibrations.extend(counter.row(name, conversation));
             // All policies are compared with the baseline and become rows one by one, so that few journals are held in
             // memory.
-            let baseline = self.replay_with_bounds(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let baseline = self.replay_with_bounds(&prepared, &self.baseline, &mut NoObserver);
             let comparison = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
             let compared: Vec<ComparedReplay> = match &mut observers {
                 None => {
-                    let compare = |(index, policy)| {
-                        if index == self.baseline {
+                    let compare = |policy: &Policy| {
+                        if *policy == self.baseline {
                             comparison.compare(policy, &baseline)
                         } else {
                             comparison.compare(policy, &self.replay_with_bounds(&prepared, policy, &mut NoObserver))
                         }
                     };
-                    self.policies.par_iter().enumerate().map(compare).collect()
+                    self.policies.par_iter().map(compare).collect()
                 }
                 Some(observers) => {
                     let compare = |policy| {
@@ -173,8 +174,13 @@ impl Study {
         let mut results = transcript_result::results(self, transcripts);
         let names = self.policies.iter().map(|policy| policy.name.as_str());
         let compared: Vec<&str> = names.filter(|name| !BOUNDS.contains(name)).collect();
-        infer(&mut results, &self.policies[self.baseline].name, &compared, self.seed);
+        infer(&mut results, &self.baseline.name, &compared, self.seed);
         results
+    }
+
+    /// Returns everything that is replayed.
+    fn replayed(&self) -> impl Iterator<Item = &Policy> {
+        self.policies.iter().chain([&self.baseline])
     }
 
     /// Returns the window that was given, recorded, set by the policy, or that the recorded models have.
@@ -248,13 +254,12 @@ fn replay_and_evaluate(setup: &ReplaySetup, prepared: &Prepared, observer: &mut 
 }
 
 /// Policies that are bounds themselves: reports show no bounds and no misses for them.
-pub const BOUNDS: [&str; 2] = ["keep-all", "drop-all"];
+pub const BOUNDS: [&str; 2] = [KEEP_ALL, DROP_ALL];
 
 /// Returns the policies of a comparison: keep-all first, then the requested ones, drop-all last.
 pub fn with_bounds(asked: Vec<Policy>) -> Vec<Policy> {
-    let bound = |name: &str| preset(name).and_then(|preset| preset.policy(&[]).ok());
-    let is_asked = |name: &str| asked.iter().any(|policy| policy.name == name);
-    let first = bound("keep-all").filter(|_| !is_asked("keep-all"));
-    let last = bound("drop-all").filter(|_| !is_asked("drop-all"));
+    let is_missing = |bound: &Policy| asked.iter().all(|policy| policy.name != bound.name);
+    let first = Some(Policy::keep_all()).filter(is_missing);
+    let last = Some(Policy::drop_all()).filter(is_missing);
     first.into_iter().chain(asked).chain(last).collect()
 }

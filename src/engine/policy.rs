@@ -22,7 +22,7 @@ mod presets;
 mod schema;
 
 pub use load::{PolicyError, Setting, unknown_layer_message};
-pub use presets::{PRESETS, Preset, preset};
+pub use presets::{DROP_ALL, KEEP_ALL, PRESETS, Preset, RECORDED, preset};
 pub use schema::schema;
 
 use std::collections::{BTreeMap, BTreeSet};

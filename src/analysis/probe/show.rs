@@ -6,7 +6,7 @@ use super::{Plan, Spot};
 use crate::analysis::study::Study;
 use crate::engine::context::Context;
 use crate::engine::journal::Request;
-use crate::engine::policy::{Policy, preset};
+use crate::engine::policy::Policy;
 use crate::engine::replay::Observer;
 use crate::engine::summarizer::{Utterance, dialogue};
 use crate::transcript::conversation::BlockKind;
@@ -21,12 +21,9 @@ pub struct Shown {
     pub everything: Option<String>,
 }
 
-/// The policy that never compacts.
-const EVERYTHING: &str = "keep-all";
-
 /// Writes the requests of the spots of one transcript, in the order of `spots`.
 pub fn show(study: &Study, policies: &[&Policy], plan: &Plan, spots: &[Spot], reading: &Reading) -> Vec<Shown> {
-    let keep_all = preset(EVERYTHING).and_then(|preset| preset.policy(&[]).ok());
+    let keep_all = Policy::keep_all();
     let mut shown = Vec::new();
     for conversation in &reading.conversations {
         let here: Vec<&Spot> = spots.iter().filter(|spot| spot.conversation == conversation.name).collect();
@@ -42,7 +39,7 @@ pub fn show(study: &Study, policies: &[&Policy], plan: &Plan, spots: &[Spot], re
             let short = journal.requests.iter().filter(is_short).map(|request| request.call);
             short.filter_map(|call| writer.texts.remove_entry(&call)).collect::<HashMap<_, _>>()
         };
-        let everything = keep_all.as_ref().map(|policy| request_texts(policy, &here)).unwrap_or_default();
+        let everything = request_texts(&keep_all, &here);
         for policy in policies {
             let of_policy: Vec<&Spot> = here.iter().copied().filter(|spot| spot.policy == policy.name).collect();
             let mut contexts = if of_policy.is_empty() { HashMap::new() } else { request_texts(policy, &of_policy) };

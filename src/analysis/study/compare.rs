@@ -94,7 +94,7 @@ impl BaselineComparison<'_> {
 
     /// Returns the context window of the baseline's replay.
     pub fn window(&self) -> u64 {
-        self.study.window_of(self.prepared, &self.study.policies[self.study.baseline])
+        self.study.window_of(self.prepared, &self.study.baseline)
     }
 }
 

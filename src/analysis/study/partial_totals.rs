@@ -19,7 +19,7 @@ use super::{Study, oracle_instance_of};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartialTotals {
     pub conversation: String,
-    /// By policy (without the baseline), then by column, in the given order. Empty if the conversation has no call.
+    /// By policy, then by column, in the given order. Empty if the conversation has no call.
     pub added: Vec<Vec<Option<Accumulator>>>,
 }
 
@@ -47,7 +47,7 @@ impl Study {
             if !needs_names {
                 prepared.shared.names = NameIndex::off();
             }
-            let (baseline, _, baseline_cost) = self.replay_with_cost(&prepared, &self.policies[self.baseline], &mut NoObserver);
+            let (baseline, _, baseline_cost) = self.replay_with_cost(&prepared, &self.baseline, &mut NoObserver);
             if baseline.requests.is_empty() {
                 return PartialTotals { conversation: conversation.name.clone(), added: Vec::new() };
             }
@@ -67,8 +67,7 @@ impl Study {
                 done(conversation.calls.len() as u64);
                 columns.iter().map(|column| column.contribution(&values)).collect()
             };
-            let policies: Vec<_> = self.policies.iter().enumerate().filter(|(at, _)| *at != self.baseline).collect();
-            let added = policies.into_par_iter().map(|(_, policy)| added(policy)).collect();
+            let added = self.policies.par_iter().map(added).collect();
             PartialTotals { conversation: conversation.name.clone(), added }
         };
         reading.conversations.iter().map(totals_of).collect()

@@ -39,15 +39,15 @@ pub struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     pub(super) fn new(study: &Study, conversation: &'a Conversation, resolved: &ResolvedCounter) -> Self {
-        let units = study.policies.iter().flat_map(Policy::units);
+        let units = study.replayed().flat_map(Policy::units);
         let (counter, sizes) = (resolved.meter, resolved.sizes(conversation, units));
         let overhead = study.overhead.unwrap_or_else(|| overhead(conversation, &sizes, counter));
         let references = References::new(conversation, |block| counter.apply(sizes.size(block, counter.unit)));
         let shared = ReplayCache::new(conversation);
         let setup = setup(study, conversation, &sizes, counter, overhead, &shared);
         let is_billed = conversation.calls.iter().any(|call| call.billed().is_some());
-        let record = is_billed.then(|| RecordedReplay::replay(&setup)).flatten();
-        let uses_recorded_usage = study.policies.iter().any(Policy::uses_recorded_usage);
+        let record = is_billed.then(|| RecordedReplay::replay(&setup));
+        let uses_recorded_usage = study.replayed().any(Policy::uses_recorded_usage);
         let recorded = record.as_ref().filter(|_| uses_recorded_usage).map(|record| RecordedRequests::new(&setup, record));
         let costs = ConversationCosts::new(&setup, study, record);
         Self {
@@ -99,7 +99,7 @@ fn setup<'b>(
     overhead: u64,
     shared: &'b ReplayCache,
 ) -> ReplaySetup<'b> {
-    let policy = &study.policies[study.baseline];
+    let policy = &study.baseline;
     ReplaySetup {
         window: DEFAULT_WINDOW,
         overhead,

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::engine::policy::RECORDED;
 use crate::results::saved::{Results, Row, Session, Spread, SummarizerRow};
 
 use super::Study;
-
-/// Name of the summarizer for the record's own summaries.
-const RECORDED: &str = "recorded";
 
 /// Returns a row for each policy and summarizer that was asked for a summary, then the rows of recorded summaries. Empty if
 /// there is one summarizer, because there is nothing to compare.
@@ -27,7 +25,11 @@ pub fn rows(study: &Study, results: &Results) -> Vec<SummarizerRow> {
                     None => asked.push(ReplicateRows { policy: original, summarizer: &summarizer.name, replicates: vec![own] }),
                 }
             }
-            _ => recorded.push(ReplicateRows { policy: &policy.name, summarizer: RECORDED, replicates: vec![own] }),
+            _ => recorded.push(ReplicateRows {
+                policy: &policy.name, // The summarizer of the record's own summaries has the name of the policy that repeats them.
+                summarizer: RECORDED,
+                replicates: vec![own],
+            }),
         }
     }
     let rows = asked.iter().chain(&recorded).map(|variants| variants.row(results));

@@ -136,7 +136,7 @@ impl StudyArgs {
         let mut policies = expand_variants(policies, &writers);
         let named = |name: &str| policies.iter().position(|policy| policy.name == name);
         let baseline = match named(&self.baseline) {
-            Some(index) => index,
+            Some(index) => policies[index].clone(),
             None => {
                 let baseline = load_source(&self.baseline)?.policy(&[])?;
                 if self.summarizers.compares() && baseline.summarizes() {
@@ -150,14 +150,14 @@ impl StudyArgs {
                     return Err(Failure::Usage(message));
                 }
                 match named(&baseline.name) {
-                    Some(index) if policies[index].to_toml() == baseline.to_toml() => index,
+                    Some(index) if policies[index].to_toml() == baseline.to_toml() => policies[index].clone(),
                     Some(_) => {
                         let message = format!("--baseline {}: another policy is named `{}` too", self.baseline, baseline.name);
                         return Err(Failure::Usage(message));
                     }
                     None => {
-                        policies.push(baseline);
-                        policies.len() - 1
+                        policies.push(baseline.clone());
+                        baseline
                     }
                 }
             }

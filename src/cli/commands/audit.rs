@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use recompact::analysis::audit::{Replayer, Tree, audit, audit_transcript};
 use recompact::analysis::study::{Study, TokenCounter};
-use recompact::engine::policy::preset;
+use recompact::engine::policy::Policy;
 use recompact::report::audit::{render, report_names};
 use recompact::transcript::format::Reading;
 
@@ -36,14 +36,10 @@ pub struct Audit {
     output: OutputArgs,
 }
 
-/// The preset that repeats the recorded compactions.
-const RECORDED: &str = "recorded";
-
 impl Audit {
     pub fn run(mut self) -> Result<(), Failure> {
         let report = self.output.supported_report("audit", &report_names())?;
-        let recorded = preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?;
-        let Some(recorded) = recorded else { return Err(Failure::Usage(format!("there is no policy {RECORDED}"))) };
+        let recorded = Policy::recorded();
         let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
         let replayer = Replayer { study: &study, recorded: &recorded };
         self.transcripts.only_files();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::analysis::study::{Observers, Study, expand_variants, with_bounds};
-use recompact::engine::policy::{Policy, Setting, preset};
+use recompact::engine::policy::{Policy, RECORDED, Setting};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
@@ -23,9 +23,6 @@ use crate::cli::progress::calls_of;
 use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, policies_hash, unfinished};
 use contexts::ContextsFile;
 use materialize::Materialize;
-
-/// The policy whose summaries are the recorded ones; it is added when models write summaries, for comparison.
-const RECORDED: &str = "recorded";
 
 #[derive(Args)]
 pub struct Replay {
@@ -141,7 +138,8 @@ impl Replay {
     fn study(&self, plan: Option<&mut DryRunPlan>) -> Result<Study, Failure> {
         let mut policies = self.study_args.policies(&self.settings)?;
         if self.study_args.summarizers().compares() && !policies.iter().any(|policy| policy.name == RECORDED) {
-            policies.extend(preset(RECORDED).map(|recorded| recorded.policy(&[])).transpose()?);
+            // Its summaries are the recorded ones, which models' summaries are compared with.
+            policies.push(Policy::recorded());
         }
         let study = self.study_args.study(with_bounds(policies), plan)?;
         Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, findings: self.findings, ..study })

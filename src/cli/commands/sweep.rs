@@ -85,10 +85,9 @@ impl Sweep {
             return Err(Failure::Usage(message.to_owned()));
         }
         let study = self.study_args.study(spaces.iter().map(|space| space.plain().clone()).collect(), None)?;
-        // The policies of each round are set later; until then the study has only the baseline.
-        let baseline = study.policies[study.baseline].clone();
-        let candidates = candidates(&spaces, &baseline.name, self.sample, study.seed)?;
-        let study = Study { policies: vec![baseline], baseline: 0, misses: LISTED, breaks: LISTED, ..study };
+        // The policies of each round are set later.
+        let candidates = candidates(&spaces, &study.baseline.name, self.sample, study.seed)?;
+        let study = Study { policies: Vec::new(), misses: LISTED, breaks: LISTED, ..study };
         self.transcripts.must_be_files()?;
 
         let fingerprint = self.fingerprint(&candidates.0, &criteria);

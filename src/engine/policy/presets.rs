@@ -16,6 +16,12 @@ macro_rules! presets {
     };
 }
 
+/// Names of the presets that have a role of their own: the bound that never compacts, the bound that keeps only the newest
+/// messages, and what the recorded agent's harness did.
+pub const KEEP_ALL: &str = "keep-all";
+pub const DROP_ALL: &str = "drop-all";
+pub const RECORDED: &str = "recorded";
+
 presets![
     "keep-all",
     "drop-all",
@@ -37,6 +43,27 @@ impl Preset {
     pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
         Policy::parse(self.toml, self.name, settings)
     }
+}
+
+impl Policy {
+    /// The bound that never compacts.
+    pub fn keep_all() -> Self {
+        unchanged(KEEP_ALL)
+    }
+
+    /// The bound that drops whatever can be dropped.
+    pub fn drop_all() -> Self {
+        unchanged(DROP_ALL)
+    }
+
+    /// Repeats the recorded compactions.
+    pub fn recorded() -> Self {
+        unchanged(RECORDED)
+    }
+}
+
+fn unchanged(name: &str) -> Policy {
+    preset(name).and_then(|preset| preset.policy(&[]).ok()).expect("a test loads every preset")
 }
 
 /// Returns the preset with this name.

@@ -5,7 +5,7 @@ use super::layer_runner::LayerRunner;
 use super::{ReplaySetup, replay};
 use crate::engine::context::Context;
 use crate::engine::journal::Journal;
-use crate::engine::policy::{Policy, preset};
+use crate::engine::policy::Policy;
 use crate::tokens::meter::Meter;
 
 /// Recorded usage of the requests that the recorded agent sent, one entry per call.
@@ -30,10 +30,10 @@ pub struct RecordedReplay {
 
 impl RecordedReplay {
     /// Replays the conversation through the preset `recorded`.
-    pub fn replay(setup: &ReplaySetup) -> Option<Self> {
-        let policy = preset("recorded")?.policy(&[]).ok()?;
+    pub fn replay(setup: &ReplaySetup) -> Self {
+        let policy = Policy::recorded();
         let journal = replay(&ReplaySetup { policy: &policy, ..*setup }, &mut super::NoObserver);
-        Some(Self { policy, journal })
+        Self { policy, journal }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::escape;
-use super::super::table_model::compare::{KEEP_ALL, keep_all_first};
+use super::super::table_model::compare::keep_all_first;
+use crate::analysis::study::BOUNDS;
 use crate::results::saved::{Column, Results};
 
 /// Columns that plots use; of a list, the first column that has values. Nothing else on the page knows a column by
@@ -27,8 +28,6 @@ pub const COST_PARTS: [(&str, &str); 4] = [
 const MAX_LINES: usize = 16;
 /// Number of line colours.
 const COLOUR_COUNT: usize = 8;
-/// The two policies that are bounds themselves; their lines are grey.
-const BOUNDS: [&str; 2] = [KEEP_ALL, "drop-all"];
 
 /// All policies that can be pinned, and the line style of those that are drawn.
 pub struct PolicySeries<'a> {

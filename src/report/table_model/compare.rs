@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::analysis::study::KEEP_ALL;
 use crate::results::saved::{Column, Results, Row, Summary, Unit};
 use crate::util::text::plural;
 
 use super::super::number_format;
 use super::{ColumnHeader, SHOWN, TableModel, common_folder, cost_check, interval_notes, left_out};
-
-/// The policy listed first in every comparison: no compaction.
-pub const KEEP_ALL: &str = "keep-all";
 
 /// Policies × columns over all conversations, without detail columns.
 pub fn summary(results: &Results) -> TableModel {

@@ -1,8 +1,8 @@
 //! Tokens per call in the longest conversation: one sparkline per policy.
 
 use super::super::{number_format, spark};
-use super::compare::KEEP_ALL;
 use super::{ColumnHeader, TableModel, common_folder};
+use crate::analysis::study::KEEP_ALL;
 use crate::results::saved::{Results, TraceLine, TraceRow, Unit};
 use crate::util::text::plural;
 

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::results::saved::{KeptRow, MissRow, Results, Unit};
 
 use super::super::number_format;
-use super::compare::KEEP_ALL;
 use super::{ColumnHeader, TableModel, common_folder, cut, left_out};
+use crate::analysis::study::KEEP_ALL;
 
 /// The grouping by summaries in between. It differs between policies, because each policy makes its own summaries.
 const GENERATION: &str = "generation";

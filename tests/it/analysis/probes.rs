@@ -72,8 +72,7 @@ fn readings() -> Vec<(&'static str, Reading)> {
 
 fn study() -> Study {
     let policies = POLICIES.iter().chain(&["keep-all"]).map(|name| preset(name).expect("a preset").policy(&[]).expect("valid"));
-    let study = Study::new(policies.collect());
-    Study { baseline: POLICIES.len(), ..study }
+    Study::new(policies.collect())
 }
 
 /// Returns what the default plan shows.

@@ -49,7 +49,7 @@ impl Trial {
             ..ReplaySetup::new(conversation, &sizes, &self.policy, self.counter, &shared)
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);
-        let record = by_usage.then(|| RecordedReplay::replay(&setup)).flatten();
+        let record = by_usage.then(|| RecordedReplay::replay(&setup));
         let recorded = record.map(|record| RecordedRequests::new(&setup, &record));
         replay(&ReplaySetup { recorded: recorded.as_ref(), ..setup }, observer)
     }

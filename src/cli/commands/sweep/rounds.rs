@@ -38,17 +38,15 @@ impl Rounds<'_> {
 
     /// Runs all rounds of the search. Returns the study unchanged.
     fn search(&mut self, mut study: Study, mut search: Search) -> Result<Option<(SearchResult, Study)>, Failure> {
-        let baseline = study.policies.clone();
         let progress = self.transcripts.replay_progress(search.policy_calls(self.session_table));
         while let Some(Round { index, sessions, policies }) = search.next_round() {
-            study.policies = [&baseline[..], &policies].concat();
+            study.policies = policies;
             // Two rounds may have the same policies, on other sessions of the same files.
             let round = format!("{index}: {}", policies_hash(&study.policies));
-            study.baseline = 0;
             let columns = &search.criteria().columns;
             // Checkpoints that do not fit, because the file was edited, are replayed again.
             let fits = |checkpoint: &Checkpoint<Vec<PartialTotals>>| {
-                checkpoint.result.iter().all(|totals| totals.fits(policies.len(), columns.len()))
+                checkpoint.result.iter().all(|totals| totals.fits(study.policies.len(), columns.len()))
             };
             let (checkpoints, left) = self.read_again(
                 &progress,
@@ -83,18 +81,15 @@ impl Rounds<'_> {
             }
         }
         progress.finish();
-        study.policies = baseline;
         Ok(Some((self.transcripts.install(|| search.finish())?, study)))
     }
 
     /// Replays the configurations found once more with all details: on the held-out sessions, if there are any.
     fn compare(&self, mut study: Study, result: SearchResult, split: &Split) -> Result<Option<Results>, Failure> {
-        let baseline = std::mem::take(&mut study.policies);
         study.policies = with_bounds(result.policies);
-        for policy in baseline {
-            let known = study.policies.iter().position(|known| known.name == policy.name);
-            study.baseline = known.unwrap_or(study.policies.len());
-            study.policies.extend(known.is_none().then_some(policy));
+        match study.policies.iter().find(|known| known.name == study.baseline.name) {
+            Some(known) => study.baseline = known.clone(),
+            None => study.policies.push(study.baseline.clone()),
         }
         let sessions = if split.held_out.is_empty() { &split.develop } else { &split.held_out };
         let sessions: HashSet<usize> = sessions.iter().copied().collect();
