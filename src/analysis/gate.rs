@@ -16,13 +16,15 @@ mod load;
 mod measure;
 mod schema;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::Serialize;
+use toml::{Table, Value};
 
 use crate::metrics::column::Column;
 use crate::results::condition::Condition;
 use crate::results::saved::Coverage;
+use crate::util::toml_span::TomlSpans;
 
 pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
@@ -41,11 +43,38 @@ pub struct Gate {
 /// Policies, the transcripts they are replayed on, and the rules for each policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
-    /// The suite as written, without limits and tolerances.
+    /// The suite as written.
     pub table: SuiteTable,
-    /// Line of its `transcripts`.
-    pub line: Option<usize>,
+    pub lines: SuiteLines,
     pub rules: Vec<Rule>,
+}
+
+/// Where the keys of a suite are in its file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SuiteLines(BTreeMap<String, KeyLines>);
+
+/// Lines of a key, and of the members of its list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct KeyLines {
+    key: Option<usize>,
+    items: Vec<Option<usize>>,
+}
+
+impl SuiteLines {
+    fn new(suite: &Table, index: usize, spans: &TomlSpans) -> Self {
+        let lines = |(key, value): (&String, &Value)| {
+            let items = 0..value.as_array().map_or(0, Vec::len);
+            let items = items.map(|item| spans.line_of_item(index, key, item)).collect();
+            (key.clone(), KeyLines { key: spans.line(Some(index), key), items })
+        };
+        Self(suite.iter().map(lines).collect())
+    }
+
+    /// Returns the line of a key, or of a member of its list. For a key that is not written, that of `name`.
+    pub fn line(&self, key: &str, item: Option<usize>) -> Option<usize> {
+        let lines = self.0.get(key).or_else(|| self.0.get("name"))?;
+        item.and_then(|item| *lines.items.get(item)?).or(lines.key)
+    }
 }
 
 /// A rule about one column.
@@ -68,6 +97,11 @@ pub enum RuleKind {
 impl Suite {
     pub fn name(&self) -> &str {
         &self.table.name
+    }
+
+    /// Returns a problem with a key of the suite, or with a member of its list.
+    pub fn problem(&self, key: &str, item: Option<usize>, what: String) -> Problem {
+        Problem { suite: self.name().to_owned(), line: self.lines.line(key, item), what }
     }
 
     /// Returns the columns of all rules, each once, in the order of the rules.

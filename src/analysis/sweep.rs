@@ -17,6 +17,7 @@ mod criteria;
 mod dominance_probability;
 mod halving;
 mod held_out;
+mod load;
 mod objective;
 mod parameter;
 mod pareto;
@@ -31,11 +32,13 @@ mod space;
 pub use candidate::{Candidate, MOST, Point, candidates};
 pub use criteria::Criteria;
 pub use held_out::confirm;
+pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
 pub use search::{Round, Search, SearchResult};
 pub use sessions::{SessionTable, Split, TranscriptSize};
-pub use space::{Source, Space, spaces};
+pub use space::{Space, spaces};
 
+use super::spec::SpecError;
 use crate::engine::policy::PolicyError;
 
 /// Why there is nothing to search.
@@ -43,6 +46,8 @@ use crate::engine::policy::PolicyError;
 pub enum SweepError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Spec(#[from] SpecError),
     /// What is wrong, and what to do.
     #[error("{0}")]
     Wrong(String),

@@ -19,6 +19,8 @@ pub enum Failure {
     #[error(transparent)]
     File(#[from] recompact::util::toml_span::FileError),
     #[error(transparent)]
+    Spec(#[from] recompact::analysis::spec::SpecError),
+    #[error(transparent)]
     Sweep(#[from] recompact::analysis::sweep::SweepError),
     #[error(transparent)]
     Output(#[from] crate::cli::output::OutputError),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
-use recompact::engine::size::{self, Size};
+use recompact::analysis::spec::{ReadSpec, format_by_name, in_bytes};
 use recompact::llm::client::Limits;
 use recompact::report::escape;
 use recompact::results::saved::Coverage;
@@ -72,20 +72,9 @@ enum Branches {
     All,
 }
 
-fn format_by_name(name: &str) -> Result<&'static Format, String> {
-    format::by_name(name).ok_or_else(|| {
-        let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-        format!("unknown format (known: {known})")
-    })
-}
-
 /// Parses a number of bytes: `2000000`, `200MB`, `2GB`.
 fn bytes(written: &str) -> Result<u64, String> {
-    let size: Size = written.parse()?;
-    match size.resolve(size::Limits { window: 0, max_output: 0 }) {
-        0 => Err("write a size, such as 2GB".to_owned()),
-        bytes => Ok(bytes),
-    }
+    in_bytes(&written.parse()?)
 }
 
 pub fn at_least_one(number: &str) -> Result<usize, String> {
@@ -113,9 +102,30 @@ impl<'a> Source<'a> {
 }
 
 impl Transcripts {
-    /// Sets the folder that relative paths start from. Names of transcripts leave it out.
-    pub fn within(self, base: &Path) -> Self {
-        Self { base: base.to_owned(), ..self }
+    /// The transcripts of a suite. Relative paths start from its folder, and names of transcripts leave it out.
+    pub fn of_suite(
+        paths: &[String],
+        base: &Path,
+        read: &ReadSpec,
+        (quiet, jobs): (bool, Option<usize>),
+    ) -> Result<Self, Failure> {
+        let format = read.known_format().map_err(Failure::Usage)?;
+        let branches = match read.branches {
+            format::Branches::Last => Branches::Last,
+            format::Branches::All => Branches::All,
+        };
+        Ok(Self {
+            paths: paths.iter().map(PathBuf::from).collect(),
+            format,
+            branches,
+            strict: read.strict,
+            max_file: read.max_bytes().map_err(Failure::Usage)?,
+            quiet,
+            jobs,
+            base: base.to_owned(),
+            model_limits: None,
+            only_files: false,
+        })
     }
 
     /// Reads every transcript and runs work on it: `parallel` on several at a time, or `ordered` one after another if
@@ -182,11 +192,13 @@ impl Transcripts {
         &self.paths
     }
 
-    /// The part of a fingerprint that decides how transcripts are read.
-    pub fn fingerprint(&self) -> [(String, String); 2] {
-        let format = self.format.map_or("any", |format| format.name);
-        let branches = if matches!(self.branches, Branches::All) { "all" } else { "last" };
-        [("--format", format), ("--branches", branches)].map(|(option, value)| (option.to_owned(), value.to_owned()))
+    /// Returns how transcripts are read, for the description of a study.
+    pub fn read_spec(&self) -> ReadSpec {
+        let branches = match self.branches {
+            Branches::Last => format::Branches::Last,
+            Branches::All => format::Branches::All,
+        };
+        ReadSpec::new(self.format.map(|format| format.name), branches, self.strict, self.max_file)
     }
 
     /// Sets the limits of model calls. Unless `--jobs` was given, there are at least as many threads as parallel calls,

@@ -12,6 +12,7 @@ mod input;
 mod interrupt;
 pub mod output;
 mod progress;
+mod resources;
 mod resume;
 mod saved_results;
 mod source;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use recompact::analysis::spec::difference;
 use recompact::engine::policy::Policy;
 use recompact::report::escape;
-use recompact::results::saved::{SavedTranscript, Unfinished};
+use recompact::results::saved::{SavedTranscript, StudyRecord, Unfinished};
 use recompact::util::text::plural;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,9 +17,6 @@ use crate::cli::output;
 use crate::cli::saved_results;
 use crate::cli::source::hash_of;
 
-/// The options that decide the results, with their values. Saved studies with another fingerprint cannot be resumed.
-pub type Fingerprint = Vec<(String, String)>;
-
 /// The results of an earlier run.
 pub struct Resumed {
     path: String,
@@ -27,14 +25,15 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// Reads the saved results, which must have the same fingerprint.
-    pub fn load(path: &Path, question: &Fingerprint) -> Result<Self, Failure> {
+    /// Reads the saved results, which must be of the same study.
+    pub fn load(path: &Path, study: &StudyRecord) -> Result<Self, Failure> {
         let failed = |why: String| Failure::Usage(format!("--resume {}: {why}", path.display()));
         let results = saved_results::load(path).map_err(failed)?;
         let Some(unfinished) = results.unfinished else {
             return Err(failed("this study is complete: there is nothing to resume".to_owned()));
         };
-        if let Some(why) = difference(&unfinished.question, question) {
+        let started = results.study.unwrap_or_default();
+        if let Some(why) = difference(&started, study) {
             return Err(failed(format!("it was started with {why}, so its results cannot be reused")));
         }
         if let Some(changed) = unfinished.done.iter().find(|saved| saved.checksum != checksum(saved)) {
@@ -59,18 +58,6 @@ impl Resumed {
     }
 }
 
-/// Returns the first option whose value differs.
-fn difference(started: &Fingerprint, now: &Fingerprint) -> Option<String> {
-    match started.iter().zip(now).find(|(started, now)| started != now) {
-        Some(((option, started), (current, now))) if option == current => match option.as_str() {
-            POLICIES => Some("other policies".to_owned()),
-            option => Some(format!("{option} {started}, not {now}")),
-        },
-        Some(_) => Some("other options".to_owned()),
-        None => (started.len() != now.len()).then(|| "other options".to_owned()),
-    }
-}
-
 /// Returns the hash of a saved transcript and its part.
 fn checksum(saved: &SavedTranscript) -> String {
     let SavedTranscript { transcript, hash, round, part, .. } = saved;
@@ -79,14 +66,10 @@ fn checksum(saved: &SavedTranscript) -> String {
     hash_of(format!("{transcript}\n{hash}\n{round}\n{part}").as_bytes())
 }
 
-/// The fingerprint entry that is not an option.
-pub const POLICIES: &str = "policies";
-
 /// The round of a study with a single round.
 pub const ONE_ROUND: &str = "";
 
-/// Policies in a fingerprint: a hash of their TOML, because the TOML of hundreds of policies is as long as a
-/// transcript.
+/// Returns the hash of policies, which names a round of a sweep: their TOML would be as long as a transcript.
 pub fn policies_hash(policies: &[Policy]) -> String {
     let written: Vec<String> = policies.iter().map(Policy::to_toml).collect();
     hash_of(written.join("\n").as_bytes())
@@ -107,11 +90,7 @@ impl<P> Checkpoint<P> {
 }
 
 /// Returns what a later run needs to resume, when some transcripts are left.
-pub fn unfinished<P: Serialize>(
-    checkpoints: &[Checkpoint<P>],
-    transcripts: usize,
-    question: Fingerprint,
-) -> Result<Unfinished, Failure> {
+pub fn unfinished<P: Serialize>(checkpoints: &[Checkpoint<P>], transcripts: usize) -> Result<Unfinished, Failure> {
     let saved = |checkpoint: &Checkpoint<P>| {
         let part = serde_json::to_value(&checkpoint.result)?;
         let saved = SavedTranscript {
@@ -125,5 +104,5 @@ pub fn unfinished<P: Serialize>(
     };
     let done: Result<Vec<_>, serde_json::Error> = checkpoints.iter().map(saved).collect();
     let failed = |error| Failure::Usage(format!("{} cannot be saved: {error}", plural(checkpoints.len(), "finished transcript")));
-    Ok(Unfinished { transcripts, question, done: done.map_err(failed)? })
+    Ok(Unfinished { transcripts, done: done.map_err(failed)? })
 }

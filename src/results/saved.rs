@@ -9,6 +9,7 @@ mod coverage;
 mod retention;
 mod session;
 mod spending;
+mod study;
 mod summarizer;
 mod sweep;
 mod total;
@@ -32,6 +33,7 @@ pub use coverage::{Coverage, LeftOut};
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, answer_spending, cassette_spending};
+pub use study::StudyRecord;
 pub use summarizer::{Spread, SummarizerRow};
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Accumulator;
@@ -45,6 +47,9 @@ pub const VERSION: u64 = 1;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     pub version: u64,
+    /// The study that gave these results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<StudyRecord>,
     pub columns: Vec<Column>,
     /// Rows, ordered by transcript, then conversation, then policy.
     pub rows: Vec<Row>,

@@ -11,6 +11,8 @@ mod usage;
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use builder::ConversationBuilder;
@@ -243,7 +245,8 @@ impl RecordedEdit {
 }
 
 /// How long thinking blocks stay in requests after the call that produced them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// Until the next message that a user typed. The provider does this with sessions of Claude Code.
     Turn,

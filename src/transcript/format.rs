@@ -13,6 +13,9 @@ mod openai_wire;
 mod python;
 mod sdk;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::transcript::conversation::Conversation;
 
 /// A note about a place in a file: a skipped line, a branch that was left out.
@@ -45,7 +48,8 @@ impl Note {
 }
 
 /// Which branches to read if edited prompts and rewinds made the record a tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Branches {
     /// The branch that ends last. Each other branch gets a note.
     #[default]

@@ -5,55 +5,58 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::analysis::spec::{FieldError, StudySpec, from_table};
 
 /// A suite file: `recompact.toml`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
 pub struct SuiteFile {
     /// Path of the baseline, relative to this file; `recompact check --update` writes it.
-    #[serde(default = "default_baseline")]
+    #[schemars(default = "default_baseline")]
     pub baseline: String,
     /// The suites: policies, the transcripts they are replayed on, and their rules.
     pub suite: Vec<SuiteTable>,
 }
 
-fn default_baseline() -> String {
+pub(super) fn default_baseline() -> String {
     "recompact.baseline.json".to_owned()
 }
 
 /// Policies, the transcripts they are replayed on, and the rules for each policy.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 pub struct SuiteTable {
     /// Name of the suite in reports and in the baseline.
     pub name: String,
     /// Files, folders and patterns (`runs/**/*.jsonl`), relative to this file.
     pub transcripts: Vec<String>,
-    /// Presets by name, and policy files (TOML), relative to this file.
-    pub policies: Vec<String>,
-    /// Changes of single settings by the id of their layer: `micro.keep_recent=5`.
-    #[serde(default)]
-    pub set: Vec<String>,
-    /// Summarizer: `extract`, `stub:TOKENS`, `fixed:TEXT`, `failing`; or a model, whose answers come from the cassette only.
-    pub summarizer: Option<String>,
+    /// What is replayed, and how; paths are relative to this file.
+    #[serde(flatten)]
+    pub study: StudySpec,
     /// Folder with a model's recorded answers, relative to this file. A missing answer is an error; the model is never
     /// called.
     pub cassette: Option<String>,
-    /// Context window, in tokens; default: the transcript's, else the policy's, else 200000.
-    pub window: Option<u64>,
-    /// Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
-    pub overhead: Option<u32>,
-    /// Token counter: `own`, `recorded`, `o200k`, `cl100k`, `chars/4`; default: own.
-    pub tokenizer: Option<String>,
-    /// A model that all calls are priced as, or a price list (TOML), relative to this file; default: each call by its model
-    /// and date.
-    pub prices: Option<String>,
     /// Limits for each policy: a column, a comparison and a number, as `kept.hit >= 0.85` or `finding.thrash == 0`.
     #[serde(default)]
     pub limits: Vec<String>,
     /// How much worse than the baseline each policy may be, by column. Columns without an entry are not compared.
     #[serde(default)]
     pub tolerance: BTreeMap<String, Tolerance>,
+}
+
+impl SuiteTable {
+    /// Reads a suite. What only reports need is off unless the suite asks for it, and findings are on, because rules may be about
+    /// them.
+    pub(super) fn from_toml(table: &Table) -> Result<Self, FieldError> {
+        let mut whole: Table =
+            [("findings", Value::from(true)), ("bounds", false.into()), ("misses", 0.into()), ("breaks", 0.into())]
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect();
+        whole.extend(table.clone());
+        let required = [("name", Value::from("")), ("transcripts", Value::Array(Vec::new()))];
+        from_table(&whole, &required.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
 }
 
 /// How much worse than the baseline a value may be: a number in the column's unit (0.01 of a share is one point), or a

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use crate::analysis::study::TokenCounter;
+use crate::analysis::spec::field_names;
 use crate::engine::policy::Setting;
 use crate::llm::client::Address;
 use crate::metrics::column::Direction;
@@ -11,25 +11,10 @@ use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
 
 use super::column::by_id;
-use super::file::{SuiteFile, SuiteTable};
-use super::{Gate, Rule, RuleKind, Suite};
+use super::file::{SuiteTable, default_baseline};
+use super::{Gate, Rule, RuleKind, Suite, SuiteLines};
 
 const FILE_SETTINGS: &[&str] = &["baseline", "suite"];
-const SUITE_SETTINGS: &[&str] = &[
-    "name",
-    "transcripts",
-    "policies",
-    "set",
-    "summarizer",
-    "cassette",
-    "window",
-    "overhead",
-    "tokenizer",
-    "prices",
-    "limits",
-    "tolerance",
-];
-
 /// Line number and message of an error.
 type LineError = (Option<usize>, String);
 
@@ -43,59 +28,71 @@ impl Gate {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
         let toml_error =
             |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), friendly_serde_error(e.message().trim()));
-        let table: Table = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
+        let file: Table = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
         let spans = TomlSpans::new(text, "suite");
-        check_keys(&table, &spans).map_err(wrong)?;
-        let file: SuiteFile = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
-        check_relative(&file.baseline).map_err(|message| wrong((spans.line(None, "baseline"), message)))?;
+        let tables = suite_tables(&file, &spans).map_err(wrong)?;
+        let baseline = match file.get("baseline") {
+            None => default_baseline(),
+            Some(Value::String(path)) => path.clone(),
+            Some(_) => return Err(wrong((spans.line(None, "baseline"), "`baseline` is a path in quotes".to_owned()))),
+        };
+        check_relative(&baseline).map_err(|message| wrong((spans.line(None, "baseline"), message)))?;
         let mut suites: Vec<Suite> = Vec::new();
-        for (index, asked) in file.suite.into_iter().enumerate() {
+        for (index, table) in tables.into_iter().enumerate() {
+            let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
+            let with_name = |(line, what)| wrong((line, format!("suite `{name}`: {what}")));
+            check_keys(table, index, &spans).map_err(with_name)?;
+            let asked = SuiteTable::from_toml(table).map_err(|error| {
+                // A key that is missing has no line, so the first one of the suite is named.
+                let lines = table.keys().filter_map(|key| spans.line(Some(index), key));
+                let line = error.key.as_deref().and_then(|key| spans.line(Some(index), key)).or_else(|| lines.min());
+                with_name((line, error.key.map_or(error.what.clone(), |key| format!("`{key}`: {}", error.what))))
+            })?;
             if suites.iter().any(|known| known.table.name == asked.name) {
                 let message = format!("there is already a suite named `{}`", asked.name);
                 return Err(wrong((spans.line(Some(index), "name"), message)));
             }
-            let with_name = |(line, what)| wrong((line, format!("suite `{}`: {what}", asked.name)));
             check_suite(&asked, index, &spans).map_err(with_name)?;
             let rules = rules(&asked, index, &spans).map_err(with_name)?;
-            suites.push(Suite { line: spans.line(Some(index), "transcripts"), rules, table: asked });
+            suites.push(Suite { lines: SuiteLines::new(table, index, &spans), rules, table: asked });
         }
         if suites.is_empty() {
             Err(wrong((None, "there is no suite: write `[[suite]]`".to_owned())))
         } else {
-            Ok(Self { baseline: file.baseline, suites })
+            Ok(Self { baseline, suites })
         }
     }
 }
 
-/// Rejects unknown keys: a misspelt limit that is ignored would never be checked.
-fn check_keys(file: &Table, spans: &TomlSpans) -> Result<(), LineError> {
+/// Returns the tables of the suites.
+fn suite_tables<'t>(file: &'t Table, spans: &TomlSpans) -> Result<Vec<&'t Table>, LineError> {
     if let Some(key) = file.keys().find(|key| !FILE_SETTINGS.contains(&key.as_str())) {
         let message = format!("a suite file has no setting `{key}`{}", did_you_mean(key, FILE_SETTINGS));
         return Err((spans.line(None, key), message));
     }
+    let line = || spans.line(None, "suite");
     let Some(Value::Array(suites)) = file.get("suite") else {
-        return Err((spans.line(None, "suite"), "a suite file has a table `[[suite]]` for each suite".to_owned()));
+        return Err((line(), "a suite file has a table `[[suite]]` for each suite".to_owned()));
     };
-    for (index, suite) in suites.iter().enumerate() {
-        let Some(suite) = suite.as_table() else {
-            return Err((spans.line(None, "suite"), "`suite` is written `[[suite]]`".to_owned()));
-        };
-        let name = suite.get("name").and_then(Value::as_str).unwrap_or("?");
-        if let Some(key) = suite.keys().find(|key| !SUITE_SETTINGS.contains(&key.as_str())) {
-            let message = format!("suite `{name}`: a suite has no setting `{key}`{}", did_you_mean(key, SUITE_SETTINGS));
-            return Err((spans.line(Some(index), key), message));
-        }
-        let dotted =
-            suite.get("tolerance").and_then(Value::as_table).and_then(|of| of.iter().find(|(_, value)| value.is_table()));
-        if let Some((column, _)) = dotted {
-            let line = spans.line_of_key(index, "tolerance", column);
-            return Err((
-                line,
-                format!("suite `{name}`: column ids contain a dot, so write them in quotes: \"{column}.…\" = \"1%\""),
-            ));
-        }
+    let table = |suite: &'t Value| suite.as_table().ok_or_else(|| (line(), "`suite` is written `[[suite]]`".to_owned()));
+    suites.iter().map(table).collect()
+}
+
+/// Rejects unknown keys: a misspelt limit that is ignored would never be checked.
+fn check_keys(suite: &Table, index: usize, spans: &TomlSpans) -> Result<(), LineError> {
+    let known = field_names::<SuiteTable>();
+    if let Some(key) = suite.keys().find(|key| !known.contains(key)) {
+        let message = format!("a suite has no setting `{key}`{}", did_you_mean(key, &known));
+        return Err((spans.line(Some(index), key), message));
     }
-    Ok(())
+    let dotted = suite.get("tolerance").and_then(Value::as_table).and_then(|of| of.iter().find(|(_, value)| value.is_table()));
+    match dotted {
+        Some((column, _)) => {
+            let message = format!("column ids contain a dot, so write them in quotes: \"{column}.…\" = \"1%\"");
+            Err((spans.line_of_key(index, "tolerance", column), message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks everything except limits and tolerances.
@@ -108,27 +105,29 @@ fn check_suite(asked: &SuiteTable, index: usize, spans: &TomlSpans) -> Result<()
     if asked.transcripts.is_empty() {
         return at("transcripts", "`transcripts` is empty, and a gate without transcripts would always pass".to_owned());
     }
-    if asked.policies.is_empty() {
+    let study = &asked.study;
+    if study.policies.is_empty() {
         return at("policies", "`policies` is empty, and a gate without policies would always pass".to_owned());
+    }
+    if study.sweep.is_some() {
+        return at("sweep", "a gate checks policies that are chosen; `recompact sweep` searches".to_owned());
     }
     for (at, path) in asked.transcripts.iter().enumerate() {
         check_relative(path).map_err(|message| (spans.line_of_item(index, "transcripts", at), message))?;
     }
-    for (at, setting) in asked.set.iter().enumerate() {
+    for (at, setting) in study.set.iter().enumerate() {
         setting.parse::<Setting>().map_err(|message| (spans.line_of_item(index, "set", at), message))?;
     }
-    if let Some(Err(error)) = asked.tokenizer.as_ref().map(|name| name.parse::<TokenCounter>()) {
-        return at("tokenizer", format!("`tokenizer`: {error}"));
+    let models: Vec<_> = study.summarizer.iter().filter_map(|written| Address::parse(written)).collect();
+    if let Some(Err(what)) = models.iter().find(|model| model.is_err()) {
+        return at("summarizer", what.clone());
     }
-    match asked.summarizer.as_deref().and_then(Address::parse) {
-        Some(Err(what)) => at("summarizer", what),
-        Some(Ok(_)) if asked.cassette.is_none() => {
+    match (models.is_empty(), &asked.cassette) {
+        (false, None) => {
             let message = "a gate never calls a model: set `cassette` to the folder with its recorded answers (`recompact replay --cassette` fills it)";
             at("summarizer", message.to_owned())
         }
-        None if asked.cassette.is_some() => {
-            at("cassette", "`cassette` has answers of models, but `summarizer` is not a model".to_owned())
-        }
+        (true, Some(_)) => at("cassette", "`cassette` has answers of models, but `summarizer` is not a model".to_owned()),
         _ => Ok(()),
     }
 }

@@ -12,6 +12,9 @@ pub fn schema() -> Value {
     schema["title"] = "A suite file of recompact".into();
     let ids = column::ids();
     let any = ids.iter().map(|id| id.replace('.', r"\.")).collect::<Vec<_>>().join("|");
+    let suite = &mut schema["properties"]["suite"]["items"];
+    suite["additionalProperties"] = false.into();
+    schema["additionalProperties"] = false.into();
     let rules = &mut schema["properties"]["suite"]["items"]["properties"];
     rules["tolerance"]["propertyNames"] = json!({ "enum": ids });
     rules["limits"]["items"]["pattern"] = format!(r"^\s*({any})\s*(<=|>=|==?|<|>)\s*-?[0-9.]+(e[0-9]+)?\s*%?\s*$").into();

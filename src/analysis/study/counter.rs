@@ -1,6 +1,9 @@
 //! Chooses the token counter of a conversation.
 
+use std::fmt;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 use crate::results::saved::CalibrationRow;
 use crate::tokens::block_sizes::BlockSizes;
@@ -12,7 +15,8 @@ use crate::transcript::conversation::Conversation;
 pub const DEFAULT_COUNTER: Meter = Meter::from_unit(SizeUnit::O200k);
 
 /// How tokens are counted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum TokenCounter {
     /// Own counter of each conversation: calibrated with recorded usage if the model's tokenizer is not public, else
     /// [`DEFAULT_COUNTER`].
@@ -78,6 +82,30 @@ pub enum CounterError {
     Unknown(UnknownMeter),
     #[error("needs a meter that counts by itself, without `recorded+`")]
     ByUsage,
+}
+
+impl fmt::Display for TokenCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TokenCounter::Own => f.write_str("own"),
+            TokenCounter::Recorded => f.write_str(RECORDED.name),
+            TokenCounter::Fixed(meter) => meter.fmt(f),
+        }
+    }
+}
+
+impl From<TokenCounter> for String {
+    fn from(counter: TokenCounter) -> Self {
+        counter.to_string()
+    }
+}
+
+impl TryFrom<String> for TokenCounter {
+    type Error = CounterError;
+
+    fn try_from(name: String) -> Result<Self, CounterError> {
+        name.parse()
+    }
 }
 
 impl FromStr for TokenCounter {

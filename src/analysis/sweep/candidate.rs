@@ -154,8 +154,9 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::spec::PolicySource;
     use crate::analysis::sweep::parameter::Parameter;
-    use crate::analysis::sweep::space::{Source, spaces};
+    use crate::analysis::sweep::space::spaces;
     use crate::engine::policy::preset;
     use std::collections::BTreeSet;
 
@@ -164,7 +165,7 @@ mod tests {
     const OTHER: &str = "name = \"other\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n";
 
     fn made(texts: &[&str], set: &[&str], sample: Option<usize>) -> Result<(Vec<Candidate>, Vec<Point>), SweepError> {
-        let source = |text: &&str| Source { origin: "p.toml".to_owned(), text: (*text).to_owned() };
+        let source = |text: &&str| PolicySource { origin: "p.toml".to_owned(), text: (*text).to_owned() };
         let parameters: Vec<Parameter> = set.iter().map(|set| set.parse().expect(set)).collect();
         let spaces = spaces(&texts.iter().map(source).collect::<Vec<_>>(), &parameters)?;
         candidates(&spaces, "small-2", sample, 1)

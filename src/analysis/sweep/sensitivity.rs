@@ -107,7 +107,8 @@ fn first_order(points: &[(usize, f64)]) -> Option<(f64, Vec<(usize, f64)>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::sweep::space::{Source, spaces};
+    use crate::analysis::spec::PolicySource;
+    use crate::analysis::sweep::space::spaces;
 
     /// y = 10·a + b over a 2 × 2 grid: 0, 1, 10, 11. Variance 25.25, of which a explains 25 and b 0.25.
     #[test]
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn sensitivity_groups_many_values() {
         let source =
-            Source { origin: "p".to_owned(), text: "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n".to_owned() };
+            PolicySource { origin: "p".to_owned(), text: "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n".to_owned() };
         let set = ["micro.keep_recent=1..3", "micro.min_chars=1..100"].map(|set| set.parse().expect(set));
         let spaces = spaces(&[source], &set).expect("a space");
         let few = Grouping::new(&spaces[0], 0);

@@ -2,41 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::study::BOUNDS;
-use crate::engine::policy::{Policy, PolicyError, Setting, preset, unknown_layer_message};
+use crate::analysis::spec::PolicySource;
+use crate::engine::policy::{Policy, Setting, unknown_layer_message};
 use crate::results::saved::ParameterRow;
 
 use super::SweepError;
 use super::parameter::Parameter;
 
-/// Text of a policy as the user named it; it can be parsed with any settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// Name in errors: the name of the preset, or the path of the file.
-    pub origin: String,
-    pub text: String,
-}
-
-impl Source {
-    /// # Errors
-    ///
-    /// Fails if the policy is not valid. A user's policy cannot have the name of a bound, because reports would treat it as
-    /// the bound.
-    pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
-        let policy = Policy::parse(&self.text, &self.origin, settings)?;
-        let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
-        if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
-            let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
-            return Err(PolicyError { origin: self.origin.clone(), line: None, what });
-        }
-        Ok(policy)
-    }
-}
-
 /// One policy and its varied parameters.
 #[derive(Debug)]
 pub struct Space {
-    pub(super) source: Source,
+    pub(super) source: PolicySource,
     /// The policy without any changed setting.
     plain: Policy,
     /// Settings with one value.
@@ -47,7 +23,7 @@ pub struct Space {
 
 /// Returns every policy with the parameters that fit it; without parameters, with those of its own `[sweep]`. Each parameter must
 /// fit at least one policy, and each of its values must give a valid policy.
-pub fn spaces(sources: &[Source], parameters: &[Parameter]) -> Result<Vec<Space>, SweepError> {
+pub fn spaces(sources: &[PolicySource], parameters: &[Parameter]) -> Result<Vec<Space>, SweepError> {
     let mut spaces: Vec<Space> = Vec::new();
     for source in sources {
         let plain = source.policy(&[])?;

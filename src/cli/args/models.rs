@@ -1,15 +1,15 @@
 //! Options for calling models over the network or as a program: how, how much, and where answers are saved.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
-use recompact::llm::client::{Address, Cassette, CassetteMode, Connection, FIRST_WAIT, Limits, Model, ModelConfig};
-use recompact::metrics::prices::Prices;
-use serde_json::{Map, Value};
+use recompact::analysis::spec::ModelRequest;
+use recompact::llm::client::{Cassette, CassetteMode, Connection, FIRST_WAIT, Limits, Model, ModelConfig};
+use serde_json::Value;
 
-use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::at_least_one;
 use crate::cli::interrupt;
@@ -58,24 +58,39 @@ fn param(written: &str) -> Result<(String, Value), String> {
     Ok((field.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))))
 }
 
-/// Creates models that share the cassette, the limits and the prices of one run.
+/// Creates models that share the cassette and the limits of one run.
 pub struct ModelFactory<'a> {
     models: &'a ModelArgs,
-    prices: &'a Prices,
     cassette: Arc<Cassette>,
     limits: Arc<Limits>,
 }
 
 impl ModelArgs {
+    /// Options that only replay the answers in a folder, and never call a model.
+    pub fn replaying(cassette: PathBuf) -> Self {
+        Self {
+            base_url: None,
+            key_env: None,
+            params: Vec::new(),
+            timeout: 1,
+            retries: 0,
+            concurrency: 1,
+            cassette: Some(cassette),
+            cassette_mode: CassetteMode::Replay,
+            max_calls: None,
+            max_cost: None,
+            limits: OnceLock::new(),
+        }
+    }
+
     /// Adds the cassette to what the command reads.
     pub fn add_to(&self, uses: &mut FileUses) {
         self.cassette.iter().for_each(|folder| uses.read("--cassette", folder));
     }
 
-    pub fn factory<'a>(&'a self, prices: &'a Prices) -> ModelFactory<'a> {
+    pub fn factory(&self) -> ModelFactory<'_> {
         ModelFactory {
             models: self,
-            prices,
             cassette: Arc::new(Cassette::new(self.cassette.clone(), self.cassette_mode)),
             limits: self.limits(),
         }
@@ -88,40 +103,35 @@ impl ModelArgs {
     }
 
     /// Returns the extra request fields, sorted by name, because they are part of a request's cache key.
-    pub fn params(&self) -> Map<String, Value> {
-        let mut params = self.params.clone();
-        params.sort_by(|(a, _), (b, _)| a.cmp(b));
-        params.into_iter().collect()
+    pub fn params(&self) -> BTreeMap<String, Value> {
+        self.params.iter().cloned().collect()
     }
 }
 
 impl ModelFactory<'_> {
-    /// Returns the model at an address.
-    pub fn model(&self, address: &Address, replicate: u32) -> Result<Model, Failure> {
-        let ModelArgs { timeout, retries, cassette_mode, max_cost, .. } = self.models;
-        let price = self.prices.of_answers(&address.name());
+    /// Returns the model of a request.
+    pub fn model(&self, request: &ModelRequest) -> Result<Model, String> {
+        let ModelArgs { retries, cassette_mode, max_cost, .. } = self.models;
+        let name = request.address.name();
+        let price = request.prices.of_answers(&name);
         if price.is_none() && max_cost.is_some() {
-            let message = format!(
-                "--max-cost: the price of {} is not known; --prices FILE sets it, --max-calls limits calls",
-                address.name()
-            );
-            return Err(Failure::Usage(message));
+            return Err(format!("--max-cost: the price of {name} is not known; --prices FILE sets it, --max-calls limits calls"));
         }
-        let connect = || address.connect(&self.connection(address, Duration::from_secs(*timeout))?).map_err(Failure::Usage);
+        let connect = || request.address.connect(&self.connection(request)?);
         let provider = (*cassette_mode != CassetteMode::Replay).then(connect).transpose()?;
-        Ok(Model::new(ModelConfig { provider, price, retries: *retries, ..self.setup(address, replicate) }))
+        Ok(Model::new(ModelConfig { provider, price, retries: *retries, ..self.setup(request) }))
     }
 
     /// Returns a model that never makes a call and only reads the cassette.
-    pub fn offline_model(&self, address: &Address, replicate: u32) -> Model {
-        Model::new(self.setup(address, replicate))
+    pub fn offline_model(&self, request: &ModelRequest) -> Model {
+        Model::new(self.setup(request))
     }
 
-    fn setup(&self, address: &Address, replicate: u32) -> ModelConfig {
+    fn setup(&self, request: &ModelRequest) -> ModelConfig {
         ModelConfig {
-            name: address.name(),
-            params: self.models.params(),
-            replicate,
+            name: request.address.name(),
+            params: request.params.clone(),
+            replicate: request.replicate,
             provider: None,
             cassette: Arc::clone(&self.cassette),
             limits: Arc::clone(&self.limits),
@@ -132,17 +142,16 @@ impl ModelFactory<'_> {
         }
     }
 
-    fn connection(&self, address: &Address, timeout: Duration) -> Result<Connection, Failure> {
+    fn connection(&self, request: &ModelRequest) -> Result<Connection, String> {
+        let ModelRequest { address, params, .. } = request;
         let base_url = address.base_url.clone().or_else(|| self.models.base_url.clone());
         let variable = self.models.key_env.as_deref().unwrap_or(address.protocol.key_variable);
         let key = std::env::var(variable).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         if key.is_none() && base_url.is_none() && !variable.is_empty() {
-            return Err(Failure::Usage(format!(
-                "{}: no API key: {variable} is not set; --base-url uses another server",
-                address.name()
-            )));
+            return Err(format!("{}: no API key: {variable} is not set; --base-url uses another server", address.name()));
         }
         let base_url = base_url.unwrap_or_else(|| address.protocol.base_url.to_owned());
-        Ok(Connection { base_url, key, key_variable: variable.to_owned(), timeout, params: self.models.params() })
+        let timeout = Duration::from_secs(self.models.timeout);
+        Ok(Connection { base_url, key, key_variable: variable.to_owned(), timeout, params: (*params).clone() })
     }
 }

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
-use recompact::analysis::study::NamedSummarizer;
-use recompact::engine::summarizer::{self, DryRun, ModelSummarizer, PlannedCall, PlannedCalls};
+use recompact::analysis::spec::StudySpec;
+use recompact::engine::summarizer::{PlannedCall, PlannedCalls};
 use recompact::llm::client::{Address, Limits, Usage};
 use recompact::metrics::prices::Prices;
 use recompact::util::text::plural;
 
 use crate::cli::args::models::ModelArgs;
-use crate::cli::error::Failure;
-use crate::cli::resume::Fingerprint;
 
 #[derive(Args)]
 pub struct SummarizerArgs {
@@ -24,59 +22,24 @@ pub struct SummarizerArgs {
     replicates: u32,
     #[command(flatten)]
     models: ModelArgs,
-    /// Disables comparison: a model gets no reference summarizers beside it.
-    #[arg(skip)]
-    pub no_comparison: bool,
 }
-
-/// Reference summarizers that models are compared with: the default, and one whose summaries have a usual size but say
-/// nothing.
-const REFERENCES: [&str; 2] = ["extract", "stub:500"];
 
 /// The calls that each model would get in a dry run, by model name.
 #[derive(Default)]
 pub struct DryRunPlan(Vec<(String, Arc<PlannedCalls>)>);
 
 impl SummarizerArgs {
-    /// Returns the summarizers. If models are compared, the reference summarizers are added: one that needs no model
-    /// and one that keeps nothing. With a plan, no model is called; its calls are recorded in the plan.
-    pub fn all(&self, prices: &Prices, mut plan: Option<&mut DryRunPlan>) -> Result<Vec<NamedSummarizer>, Failure> {
-        let factory = self.models.factory(prices);
-        let mut writers: Vec<NamedSummarizer> = Vec::new();
-        for written in &self.summarizers {
-            let Some(address) = Address::parse(written) else {
-                writers.push(without_model(written)?);
-                continue;
-            };
-            let address = address.map_err(Failure::Usage)?;
-            for replicate in 1..=self.replicates {
-                let writer = match &mut plan {
-                    None => NamedSummarizer::new(&address.name(), ModelSummarizer { model: factory.model(&address, replicate)? }),
-                    Some(plan) => {
-                        let model = factory.offline_model(&address, replicate);
-                        NamedSummarizer::new(&address.name(), DryRun { model, planned: plan.calls_of(&address.name()) })
-                    }
-                };
-                writers.push(NamedSummarizer { replicate: (self.replicates > 1).then_some(replicate), ..writer });
-            }
-        }
-        let is_twice =
-            |(index, writer): (usize, &NamedSummarizer)| writers[..index].iter().any(|other| other.is_called_as(writer));
-        if let Some((_, twice)) = writers.iter().enumerate().find(|pair| is_twice(*pair)) {
-            return Err(Failure::Usage(format!("the summarizer `{}` is named twice", twice.name)));
-        }
-        let references = if self.compares() { &REFERENCES[..] } else { &REFERENCES[..usize::from(writers.is_empty())] };
-        for reference in references {
-            if !writers.iter().any(|writer| writer.name == *reference) {
-                writers.push(without_model(reference)?);
-            }
-        }
-        Ok(writers)
+    /// Writes these options into the description of a study.
+    pub fn describe(&self, spec: &mut StudySpec) {
+        spec.summarizer.clone_from(&self.summarizers);
+        spec.replicates = self.replicates;
+        spec.references = self.compares();
+        spec.param = self.models.params();
     }
 
     /// Whether summarizers are compared: there are several, or there are models.
     pub fn compares(&self) -> bool {
-        !self.no_comparison && (self.summarizers.len() > 1 || self.uses_models())
+        self.summarizers.len() > 1 || self.uses_models()
     }
 
     pub fn uses_models(&self) -> bool {
@@ -92,34 +55,11 @@ impl SummarizerArgs {
     pub fn models(&self) -> &ModelArgs {
         &self.models
     }
-
-    /// The part of the fingerprint that these options decide. The URL of a model is not included.
-    pub fn fingerprint(&self) -> Fingerprint {
-        let options = [
-            ("--summarizer", self.names().join(", ")),
-            ("--replicates", self.replicates.to_string()),
-            ("--param", serde_json::Value::Object(self.models.params()).to_string()),
-        ];
-        options.into_iter().map(|(option, value)| (option.to_owned(), value)).collect()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let name = |written: &String| match Address::parse(written) {
-            Some(Ok(address)) => address.name(),
-            _ => written.clone(),
-        };
-        self.summarizers.iter().map(name).collect()
-    }
-}
-
-/// Returns a summarizer that calls no model.
-fn without_model(written: &str) -> Result<NamedSummarizer, Failure> {
-    let summarizer = summarizer::by_name(written).map_err(Failure::Usage)?;
-    Ok(NamedSummarizer { name: written.to_owned(), replicate: None, summarizer })
 }
 
 impl DryRunPlan {
-    fn calls_of(&mut self, name: &str) -> Arc<PlannedCalls> {
+    /// Returns the calls of a model, of which there may be none yet.
+    pub fn calls_of(&mut self, name: &str) -> Arc<PlannedCalls> {
         if let Some((_, planned)) = self.0.iter().find(|(known, _)| known == name) {
             return Arc::clone(planned);
         }

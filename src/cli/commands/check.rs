@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use recompact::analysis::gate::{self, Baseline, Gate, GateReport, Measured, Problem, evaluate};
+use recompact::analysis::spec::PolicySpec;
 use recompact::report::gate as report;
 use recompact::util::text::plural;
 use recompact::util::toml_span::FileError;
@@ -67,9 +68,8 @@ impl Check {
         for suite in &gate.suites {
             let result = self.suite(suite, &base, &baseline_path)?;
             let missing = old.iter().flat_map(|old| gate::missing(suite, &result.measured, old, &result.coverage));
-            let problem = |what| Problem { suite: suite.name().to_owned(), line: suite.line, what };
-            checked.problems.extend(missing.map(problem));
-            checked.problems.extend(result.problems.into_iter().map(problem));
+            checked.problems.extend(missing.map(|what| suite.problem("transcripts", None, what)));
+            checked.problems.extend(result.problems);
             checked.notes.extend(gate::left_out(suite, &result.coverage));
             measured.push(result.measured);
         }
@@ -127,8 +127,13 @@ impl Check {
             uses.read("the baseline", baseline);
         }
         for table in gate.suites.iter().map(|suite| &suite.table) {
-            table.policies.iter().for_each(|policy| uses.read("a suite's policy", base.join(policy)));
-            table.prices.iter().for_each(|prices| uses.read("a suite's prices", base.join(prices)));
+            for policy in &table.study.policies {
+                if let PolicySpec::Named(name) = policy {
+                    uses.read("a suite's policy", base.join(name));
+                }
+            }
+            uses.read("a suite's baseline policy", base.join(&table.study.baseline));
+            table.study.prices.iter().for_each(|prices| uses.read("a suite's prices", base.join(prices)));
             table.cassette.iter().for_each(|cassette| uses.read("a suite's cassette", base.join(cassette)));
         }
         self.output.add_to(&mut uses);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use recompact::analysis::inspect::{Inspection, count_calls_once};
+use recompact::analysis::spec::LoadedPrices;
 use recompact::analysis::study::TokenCounter;
 use recompact::report::inspection;
 
@@ -34,7 +35,7 @@ impl Inspect {
         self.pricing.add_to(&mut uses);
         self.output.add_to(&mut uses);
         uses.check()?;
-        let (prices, priced_as) = self.pricing.load()?;
+        let LoadedPrices { prices, priced_as, .. } = self.pricing.load()?;
         let inspect = |source: Source, reading: &recompact::transcript::format::Reading| {
             Inspection::all(source.name, reading, self.tokenizer, &prices, priced_as.as_deref())
         };

@@ -4,17 +4,18 @@ use std::collections::HashSet;
 
 use clap::Args;
 use recompact::analysis::probe::{self, ProbeResults, Shown, Spot};
-use recompact::analysis::study::{Study, expand_variants};
+use recompact::analysis::spec::{Loaded, ModelRequest};
+use recompact::analysis::study::Study;
 use recompact::engine::policy::Policy;
 use recompact::llm::client::Address;
 use recompact::report::probe as report;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
-use crate::cli::args::summarizers::DryRunPlan;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Analysed, Source, Transcripts, at_least_one};
+use crate::cli::resources::CommandResources;
 
 #[derive(Args)]
 // These study options have no effect here.
@@ -53,10 +54,18 @@ impl Probe {
         if !self.dry_run {
             self.transcripts.work_with_models(models.limits());
         }
-        let (study, policy_count) = self.study()?;
-        let policies: Vec<&Policy> = study.policies[..policy_count].iter().collect();
+        let mut spec = self.study_args.spec();
+        spec.bounds = false;
+        spec.read = self.transcripts.read_spec();
+        // In a dry run no summarizer is called either.
+        let plan = self.dry_run.then(Default::default);
+        let resources = CommandResources { models: Some(models.factory()), plan, ..Default::default() };
+        let Loaded { study, policies, .. } = spec.load(&resources)?;
+        let policies: Vec<&Policy> = policies.iter().collect();
         let address = self.address()?;
-        let model = (!self.dry_run).then(|| models.factory(&study.prices).model(&address, 1)).transpose()?;
+        let params = models.params().into_iter().collect();
+        let request = ModelRequest { address: &address, replicate: 1, params: &params, prices: &study.prices };
+        let model = (!self.dry_run).then(|| models.factory().model(&request)).transpose().map_err(Failure::Usage)?;
         let plan = probe::Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
         let sample = |source: Source, reading: &_| probe::sample(&study, &policies, &plan, source.name, reading);
         let done = self.transcripts.for_each(&[self.output.out()], false, sample, sample, |_| None)?;
@@ -81,16 +90,6 @@ impl Probe {
         let findings = ProbeResults { coverage, ..ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers) };
         self.output.write(&report::render(name, &findings, &self.output.style()))?;
         end
-    }
-
-    /// Returns the study and the number of its policies to ask about; they come first in the study. In a dry run no
-    /// summarizer is called either.
-    fn study(&self) -> Result<(Study, usize), Failure> {
-        let policies = self.study_args.policies(&[])?;
-        let mut plan = self.dry_run.then(DryRunPlan::default);
-        let study = self.study_args.study(policies.clone(), plan.as_mut())?;
-        let policy_count = expand_variants(policies, &study.summarizers).len();
-        Ok((study, policy_count))
     }
 
     fn address(&self) -> Result<Address, Failure> {

@@ -6,21 +6,22 @@ mod materialize;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::study::{Observers, Study, expand_variants, with_bounds};
-use recompact::engine::policy::{Policy, RECORDED, Setting};
+use recompact::analysis::spec::{Loaded, StudySpec};
+use recompact::analysis::study::Observers;
+use recompact::engine::policy::{Policy, Setting};
 use recompact::engine::replay::Observer;
 use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
 
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::OutputArgs;
-use crate::cli::args::study::StudyArgs;
-use crate::cli::args::summarizers::DryRunPlan;
+use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Analysed, Transcripts};
 use crate::cli::progress::calls_of;
-use crate::cli::resume::{Checkpoint, Fingerprint, ONE_ROUND, POLICIES, Resumed, policies_hash, unfinished};
+use crate::cli::resources::CommandResources;
+use crate::cli::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
 use contexts::ContextsFile;
 use materialize::Materialize;
 
@@ -31,8 +32,8 @@ pub struct Replay {
     #[command(flatten)]
     study_args: StudyArgs,
     /// Change a value of the policies by layer id: --set micro.keep_recent=5
-    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE")]
-    settings: Vec<Setting>,
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", value_parser = checked::<Setting>)]
+    settings: Vec<String>,
     /// Number of facts to list for each policy that were lost for good and used again, worst first
     #[arg(long, value_name = "N", default_value_t = 3)]
     misses: usize,
@@ -72,23 +73,16 @@ impl Replay {
         if self.fail_on.is_given() && !self.findings {
             return Err(Failure::Usage("--fail-on needs findings: add --findings".to_owned()));
         }
-        if self.exact && !cfg!(feature = "exact") {
-            let build = "cargo install --path . --features exact";
-            return Err(Failure::Usage(format!(
-                "this program was built without the solver that --exact needs; build it with `{build}`"
-            )));
-        }
         if let Some(limits) = self.study_args.summarizers().limits() {
             self.transcripts.work_with_models(limits);
         }
-        let mut plan = self.dry_run.then(DryRunPlan::default);
-        let study = self.study(plan.as_mut())?;
-        let fingerprint = self.fingerprint(&study);
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
-        let policies = expand_variants(self.study_args.policies(&self.settings)?, &study.summarizers)
-            .into_iter()
-            .map(|policy| policy.name)
-            .collect();
+        let spec = self.spec();
+        let plan = self.dry_run.then(Default::default);
+        let models = Some(self.study_args.summarizers().models().factory());
+        let resources = CommandResources { models, plan, ..Default::default() };
+        let Loaded { study, policies, record } = spec.load(&resources)?;
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &record)).transpose()?;
+        let policies = policies.into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(ContextsFile::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
         let in_order = contexts.is_some() || files.is_some();
@@ -105,16 +99,16 @@ impl Replay {
             |source| resumed.as_ref()?.checkpoint(source, ONE_ROUND),
         )?;
         let done = done.without(|checkpoint| checkpoint.result.unanswered());
-        if let Some(plan) = plan {
+        if let Some(plan) = resources.plan {
             done.analysed()?.end?;
-            return self.output.write(plan.page(&study.prices).as_bytes());
+            return self.output.write(plan.borrow().page(&study.prices).as_bytes());
         }
         let left = done.left;
         let Analysed { results: checkpoints, coverage, end } = done.analysed()?;
-        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found, fingerprint)).transpose()?;
+        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found)).transpose()?;
         let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
         let results = self.transcripts.install(|| study.results(transcript_results))?;
-        let results = Results { unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
+        let results = Results { study: Some(record), unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
@@ -135,27 +129,15 @@ impl Replay {
         uses
     }
 
-    fn study(&self, plan: Option<&mut DryRunPlan>) -> Result<Study, Failure> {
-        let mut policies = self.study_args.policies(&self.settings)?;
-        if self.study_args.summarizers().compares() && !policies.iter().any(|policy| policy.name == RECORDED) {
-            // Its summaries are the recorded ones, which models' summaries are compared with.
-            policies.push(Policy::recorded());
-        }
-        let study = self.study_args.study(with_bounds(policies), plan)?;
-        Ok(Study { misses: self.misses, exact: self.exact, breaks: self.breaks, findings: self.findings, ..study })
-    }
-
-    /// The options that decide the results. `--resume` requires the same ones.
-    fn fingerprint(&self, study: &Study) -> Fingerprint {
-        let options = [
-            (POLICIES, policies_hash(&study.policies)),
-            ("--misses", self.misses.to_string()),
-            ("--breaks", self.breaks.to_string()),
-            ("--exact", self.exact.to_string()),
-            ("--findings", self.findings.to_string()),
-        ];
-        let own_options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        own_options.chain(self.study_args.fingerprint()).chain(self.transcripts.fingerprint()).collect()
+    fn spec(&self) -> StudySpec {
+        let mut spec = self.study_args.spec();
+        spec.set.clone_from(&self.settings);
+        spec.misses = self.misses;
+        spec.breaks = self.breaks;
+        spec.findings = self.findings;
+        spec.exact = self.exact;
+        spec.read = self.transcripts.read_spec();
+        spec
     }
 }
 

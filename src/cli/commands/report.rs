@@ -52,7 +52,7 @@ impl Report {
             return Err(failed("holds no answers; name a file of saved results, or the folder that --cassette wrote".to_owned()));
         }
         self.output.needs_findings(false)?;
-        let (prices, _) = self.pricing.load()?;
+        let prices = self.pricing.load()?.prices;
         self.output.results(&Results { version: VERSION, spending: cassette_spending(&entries, &prices), ..Results::default() })
     }
 }

@@ -6,24 +6,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use recompact::analysis::study::{NO_CALL, Study};
-use recompact::analysis::sweep::{Candidate, Criteria, Parameter, Search, SessionTable, TranscriptSize, candidates, spaces};
-use recompact::engine::policy::Policy;
+use recompact::analysis::spec::{StudySpec, SweepSpec};
+use recompact::analysis::study::NO_CALL;
+use recompact::analysis::sweep::{LoadedSweep, Parameter, Search, SessionTable, TranscriptSize};
 use recompact::results::condition::Condition;
-use recompact::results::saved::{Coverage, Results, VERSION};
+use recompact::results::saved::{Coverage, Results, StudyRecord, VERSION};
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::output::OutputArgs;
-use crate::cli::args::study::StudyArgs;
+use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Analysed, Source, Transcripts, at_least_one};
 use crate::cli::output;
-use crate::cli::resume::{Fingerprint, POLICIES, Resumed, policies_hash, unfinished};
+use crate::cli::resources::CommandResources;
+use crate::cli::resume::{Resumed, unfinished};
 use rounds::Rounds;
-
-/// How many lost facts and cache invalidations are listed for each policy; the defaults of `replay`.
-const LISTED: usize = 3;
 
 #[derive(Args)]
 pub struct Sweep {
@@ -34,15 +32,15 @@ pub struct Sweep {
     /// Vary a value of the policies by layer id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k --set
     /// budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid [default: the values of
     /// [sweep] in each policy; most presets have some]
-    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES")]
-    settings: Vec<Parameter>,
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", value_parser = checked::<Parameter>)]
+    settings: Vec<String>,
     /// Try only this many configurations, spread evenly (Sobol); the worse half is dropped after a quarter and after
     /// half of the sessions
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     sample: Option<usize>,
     /// Condition on the total of a column: --where 'kept.hard <= 2%'; repeatable
-    #[arg(long = "where", value_name = "CONDITION")]
-    conditions: Vec<Condition>,
+    #[arg(long = "where", value_name = "CONDITION", value_parser = checked::<Condition>)]
+    conditions: Vec<String>,
     /// Column to minimize; repeatable [default: --minimize cost.ratio --maximize kept.hit]
     #[arg(long, value_name = "COLUMN")]
     minimize: Vec<String>,
@@ -77,24 +75,13 @@ impl Sweep {
         uses.write("--save", self.save.as_deref());
         uses.check()?;
         self.output.needs_findings(false)?;
-        let criteria = Criteria::new(&self.minimize, &self.maximize, self.conditions.clone())?;
-        let spaces = spaces(&self.study_args.sources()?, &self.settings)?;
-        if self.study_args.summarizers().compares() {
-            let message = "a sweep takes one summarizer and no model, which would have to write thousands of summaries; sweep with `extract`, then \
-                        `recompact replay` the recommended policy with --summarizer";
-            return Err(Failure::Usage(message.to_owned()));
-        }
-        let study = self.study_args.study(spaces.iter().map(|space| space.plain().clone()).collect(), None)?;
-        // The policies of each round are set later.
-        let candidates = candidates(&spaces, &study.baseline.name, self.sample, study.seed)?;
-        let study = Study { policies: Vec::new(), misses: LISTED, breaks: LISTED, ..study };
+        let LoadedSweep { study, spaces, candidates, criteria, is_sampled, holdout, record } =
+            LoadedSweep::new(&self.spec(), &CommandResources::default())?;
         self.transcripts.must_be_files()?;
-
-        let fingerprint = self.fingerprint(&candidates.0, &criteria);
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &fingerprint)).transpose()?;
+        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &record)).transpose()?;
         let (session_table, coverage, end) = self.list_sessions()?;
-        let split = session_table.split(self.holdout.unwrap_or_else(|| session_table.default_holdout()), study.seed)?;
-        let search = Search::new(spaces, candidates, criteria, split.clone(), self.sample.is_some(), study.seed);
+        let split = session_table.split(holdout.unwrap_or_else(|| session_table.default_holdout()), study.seed)?;
+        let search = Search::new(spaces, candidates, criteria, split.clone(), is_sampled, study.seed);
         let keep_checkpoints = self.output.is_loadable();
         let mut rounds = Rounds {
             transcripts: &self.transcripts,
@@ -105,37 +92,29 @@ impl Sweep {
             checkpoints: Vec::new(),
         };
         let Some(results) = rounds.run(study, search, &split)? else {
-            return Err(self.save_unfinished(&rounds, fingerprint)?);
+            return Err(self.save_unfinished(&rounds, record)?);
         };
-        let results = Results { coverage, ..results };
+        let results = Results { study: Some(record), coverage, ..results };
         self.output.results(&results)?;
         self.save_recommended(&results)?;
         end
     }
 
-    /// The options that decide the results. `--resume` requires the same ones.
-    fn fingerprint(&self, candidates: &[Candidate], criteria: &Criteria) -> Fingerprint {
-        let policies: Vec<Policy> = candidates.iter().map(|candidate| candidate.policy.clone()).collect();
-        let conditions: Vec<String> = criteria.conditions.iter().map(ToString::to_string).collect();
-        let objectives: Vec<String> =
-            criteria.objectives.iter().map(|objective| format!("{:?} {}", objective.better, objective.column)).collect();
-        let options = [
-            (POLICIES, policies_hash(&policies)),
-            ("--sample", self.sample.map_or("none".to_owned(), |sample| sample.to_string())),
-            ("--holdout", self.holdout.map_or("default".to_owned(), |share| share.to_string())),
-            ("--where", if conditions.is_empty() { "none".to_owned() } else { conditions.join(", ") }),
-            ("--minimize and --maximize", objectives.join(", ")),
-        ];
-        let own_options = options.into_iter().map(|(option, value)| (option.to_owned(), value));
-        own_options.chain(self.study_args.fingerprint()).chain(self.transcripts.fingerprint()).collect()
+    fn spec(&self) -> StudySpec {
+        let Self { sample, conditions, minimize, maximize, holdout, .. } = self;
+        let objectives = [minimize.clone(), maximize.clone()];
+        let mut spec = self.study_args.spec().sweep(SweepSpec::new(*sample, conditions.clone(), objectives, *holdout));
+        spec.set.clone_from(&self.settings);
+        spec.read = self.transcripts.read_spec();
+        spec
     }
 
     /// Saves what `--resume` needs. It reports no front: one over the transcripts that came first would mislead.
-    fn save_unfinished(&self, rounds: &Rounds, fingerprint: Fingerprint) -> Result<Failure, Failure> {
+    fn save_unfinished(&self, rounds: &Rounds, record: StudyRecord) -> Result<Failure, Failure> {
         let transcripts = rounds.session_table.transcripts();
         if self.output.is_loadable() {
-            let unfinished = Some(unfinished(&rounds.checkpoints, transcripts, fingerprint)?);
-            self.output.results(&Results { version: VERSION, unfinished, ..Results::default() })?;
+            let unfinished = Some(unfinished(&rounds.checkpoints, transcripts)?);
+            self.output.results(&Results { version: VERSION, study: Some(record), unfinished, ..Results::default() })?;
         }
         Ok(Failure::Stopped { done: rounds.done.min(transcripts), transcripts, can_resume: self.output.is_loadable() })
     }

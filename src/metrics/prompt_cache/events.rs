@@ -4,6 +4,7 @@
 //!
 //! They happened to the session, not to a policy. So a replay of any policy can take them over: see [`CacheMode`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::transcript::conversation::Usage;
@@ -11,7 +12,7 @@ use crate::transcript::conversation::Usage;
 use super::CacheUse;
 
 /// Whether replays take over the cache events of the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheMode {
     /// Replays take them over.

@@ -2,13 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The options of an interrupted study, and the transcripts that are done.
+/// The transcripts of an interrupted study that are done. It resumes only if [`Results::study`](super::Results::study) is the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unfinished {
     /// Number of transcripts in the study, done or not.
     pub transcripts: usize,
-    /// Options that influence the results, as names and values. A study resumes only if they are the same.
-    pub question: Vec<(String, String)>,
     /// Transcripts that are done.
     pub done: Vec<SavedTranscript>,
 }

@@ -4,5 +4,6 @@ pub mod audits;
 pub mod gate;
 pub mod inspections;
 pub mod probes;
+pub mod specs;
 pub mod summarizers;
 pub mod sweeps;

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use recompact::analysis::sweep::{Source, candidates, spaces};
+use recompact::analysis::spec::PolicySource;
+use recompact::analysis::sweep::{candidates, spaces};
 use recompact::engine::policy::PRESETS;
 
 use crate::support::effort;
@@ -321,7 +322,7 @@ fn sweep_counts_only_compared_sessions() {
 #[test]
 fn every_preset_with_settings_has_values_to_try() {
     for preset in PRESETS.iter().filter(|preset| !["keep-all", "drop-all", "recorded"].contains(&preset.name)) {
-        let source = Source { origin: preset.name.to_owned(), text: preset.toml.to_owned() };
+        let source = PolicySource { origin: preset.name.to_owned(), text: preset.toml.to_owned() };
         let spaces = spaces(&[source], &[]).unwrap_or_else(|error| panic!("{error}"));
         let (tried, _) = candidates(&spaces, "keep-all", None, 1).unwrap_or_else(|error| panic!("{error}"));
         assert!((10..=200).contains(&tried.len()), "{}: {}", preset.name, tried.len());

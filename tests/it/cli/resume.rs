@@ -177,11 +177,11 @@ fn resume_refuses_results_of_another_study() {
         (["--resume", "whole.json"].as_slice(), "whole.json: this study is complete: there is nothing to resume"),
         (
             &["--resume", "stopped.json", "--window", "9000"],
-            "stopped.json: it was started with --window as it is, not 9000, so its results cannot be reused",
+            "stopped.json: it was started with window none, not 9000, so its results cannot be reused",
         ),
         (
             &["--resume", "stopped.json", "-p", "lcc-s06"],
-            "stopped.json: it was started with other policies, so its results cannot be reused",
+            "stopped.json: it was started with policies [\"lcc-s08\"], not [\"lcc-s08\",\"lcc-s06\"], so its results cannot be reused",
         ),
         (
             &["--resume", "none.json"],
@@ -213,7 +213,7 @@ fn stopped_sweep_resumes_to_the_same_bytes() {
     assert_eq!(ask(&["--resume", "stopped.json"]).printed(), whole);
     let other = ask(&["--resume", "stopped.json", "--where", "kept.hit > 0"]);
     assert_eq!(
-        (other.code, other.stderr.contains("it was started with --where none, not kept.hit > 0")),
+        (other.code, other.stderr.contains("it was started with sweep.where [], not [\"kept.hit > 0\"]")),
         (2, true),
         "{}",
         other.stderr

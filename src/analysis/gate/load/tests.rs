@@ -73,8 +73,8 @@ fn suite_errors_have_their_line() {
             "[]",
             "s.toml:5: suite `s`: `transcripts` is empty, and a gate without transcripts would always pass",
         ),
-        ("name = \"s\"", "name = 3", "s.toml:4: invalid type: integer `3`, expected a string"),
-        ("name = \"s\"", "", "s.toml:3: missing field `name`"),
+        ("name = \"s\"", "name = 3", "s.toml:4: suite `?`: `name`: invalid type: integer `3`, expected a string"),
+        ("name = \"s\"", "", "s.toml:5: suite `?`: missing field `name`"),
         (
             "name = \"s\"",
             "name = \"s\"\nsummarizer = \"openai:small\"",

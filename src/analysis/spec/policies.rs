@@ -1,0 +1,99 @@
+//! The policies of a spec: their texts, and the policies with the settings that fit them.
+
+use super::load::SpecError;
+use super::{PolicySpec, Resources, StudySpec};
+use crate::analysis::study::BOUNDS;
+use crate::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
+use crate::util::text::did_you_mean;
+
+/// Text of a policy as the user named it; it can be parsed with any settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicySource {
+    /// Name in errors: the name of the preset, or the path of the file.
+    pub origin: String,
+    pub text: String,
+}
+
+impl PolicySource {
+    /// Parses the policy and applies settings.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the policy is not valid. A user's policy cannot have the name of a bound, because reports would treat it as
+    /// the bound.
+    pub fn policy(&self, settings: &[Setting]) -> Result<Policy, PolicyError> {
+        let policy = Policy::parse(&self.text, &self.origin, settings)?;
+        let bound = preset(&policy.name).filter(|bound| BOUNDS.contains(&bound.name));
+        if bound.is_some_and(|bound| bound.policy(&[]).is_ok_and(|bound| bound.to_toml() != policy.to_toml())) {
+            let what = format!("`{}` is the name of a bound: a policy that does something else needs another name", policy.name);
+            return Err(PolicyError { origin: self.origin.clone(), line: None, what });
+        }
+        Ok(policy)
+    }
+}
+
+impl StudySpec {
+    /// Returns the texts of the policies.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a policy is neither a preset nor a file that can be read.
+    pub fn sources(&self, resources: &dyn Resources) -> Result<Vec<PolicySource>, SpecError> {
+        let source = |(item, policy): (usize, &PolicySpec)| {
+            let source = match policy {
+                PolicySpec::Named(name) => source_of(name, resources),
+                PolicySpec::Inline(table) => Ok(PolicySource {
+                    origin: table.get("name").and_then(toml::Value::as_str).unwrap_or("a policy without a name").to_owned(),
+                    text: table.to_string(),
+                }),
+            };
+            source.map_err(|error| SpecError::file("policies", error).at(item))
+        };
+        self.policies.iter().enumerate().map(source).collect()
+    }
+
+    /// Returns the policies. A setting must fit at least one of them, and is applied to those it fits.
+    pub(super) fn with_settings(&self, sources: &[PolicySource]) -> Result<Vec<Policy>, SpecError> {
+        let mut settings: Vec<Setting> = Vec::new();
+        for (item, written) in self.set.iter().enumerate() {
+            settings.push(written.parse().map_err(|what| SpecError::value("set", what).at(item))?);
+        }
+        let mut policies: Vec<Policy> = Vec::new();
+        for (item, source) in sources.iter().enumerate() {
+            let unchanged = source.policy(&[]).map_err(|error| SpecError::file("policies", error).at(item))?;
+            let fits = |setting: &&Setting| unchanged.has_layer(setting.layer.as_deref());
+            let fitting: Vec<_> = settings.iter().filter(fits).cloned().collect();
+            // The policy is valid without settings, so one of them is wrong, and the error names it.
+            let policy = source.policy(&fitting).map_err(|error| {
+                let item = settings.iter().position(|setting| error.origin.ends_with(&setting.written));
+                SpecError { item, ..SpecError::file("set", error) }
+            })?;
+            if policies.iter().any(|known| known.name == policy.name) {
+                let what = format!("the policy `{}` is named twice", policy.name);
+                return Err(SpecError::value("policies", what).at(item));
+            }
+            policies.push(policy);
+        }
+        let all: Vec<&Policy> = policies.iter().collect();
+        for (item, setting) in settings.iter().enumerate() {
+            if let Some(what) = unknown_layer_message(&setting.written, setting.layer.as_deref(), &all) {
+                return Err(SpecError::value("set", what).at(item));
+            }
+        }
+        Ok(policies)
+    }
+}
+
+/// Returns the text of a preset or a file.
+pub(super) fn source_of(name: &str, resources: &dyn Resources) -> Result<PolicySource, PolicyError> {
+    if let Some(preset) = preset(name) {
+        return Ok(PolicySource { origin: name.to_owned(), text: preset.toml.to_owned() });
+    }
+    let origin = resources.name_of(name);
+    let text = resources.read(name).map_err(|error| {
+        let known: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+        let what = format!("neither a readable TOML file ({error}) nor a preset{}", did_you_mean(name, &known));
+        PolicyError { origin: origin.clone(), line: None, what }
+    })?;
+    Ok(PolicySource { origin, text })
+}

@@ -1,0 +1,52 @@
+//! What results say about the study that gave them, so that `--resume` continues the same study only.
+
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::StudySpec;
+use crate::llm::client::Address;
+use crate::results::saved::StudyRecord;
+
+/// Returns the hash of the texts that a spec names.
+pub(super) fn hash_of_files<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    // Each text with its length, so that two texts cannot be mistaken for two others.
+    hash(&texts.map(|text| format!("{}\n{text}", text.len())).collect::<String>())
+}
+
+/// Returns the record of a spec. `files` is the hash of the texts that it names.
+pub fn record(spec: &StudySpec, files: String) -> StudyRecord {
+    // The address of a model may contain a user name or a key, and does not change what the model answers.
+    let name = |written: &String| match Address::parse(written) {
+        Some(Ok(address)) => address.name(),
+        _ => written.clone(),
+    };
+    let spec = StudySpec { summarizer: spec.summarizer.iter().map(name).collect(), ..spec.clone() };
+    let fields = match serde_json::to_value(spec) {
+        Ok(Value::Object(fields)) => fields,
+        other => unreachable!("a spec is an object with text keys: {other:?}"),
+    };
+    StudyRecord { hash: hash(&format!("{files}\n{}", Value::Object(fields.clone()))), files, spec: fields }
+}
+
+/// Returns the first difference between the studies of two results, as `window none, not 1000`.
+pub fn difference(started: &StudyRecord, now: &StudyRecord) -> Option<String> {
+    let in_fields = difference_of_fields(&started.spec, &now.spec);
+    in_fields.or_else(|| (started.files != now.files).then(|| "other texts of its policies or prices".to_owned()))
+}
+
+fn difference_of_fields(started: &Map<String, Value>, now: &Map<String, Value>) -> Option<String> {
+    let describe = |value: &Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
+    now.keys().chain(started.keys()).find_map(|key| {
+        match (started.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null)) {
+            (started, now) if started == now => None,
+            (Value::Object(started), Value::Object(now)) => {
+                difference_of_fields(started, now).map(|inner| format!("{key}.{inner}"))
+            }
+            (started, now) => Some(format!("{key} {}, not {}", describe(started), describe(now))),
+        }
+    })
+}
+
+fn hash(text: &str) -> String {
+    format!("{:032x}", xxh3_128(text.as_bytes()))
+}

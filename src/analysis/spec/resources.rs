@@ -1,0 +1,60 @@
+//! What a spec names and does not contain: files and models.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::engine::summarizer::Summarizer;
+use crate::llm::client::Address;
+use crate::metrics::prices::Prices;
+
+/// Gives a spec the files and models that it names.
+pub trait Resources {
+    /// Returns the text of a policy or a price list, by the path in the spec.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such file, or it cannot be read.
+    fn read(&self, path: &str) -> io::Result<String>;
+
+    /// Returns how messages name this file.
+    fn name_of(&self, path: &str) -> String {
+        path.to_owned()
+    }
+
+    /// Returns a summarizer that asks a model.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message if the model cannot be asked.
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String>;
+}
+
+/// Which model writes summaries, and how.
+pub struct ModelRequest<'a> {
+    pub address: &'a Address,
+    /// Number of the sample, from 1.
+    pub replicate: u32,
+    /// Extra fields of every request, sorted by name.
+    pub params: &'a Map<String, Value>,
+    /// The prices of the study.
+    pub prices: &'a Prices,
+}
+
+/// Reads files of the disk, relative to a folder, and asks no model.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// Where relative paths start; empty: the current folder.
+    pub base: PathBuf,
+}
+
+impl Resources for Files {
+    fn read(&self, path: &str) -> io::Result<String> {
+        std::fs::read_to_string(self.base.join(path))
+    }
+
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {
+        Err(format!("{}: no model can be asked here; implement `Resources::model`", request.address.name()))
+    }
+}
