@@ -57,7 +57,8 @@
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
 //! 11. [`report`]: prints results.
 //!
-//! The command line is not part of the library. It parses arguments, reads and writes files, and calls [`analysis`] and [`report`].
+//! The command line is not part of the library. It parses arguments, shows progress, writes files, and calls [`analysis`] and
+//! [`report`].
 //!
 //! # Invariants
 //!

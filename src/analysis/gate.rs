@@ -14,6 +14,7 @@ mod evaluate;
 mod file;
 mod load;
 mod measure;
+mod run;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -30,6 +31,7 @@ pub use baseline::{Baseline, BaselineEntry, BaselineError};
 pub use evaluate::{Moved, Outcome, Verdict, evaluate};
 pub use file::{SuiteFile, SuiteTable, Tolerance};
 pub use measure::{Measured, measure};
+pub use run::SuiteResult;
 pub use schema::schema;
 
 /// A parsed and checked suite file, with line numbers for errors.

@@ -1,14 +1,18 @@
 //! Analyses that answer users' questions; each calls the engine and the metrics.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers [`spec`] (what to replay and
-//! how, as plain data), [`study`] (many transcripts through many policies), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
+//! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers [`corpus`] (the transcripts, and the loop
+//! over them), [`spec`] (what to replay and
+//! how, as plain data), [`study`] (many transcripts
+//! through many policies), [`resume`] (continues what was stopped), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
 //! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
 //! context?), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
 
 pub mod audit;
+pub mod corpus;
 pub mod gate;
 pub mod inspect;
 pub mod probe;
+pub mod resume;
 pub mod spec;
 pub mod study;
 pub mod sweep;

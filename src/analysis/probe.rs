@@ -20,6 +20,7 @@ mod ask;
 mod choose;
 mod cloze;
 mod findings;
+mod run;
 mod sample;
 mod score;
 mod show;
@@ -33,6 +34,7 @@ pub use ask::{Answer, AnsweredQuestion, EVERYTHING, Forecast, NOTHING, Unanswere
 pub use choose::choose;
 pub use cloze::Cloze;
 pub use findings::{AnswerShare, Answers, KindAnswers, PolicyAnswers, ProbeResults};
+pub use run::Questions;
 pub use sample::{SampledQuestions, sample};
 pub use score::{Agreement, Estimate, Table};
 pub use show::{Shown, show};

@@ -1,5 +1,7 @@
 //! Why a command failed, and its exit code.
 
+use recompact::analysis::corpus::RunError;
+
 use super::interrupt;
 
 /// Why a command failed: wrong usage, unreadable input, nothing to analyse, or an interrupt.
@@ -40,6 +42,16 @@ impl Failure {
             Failure::Found(_) => 1,
             Failure::Stopped { .. } => interrupt::INTERRUPTED,
             _ => 2,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Input(errors) => Failure::Input(errors),
+            RunError::Nothing(why) => Failure::Usage(why),
+            RunError::Stopped { done, transcripts } => Failure::Stopped { done, transcripts, can_resume: false },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::Failure;
 use super::output::without_dangling_links;
-use super::source::{display_path, is_special};
+use recompact::transcript::source::{display_path, is_special};
 
 /// The files that a command reads and writes, with the options that name them. Transcripts are checked when they are found.
 #[derive(Debug, Default)]

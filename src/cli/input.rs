@@ -1,28 +1,21 @@
 //! Transcript arguments of the commands: paths, format, strictness, parallelism; and the loop over transcripts.
 
-mod processed;
-mod reread;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
+use recompact::analysis::corpus::{self, FileCorpus, Monitor, Processed, RunError, Source};
 use recompact::analysis::spec::{ReadSpec, format_by_name, in_bytes};
 use recompact::llm::client::Limits;
 use recompact::report::escape;
-use recompact::results::saved::Coverage;
-use recompact::transcript::format::{self, FORMATS, Format, Level, Note, ReadOptions, Reading};
-use recompact::util::text::plural;
+use recompact::transcript::format::{self, Format, Reading};
+use recompact::transcript::source::{self, Input};
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
+use crate::cli::monitor::{ReadMonitor, StepMonitor};
 use crate::cli::output;
 use crate::cli::progress::Progress;
-use crate::cli::source::{self, Content, Input, hash_of};
-
-use processed::ReadOutcome;
-pub use processed::{Analysed, Processed};
 
 /// A single transcript of this size in bytes is read and replayed before a progress bar would help.
 const QUICK_BYTES: u64 = 10 << 20;
@@ -81,26 +74,6 @@ pub fn at_least_one(number: &str) -> Result<usize, String> {
     number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number, at least 1".to_owned())
 }
 
-/// The transcript that is being processed.
-#[derive(Clone, Copy)]
-pub struct Source<'a> {
-    pub name: &'a str,
-    bytes: &'a [u8],
-    pub progress: &'a Progress,
-}
-
-impl<'a> Source<'a> {
-    /// The bytes of the transcript, decompressed.
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Content hash; identifies the transcript when resuming.
-    pub fn hash(&self) -> String {
-        hash_of(self.bytes)
-    }
-}
-
 impl Transcripts {
     /// The transcripts of a suite. Relative paths start from its folder, and names of transcripts leave it out.
     pub fn of_suite(
@@ -109,14 +82,13 @@ impl Transcripts {
         read: &ReadSpec,
         (quiet, jobs): (bool, Option<usize>),
     ) -> Result<Self, Failure> {
-        let format = read.known_format().map_err(Failure::Usage)?;
         let branches = match read.branches {
             format::Branches::Last => Branches::Last,
             format::Branches::All => Branches::All,
         };
         Ok(Self {
             paths: paths.iter().map(PathBuf::from).collect(),
-            format,
+            format: read.known_format().map_err(Failure::Usage)?,
             branches,
             strict: read.strict,
             max_file: read.max_bytes().map_err(Failure::Usage)?,
@@ -135,51 +107,57 @@ impl Transcripts {
         &self,
         writes: &[Option<&Path>],
         in_order: bool,
-        mut ordered: impl FnMut(Source, &Reading) -> T,
-        parallel: impl Fn(Source, &Reading) -> T + Sync,
-        saved: impl Fn(Source) -> Option<T> + Sync,
+        ordered: impl FnMut(Source, &Reading) -> T,
+        parallel: impl Fn(Source, &Reading) -> T + Sync + Send,
+        saved: impl Fn(Source) -> Option<T> + Sync + Send,
     ) -> Result<Processed<T>, Failure> {
-        let (inputs, errors) = source::find(&self.base, &self.paths);
-        inputs.iter().try_for_each(|input| not_written_over(input, writes))?;
+        let corpus = self.corpus()?;
+        corpus.inputs().iter().try_for_each(|input| not_written_over(input, writes))?;
         interrupt::listen(self.quiet);
-        let size = inputs.iter().map(Input::size).sum();
-        let shown = !self.quiet && (inputs.len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
+        let size = corpus.inputs().iter().map(Input::size).sum();
+        let shown = !self.quiet && (corpus.inputs().len() > 1 || size > QUICK_BYTES || self.model_limits.is_some());
         let progress = Progress::new(size, shown, self.model_limits.clone());
-        let process = |input: &Input, work: &mut dyn FnMut(Source, &mut Reading) -> T| {
-            let done = self.process(input, &progress, work, &saved);
-            progress.bytes_read(input.size());
-            done
-        };
-        let outcomes: Vec<(ReadOutcome, Option<T>)> = if in_order {
-            inputs.iter().map(|input| process(input, &mut |source, reading| ordered(source, reading))).collect()
+        let monitor = ReadMonitor { corpus: &corpus, progress: &progress };
+        let processed = if in_order {
+            corpus::for_each_in_order(&corpus, &monitor, ordered)
         } else {
-            let work = |input: &Input| process(input, &mut |source, reading| parallel(source, reading));
-            self.install(|| inputs.par_iter().map(work).collect())?
+            self.install(|| corpus::for_each(&corpus, &monitor, saved, parallel))?
         };
         progress.finish();
-        let mut done = Processed::new(inputs.len(), &errors);
-        let mut skipped_lines = Vec::new();
-        let mut skipped_files = Vec::new();
-        for (input, (outcome, result)) in inputs.iter().zip(outcomes) {
-            done.results.extend(result);
-            match outcome {
-                ReadOutcome::Read(reading) => skipped_lines.extend(lines_skipped(&input.name, &reading)),
-                ReadOutcome::Saved => {}
-                ReadOutcome::Left => done.left += 1,
-                ReadOutcome::Unreadable(why) => done.fail(&input.name, why),
-                ReadOutcome::Skipped(why) => {
-                    skipped_files.push(format!("{}: {why}", input.name));
-                    done.coverage.leave_out(&input.name, why);
-                }
-            }
+        self.print_skipped(&processed);
+        Ok(if self.strict { processed.strict()? } else { processed })
+    }
+
+    /// Runs work that reads the transcripts as often as it needs, on the thread pool. Problems with them were reported before.
+    pub fn run<T: Send>(&self, work: impl FnOnce(&FileCorpus, &dyn Monitor) -> Result<T, RunError> + Send) -> Result<T, Failure> {
+        let (corpus, monitor) = (self.corpus()?, StepMonitor::new(!self.quiet));
+        let result = self.install(|| work(&corpus, &monitor))?;
+        monitor.finish();
+        Ok(result?)
+    }
+
+    fn corpus(&self) -> Result<FileCorpus, Failure> {
+        let corpus = FileCorpus::new(&self.base, &self.paths, &self.read_spec()).map_err(Failure::Usage)?;
+        Ok(corpus.only_files(self.only_files))
+    }
+
+    /// Fails if a path can be read only once.
+    pub fn must_be_files(&self) -> Result<(), Failure> {
+        if self.paths.iter().any(|path| source::is_stdin(path)) {
+            let message = "standard input can be read only once, but this command reads transcripts several times: name a file";
+            return Err(Failure::Usage(message.to_owned()));
         }
-        self.print_skipped(&skipped_lines, &skipped_files, &done.coverage);
-        if self.strict && !(skipped_lines.is_empty() && skipped_files.is_empty()) {
-            let skipped = [(skipped_lines.len(), "line"), (skipped_files.len(), "transcript")].into_iter();
-            let skipped: Vec<String> = skipped.filter(|(count, _)| *count > 0).map(|(count, of)| plural(count, of)).collect();
-            return Err(done.failed(format!("--strict: {} could not be read", skipped.join(" and "))));
-        }
-        Ok(done)
+        Ok(())
+    }
+
+    /// Runs work on the thread pool with the requested number of threads.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+        Ok(self.pool()?.install(work))
+    }
+
+    /// Returns a progress bar over questions to a model.
+    pub fn question_progress(&self, questions: u64, model_limits: Arc<Limits>) -> Progress {
+        Progress::of_questions(questions, !self.quiet, model_limits)
     }
 
     /// Rejects pipes, sockets and devices: reading them may never end.
@@ -216,72 +194,16 @@ impl Transcripts {
         pool.map_err(|error| Failure::Usage(format!("no threads could be started: {error}")))
     }
 
-    /// Reads one transcript and runs the work on it, unless it has a saved result.
-    fn process<T>(
-        &self,
-        input: &Input,
-        progress: &Progress,
-        work: &mut dyn FnMut(Source, &mut Reading) -> T,
-        saved: &dyn Fn(Source) -> Option<T>,
-    ) -> (ReadOutcome, Option<T>) {
-        if interrupt::requested() {
-            return (ReadOutcome::Left, None);
-        }
-        if self.only_files && input.is_special() {
-            return (ReadOutcome::Unreadable("a pipe, a socket or a device, not a file; it was not opened".to_owned()), None);
-        }
-        let content = match source::read(input, self.max_file) {
-            Ok(content) => content,
-            Err(error) => return (ReadOutcome::Unreadable(error.reason()), None),
-        };
-        let source = Source { name: &input.name, bytes: &content.bytes, progress };
-        match saved(source) {
-            Some(result) => (ReadOutcome::Saved, Some(result)),
-            None => self.read(input, &content).process(|reading| work(source, reading)),
-        }
-    }
-
-    fn read(&self, input: &Input, content: &Content) -> ReadOutcome {
-        let bytes = content.bytes.as_slice();
-        let failed = |why| failed(input, why);
-        if bytes.trim_ascii().is_empty() {
-            return failed("the file is empty".to_owned());
-        }
-        let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
-            return failed(unknown_format(bytes, input.explicit));
-        };
-        let branches = match self.branches {
-            Branches::Last => format::Branches::Last,
-            Branches::All => format::Branches::All,
-        };
-        let mut reading = (format.read)(bytes, &ReadOptions { branches });
-        let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
-        reading.notes.extend(cut_off);
-        if reading.conversations.is_empty() {
-            let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
-            let first = first.unwrap_or_default();
-            failed(format!("no conversation found in it, read as {}{first}", format.name))
-        } else {
-            ReadOutcome::Read(reading)
-        }
-    }
-
     /// Prints skipped lines and files on standard error, and how many transcripts are left.
-    fn print_skipped(&self, lines: &[String], files: &[String], coverage: &Coverage) {
-        let lines = lines.iter().filter(|_| !self.quiet || self.strict);
-        let files = files.iter().filter(|_| !self.quiet || self.strict);
-        for line in lines.chain(files) {
+    fn print_skipped<T>(&self, processed: &Processed<T>) {
+        let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);
+        for line in skipped.filter(|_| !self.quiet || self.strict) {
             output::say(&escape::terminal(line));
         }
-        if !self.quiet && !coverage.is_complete() {
-            output::say(&format!("{} were read", coverage.line()));
+        if !self.quiet && !processed.coverage.is_complete() {
+            output::say(&format!("{} were read", processed.coverage.line()));
         }
     }
-}
-
-/// A named file must be a transcript; a file found in a folder may be something else.
-fn failed(input: &Input, why: String) -> ReadOutcome {
-    if input.explicit { ReadOutcome::Unreadable(why) } else { ReadOutcome::Skipped(why) }
 }
 
 /// Fails if an output file is also an input.
@@ -290,18 +212,4 @@ fn not_written_over(input: &Input, writes: &[Option<&Path>]) -> Result<(), Failu
         Some(file) => Err(Failure::Usage(format!("{}: is read, so it cannot be written too; name another file", file.display()))),
         None => Ok(()),
     }
-}
-
-fn lines_skipped(name: &str, reading: &Reading) -> Vec<String> {
-    let skipped = reading.notes.iter().filter(|note| note.level == Level::Skipped);
-    skipped.map(|note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what)).collect()
-}
-
-fn unknown_format(bytes: &[u8], explicit: bool) -> String {
-    if !explicit {
-        return "skipped, not a transcript in a known format".to_owned();
-    }
-    let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
-    let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
-    format!("{binary}not a transcript in a known format ({known}); --format NAME reads it anyway")
 }

@@ -1,8 +1,9 @@
 //! The command line: it parses arguments, calls the library, and prints.
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
-//! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `source` (the one reader of the
-//! disk), `output` (the one writer), `file_uses` (what both may not share), and `input`, `progress`, `interrupt`, `resume` (the loop over transcripts), `saved_results`.
+//! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `output` (the one writer of the
+//! disk), `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
+//! `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), and `resume`, `saved_results`.
 
 mod args;
 mod commands;
@@ -10,12 +11,12 @@ mod error;
 mod file_uses;
 mod input;
 mod interrupt;
+mod monitor;
 pub mod output;
 mod progress;
 mod resources;
 mod resume;
 mod saved_results;
-mod source;
 
 use clap::{Parser, Subcommand};
 

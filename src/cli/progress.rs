@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use recompact::llm::client::Limits;
-use recompact::transcript::format::Reading;
 use recompact::util::text::plural;
 
 /// A progress bar; the replay rate is shown beside it.
@@ -65,11 +64,6 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// Number of recorded calls of all conversations.
-pub fn calls_of(reading: &Reading) -> u64 {
-    reading.conversations.iter().map(|conversation| conversation.calls.len() as u64).sum()
 }
 
 /// Builds a bar whose rate is computed from `replayed`.

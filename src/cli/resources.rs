@@ -9,7 +9,7 @@ use recompact::engine::summarizer::{DryRun, ModelSummarizer, Summarizer};
 
 use super::args::models::ModelFactory;
 use super::args::summarizers::DryRunPlan;
-use super::source::{display_path, read_settings};
+use recompact::transcript::source::{display_path, read_settings};
 
 /// Files relative to a folder, and the models of the command line.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use recompact::results::saved::Results;
 
-use super::source::{self, MAX_BYTES};
+use recompact::transcript::source::{self, MAX_BYTES};
 
 /// Reads the results in a file, which may be compressed. Errors do not name the file.
 pub fn load(path: &Path) -> Result<Results, String> {

@@ -71,6 +71,13 @@ pub struct Reading {
     pub notes: Vec<Note>,
 }
 
+impl Reading {
+    /// Returns the number of recorded calls of all conversations.
+    pub fn calls(&self) -> u64 {
+        self.conversations.iter().map(|conversation| conversation.calls.len() as u64).sum()
+    }
+}
+
 /// A transcript format.
 pub struct Format {
     /// Id of the format, used by `--format` and in results.

@@ -2,9 +2,10 @@
 //!
 //! May import: [`util`](crate::util). Offers [`conversation`] (messages, blocks, calls: never changed after reading),
 //! [`format`](mod@format) (one reader for each transcript format), [`tool_access`] (which files a tool call reads and writes),
-//! and [`copies`] (transcripts that are in another one too).
+//! [`copies`] (transcripts that are in another one too), and [`source`] (finds and reads the files).
 
 pub mod conversation;
 pub mod copies;
 pub mod format;
+pub mod source;
 pub mod tool_access;

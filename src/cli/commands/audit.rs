@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::analysis::audit::{Replayer, Tree, audit, audit_transcript};
+use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::policy::Policy;
 use recompact::report::audit::{render, report_names};
@@ -15,7 +16,7 @@ use recompact::transcript::format::Reading;
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::OutputArgs;
 use crate::cli::error::Failure;
-use crate::cli::input::{Analysed, Source, Transcripts};
+use crate::cli::input::Transcripts;
 
 use trees::AuditFolders;
 
@@ -46,7 +47,7 @@ impl Audit {
         let trees = AuditFolders::list(self.root.as_deref(), self.transcripts.paths())?;
         trees.must_not_hold(self.output.out())?;
         let work = |source: Source, reading: &Reading| {
-            audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes(), reading)
+            audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes, reading)
         };
         let done = self.transcripts.for_each(&[self.output.out()], false, work, work, |_| None)?;
         let Analysed { results: transcripts, coverage, end } = done.analysed()?;

@@ -1,23 +1,25 @@
 //! `recompact check`: compares suites of policies and transcripts with limits and a baseline.
 
-mod suite;
-
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::analysis::gate::{self, Baseline, Gate, GateReport, Measured, Problem, evaluate};
+use recompact::analysis::corpus::{RunError, Source};
+use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult};
 use recompact::analysis::spec::PolicySpec;
 use recompact::report::gate as report;
+use recompact::transcript::format::Reading;
+use recompact::transcript::source::{display_path, read_settings};
 use recompact::util::text::plural;
 use recompact::util::toml_span::FileError;
 
+use crate::cli::args::models::ModelArgs;
 use crate::cli::args::output::{OutputArgs, check_supported};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::input::at_least_one;
+use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::output;
-use crate::cli::source::{display_path, read_settings};
+use crate::cli::resources::CommandResources;
 
 /// The command's name in error messages.
 const COMMAND: &str = "check";
@@ -63,28 +65,12 @@ impl Check {
         let baseline_path = base.join(&gate.baseline);
         self.file_uses(&gate, &base, &baseline_path).check()?;
         let old = if self.update { None } else { read_baseline(&baseline_path)? };
-        let mut checked = GateReport { file, ..GateReport::default() };
-        let mut measured: Vec<Vec<Measured>> = Vec::new();
-        for suite in &gate.suites {
-            let result = self.suite(suite, &base, &baseline_path)?;
-            let missing = old.iter().flat_map(|old| gate::missing(suite, &result.measured, old, &result.coverage));
-            checked.problems.extend(missing.map(|what| suite.problem("transcripts", None, what)));
-            checked.problems.extend(result.problems);
-            checked.notes.extend(gate::left_out(suite, &result.coverage));
-            measured.push(result.measured);
-        }
-        let baseline = if self.update { self.new_baseline(&gate, &measured, &mut checked, &baseline_path)? } else { old };
-        for (suite, measured) in gate.suites.iter().zip(&measured) {
-            checked.verdicts.extend(evaluate(suite, measured, baseline.as_ref()));
-            checked.notes.extend(baseline.iter().flat_map(|baseline| gate::notes(suite, measured, baseline)));
-        }
-        if checked.problems.is_empty() {
-            let policies_of = |(suite, measured): (&'_ gate::Suite, &'_ Vec<Measured>)| {
-                measured.iter().map(|measured| (suite.name().to_owned(), measured.policy.clone())).collect::<Vec<_>>()
-            };
-            let known: Vec<(String, String)> = gate.suites.iter().zip(&measured).flat_map(policies_of).collect();
-            checked.notes.extend(baseline.iter().flat_map(|baseline| gate::left_behind(baseline, &known)));
-        }
+        let results: Result<Vec<SuiteResult>, Failure> =
+            gate.suites.iter().map(|suite| self.suite(suite, &base, &baseline_path)).collect();
+        let results = results?;
+        let mut checked = gate.report(&file, &results, old.as_ref());
+        let baseline = if self.update { self.new_baseline(&gate, &results, &mut checked, &baseline_path)? } else { old };
+        gate.judge(&mut checked, &results, baseline.as_ref());
         self.write(name, &checked)?;
         outcome(&checked)
     }
@@ -94,7 +80,7 @@ impl Check {
     fn new_baseline(
         &self,
         gate: &Gate,
-        measured: &[Vec<Measured>],
+        results: &[SuiteResult],
         checked: &mut GateReport,
         baseline_path: &Path,
     ) -> Result<Option<Baseline>, Failure> {
@@ -102,11 +88,37 @@ impl Check {
             checked.notes.push("the baseline was not written, because not everything was analysed".to_owned());
             return Ok(read_baseline(baseline_path).ok().flatten());
         }
-        let baseline =
-            Baseline::new(gate.suites.iter().zip(measured).map(|(suite, measured)| (suite.name(), measured.as_slice())));
+        let baseline = gate.new_baseline(results);
         output::write(Some(baseline_path), &report::render_baseline(&baseline))?;
         checked.notes.push(format!("{} written: {}", display_path(baseline_path), plural(baseline.values.len(), "value")));
         Ok(Some(baseline))
+    }
+
+    /// Replays the transcripts of a suite through its policies.
+    ///
+    /// Only fails if the user stopped the program: a part of a suite is not checked.
+    fn suite(&self, suite: &Suite, base: &Path, baseline: &Path) -> Result<SuiteResult, Failure> {
+        let table = &suite.table;
+        let cassette = table.cassette.as_ref().map(|folder| ModelArgs::replaying(base.join(folder)));
+        let models = cassette.as_ref().map(ModelArgs::factory);
+        let resources = CommandResources { base: base.to_owned(), models, ..CommandResources::default() };
+        let loaded = match table.study.load(&resources) {
+            Ok(loaded) => loaded,
+            Err(error) => return Ok(suite.wrong(&error)),
+        };
+        let written = [self.output.out(), Some(baseline).filter(|_| self.update)].into_iter();
+        let written: Vec<_> = written.chain(self.also.iter().map(|(_, file)| Some(file.as_path()))).collect();
+        let replay = |source: Source, reading: &Reading| {
+            let result = loaded.study.transcript(source.name, reading, None);
+            source.replayed(reading, loaded.study.policies.len());
+            result
+        };
+        let transcripts = Transcripts::of_suite(&table.transcripts, base, &table.study.read, (self.quiet, self.jobs))?;
+        match transcripts.for_each(&written, false, replay, replay, |_| None) {
+            Ok(processed) => Ok(transcripts.install(|| suite.result(&loaded, processed))??),
+            Err(Failure::Input(errors)) => Ok(suite.unread(RunError::Input(errors))),
+            Err(failure) => Ok(suite.unread(RunError::Nothing(failure.to_string()))),
+        }
     }
 
     fn write(&self, name: &str, checked: &GateReport) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `recompact inspect`: shows what transcripts hold.
 
 use clap::Args;
+use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::inspect::{Inspection, count_calls_once};
 use recompact::analysis::spec::LoadedPrices;
 use recompact::analysis::study::TokenCounter;
@@ -10,7 +11,7 @@ use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::input::{Analysed, Source, Transcripts};
+use crate::cli::input::Transcripts;
 
 #[derive(Args)]
 pub struct Inspect {
@@ -44,6 +45,6 @@ impl Inspect {
         let mut inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
         count_calls_once(&mut inspections);
         self.output.write(&inspection::render(report, &inspections, &coverage, &self.output.style()))?;
-        end
+        Ok(end?)
     }
 }

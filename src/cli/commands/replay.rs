@@ -6,6 +6,8 @@ mod materialize;
 use std::path::PathBuf;
 
 use clap::Args;
+use recompact::analysis::corpus::Analysed;
+use recompact::analysis::resume::{Checkpoint, ONE_ROUND, unfinished};
 use recompact::analysis::spec::{Loaded, StudySpec};
 use recompact::analysis::study::Observers;
 use recompact::engine::policy::{Policy, Setting};
@@ -18,10 +20,9 @@ use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::input::{Analysed, Transcripts};
-use crate::cli::progress::calls_of;
+use crate::cli::input::Transcripts;
 use crate::cli::resources::CommandResources;
-use crate::cli::resume::{Checkpoint, ONE_ROUND, Resumed, unfinished};
+use crate::cli::resume;
 use contexts::ContextsFile;
 use materialize::Materialize;
 
@@ -81,7 +82,7 @@ impl Replay {
         let models = Some(self.study_args.summarizers().models().factory());
         let resources = CommandResources { models, plan, ..Default::default() };
         let Loaded { study, policies, record } = spec.load(&resources)?;
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &record)).transpose()?;
+        let resumed = self.resume.as_deref().map(|path| resume::load(path, &record)).transpose()?;
         let policies = policies.into_iter().map(|policy| policy.name).collect();
         let contexts = self.contexts.as_deref().map(ContextsFile::create).transpose()?;
         let files = self.materialize.as_deref().map(Materialize::create).transpose()?;
@@ -93,7 +94,7 @@ impl Replay {
             |source, reading| Checkpoint::new(source, ONE_ROUND, study.transcript(source.name, reading, Some(&mut sinks))),
             |source, reading| {
                 let result = study.transcript(source.name, reading, None);
-                source.progress.replayed(calls_of(reading) * study.policies.len() as u64);
+                source.replayed(reading, study.policies.len());
                 Checkpoint::new(source, ONE_ROUND, result)
             },
             |source| resumed.as_ref()?.checkpoint(source, ONE_ROUND),
@@ -105,7 +106,7 @@ impl Replay {
         }
         let left = done.left;
         let Analysed { results: checkpoints, coverage, end } = done.analysed()?;
-        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found)).transpose()?;
+        let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found));
         let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
         let results = self.transcripts.install(|| study.results(transcript_results))?;
         let results = Results { study: Some(record), unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
@@ -116,7 +117,7 @@ impl Replay {
             sinks.finish()?;
         }
         self.output.results(&results)?;
-        end.map_err(|failure| failure.with_resume_hint(self.output.is_loadable()))?;
+        end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
     }
 

@@ -1,27 +1,23 @@
 //! `recompact sweep`: tries many configurations of a policy, finds the Pareto front, and recommends one.
 
-mod rounds;
-
 use std::path::PathBuf;
 
 use clap::Args;
-
+use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::spec::{StudySpec, SweepSpec};
-use recompact::analysis::study::NO_CALL;
-use recompact::analysis::sweep::{LoadedSweep, Parameter, Search, SessionTable, TranscriptSize};
+use recompact::analysis::sweep::{Continuation, LoadedSweep, Parameter, SweepEnd, SweepRun, TranscriptSize};
 use recompact::results::condition::Condition;
-use recompact::results::saved::{Coverage, Results, StudyRecord, VERSION};
+use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::input::{Analysed, Source, Transcripts, at_least_one};
+use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::output;
 use crate::cli::resources::CommandResources;
-use crate::cli::resume::{Resumed, unfinished};
-use rounds::Rounds;
+use crate::cli::resume;
 
 #[derive(Args)]
 pub struct Sweep {
@@ -75,29 +71,29 @@ impl Sweep {
         uses.write("--save", self.save.as_deref());
         uses.check()?;
         self.output.needs_findings(false)?;
-        let LoadedSweep { study, spaces, candidates, criteria, is_sampled, holdout, record } =
-            LoadedSweep::new(&self.spec(), &CommandResources::default())?;
+        let loaded = LoadedSweep::new(&self.spec(), &CommandResources::default())?;
         self.transcripts.must_be_files()?;
-        let resumed = self.resume.as_deref().map(|path| Resumed::load(path, &record)).transpose()?;
-        let (session_table, coverage, end) = self.list_sessions()?;
-        let split = session_table.split(holdout.unwrap_or_else(|| session_table.default_holdout()), study.seed)?;
-        let search = Search::new(spaces, candidates, criteria, split.clone(), is_sampled, study.seed);
+        let resumed = self.resume.as_deref().map(|path| resume::load(path, &loaded.record)).transpose()?;
+        let sizes_of = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
+        let writes = [self.output.out(), self.save.as_deref()];
+        let sizes = self.transcripts.for_each(&writes, false, sizes_of, sizes_of, |_| None)?;
+        let Analysed { results: sizes, coverage, end } = sizes.analysed()?;
+        let sweep = SweepRun::new(loaded, &sizes, coverage)?;
         let keep_checkpoints = self.output.is_loadable();
-        let mut rounds = Rounds {
-            transcripts: &self.transcripts,
-            session_table: &session_table,
-            resumed,
-            keep_checkpoints,
-            done: 0,
-            checkpoints: Vec::new(),
-        };
-        let Some(results) = rounds.run(study, search, &split)? else {
-            return Err(self.save_unfinished(&rounds, record)?);
-        };
-        let results = Results { study: Some(record), coverage, ..results };
-        self.output.results(&results)?;
-        self.save_recommended(&results)?;
-        end
+        let continuation = Continuation { resumed: resumed.as_ref(), keep_checkpoints };
+        match self.transcripts.run(|corpus, monitor| sweep.run(corpus, monitor, &continuation))? {
+            SweepEnd::Finished(results) => {
+                self.output.results(&results)?;
+                self.save_recommended(&results)?;
+                Ok(end?)
+            }
+            SweepEnd::Stopped { saved, done, transcripts } => {
+                if keep_checkpoints {
+                    self.output.results(&saved)?;
+                }
+                Err(Failure::Stopped { done, transcripts, can_resume: keep_checkpoints })
+            }
+        }
     }
 
     fn spec(&self) -> StudySpec {
@@ -107,31 +103,6 @@ impl Sweep {
         spec.set.clone_from(&self.settings);
         spec.read = self.transcripts.read_spec();
         spec
-    }
-
-    /// Saves what `--resume` needs. It reports no front: one over the transcripts that came first would mislead.
-    fn save_unfinished(&self, rounds: &Rounds, record: StudyRecord) -> Result<Failure, Failure> {
-        let transcripts = rounds.session_table.transcripts();
-        if self.output.is_loadable() {
-            let unfinished = Some(unfinished(&rounds.checkpoints, transcripts)?);
-            self.output.results(&Results { version: VERSION, study: Some(record), unfinished, ..Results::default() })?;
-        }
-        Ok(Failure::Stopped { done: rounds.done.min(transcripts), transcripts, can_resume: self.output.is_loadable() })
-    }
-
-    /// Lists the sessions and their sizes. Problems with some transcripts are returned for the end of the run.
-    fn list_sessions(&self) -> Result<(SessionTable, Coverage, Result<(), Failure>), Failure> {
-        let sessions_of = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
-        let done =
-            self.transcripts.for_each(&[self.output.out(), self.save.as_deref()], false, sessions_of, sessions_of, |_| None)?;
-        let Analysed { results: sizes, mut coverage, end } = done.analysed()?;
-        let without_call = sizes.iter().filter(|size| size.conversations.iter().all(|conversation| conversation.calls == 0));
-        without_call.for_each(|size| coverage.leave_out(&size.transcript, NO_CALL));
-        let session_table = SessionTable::new(&sizes);
-        if session_table.sessions() == 0 {
-            return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
-        }
-        Ok((session_table, coverage, end))
     }
 
     fn save_recommended(&self, results: &Results) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use recompact::analysis::audit::{Entry, EntryKind, Tree};
 use recompact::results::saved::ResultNote;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::cli::source;
+use recompact::transcript::source;
 
 /// Maximum entries to list; a folder with more is probably a whole machine.
 const MAX_ENTRIES: usize = 500_000;

@@ -8,7 +8,7 @@ use recompact::results::saved::ResultNote;
 
 use super::folder::Folder;
 use crate::cli::error::Failure;
-use crate::cli::source;
+use recompact::transcript::source;
 
 /// The archive folder of learn-claude-code; files that its transcripts name are beside it.
 const ARCHIVES: &str = ".transcripts";

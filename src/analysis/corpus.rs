@@ -1,0 +1,180 @@
+//! The transcripts of an analysis: where they come from, and the loop that reads them in parallel.
+//!
+//! [`for_each`] reads every transcript once; [`read_again`] reads those that a later step needs. Only the transcripts in progress
+//! are in memory. Both run on the current thread pool of rayon.
+
+mod files;
+mod processed;
+
+use rayon::prelude::*;
+
+use crate::transcript::format::Reading;
+use crate::transcript::source::{Content, hash_of};
+
+pub use files::FileCorpus;
+use processed::ReadOutcome;
+pub use processed::{Analysed, Processed, RunError};
+
+/// Transcripts that an analysis can read, each as often as it needs.
+pub trait Corpus: Sync {
+    /// Returns the names of the transcripts, in the order of the results. The index of a name identifies the transcript.
+    fn names(&self) -> Vec<&str>;
+
+    /// Returns the bytes of a transcript.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason, without the name, if it cannot be read.
+    fn content(&self, at: usize) -> Result<Content, Unread>;
+
+    /// Returns the conversations in the bytes of a transcript.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason if it holds no conversation.
+    fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread>;
+
+    /// Returns paths at which nothing was found, with the reason.
+    fn not_found(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// Why a transcript is not in the results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It cannot be read, or the user named it and it is no transcript.
+    Failed(String),
+    /// It was found in a folder, and is no transcript.
+    Skipped(String),
+}
+
+/// Watches a run, and may stop it. Every method is called from several threads.
+pub trait Monitor: Sync {
+    /// Whether to begin no more transcripts.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// A transcript is done.
+    fn transcript_done(&self, _at: usize) {}
+
+    /// A step begins that replays this many recorded calls, times policies. It ends when the next one begins.
+    fn step(&self, _policy_calls: u64) {}
+
+    /// Recorded calls, times policies, were replayed.
+    fn replayed(&self, _policy_calls: u64) {}
+
+    /// Something is unusual and does not end the run.
+    fn note(&self, _what: &str) {}
+}
+
+/// Watches nothing.
+pub struct NoMonitor;
+
+impl Monitor for NoMonitor {}
+
+/// The transcript that is being processed.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub name: &'a str,
+    /// The bytes of the transcript, decompressed.
+    pub bytes: &'a [u8],
+    pub monitor: &'a dyn Monitor,
+}
+
+impl Source<'_> {
+    /// Returns the content hash; identifies the transcript when resuming.
+    pub fn hash(&self) -> String {
+        hash_of(self.bytes)
+    }
+
+    /// Counts the calls of a reading as replayed under this number of policies.
+    pub fn replayed(&self, reading: &Reading, policies: usize) {
+        self.monitor.replayed(reading.calls() * policies as u64);
+    }
+}
+
+/// Reads every transcript and runs `work` on it, several at a time. `saved` returns the result of an earlier run, if there is one.
+pub fn for_each<T: Send>(
+    corpus: &dyn Corpus,
+    monitor: &dyn Monitor,
+    saved: impl Fn(Source) -> Option<T> + Sync,
+    work: impl Fn(Source, &Reading) -> T + Sync,
+) -> Processed<T> {
+    let names = corpus.names();
+    let one = |at: usize| process(corpus, monitor, (at, names[at]), &saved, &mut |source, reading| work(source, reading));
+    let outcomes = (0..names.len()).into_par_iter().map(one).collect();
+    Processed::new(corpus, monitor, outcomes)
+}
+
+/// Like [`for_each`], but processes the transcripts one after another.
+pub fn for_each_in_order<T>(
+    corpus: &dyn Corpus,
+    monitor: &dyn Monitor,
+    mut work: impl FnMut(Source, &Reading) -> T,
+) -> Processed<T> {
+    let names = corpus.names();
+    let one = |at: usize| process(corpus, monitor, (at, names[at]), &|_| None, &mut |source, reading| work(source, reading));
+    let outcomes = (0..names.len()).map(one).collect();
+    Processed::new(corpus, monitor, outcomes)
+}
+
+/// Reads the wanted transcripts again and runs `work` on them, several at a time, unless they have a saved result. Returns the
+/// results in the order of the transcripts, and the number of transcripts that were not begun because the run was stopped.
+///
+/// # Errors
+///
+/// Fails if a transcript that was read before cannot be read any more.
+pub fn read_again<T: Send>(
+    corpus: &dyn Corpus,
+    monitor: &dyn Monitor,
+    is_wanted: impl Fn(&str) -> bool,
+    saved: impl Fn(Source) -> Option<T> + Sync,
+    work: impl Fn(Source, &mut Reading) -> T + Sync,
+) -> Result<(Vec<T>, usize), RunError> {
+    let names: Vec<(usize, &str)> = corpus.names().into_iter().enumerate().filter(|(_, name)| is_wanted(name)).collect();
+    let one = |(at, name): (usize, &str)| match process(corpus, monitor, (at, name), &saved, &mut |source, reading| {
+        work(source, reading)
+    }) {
+        (ReadOutcome::Unread(Unread::Failed(why) | Unread::Skipped(why)), _) => {
+            Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
+        }
+        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result) => Ok(result),
+    };
+    let results: Vec<Option<T>> = names.into_par_iter().map(one).collect::<Result<_, RunError>>()?;
+    let left = results.iter().filter(|result| result.is_none()).count();
+    Ok((results.into_iter().flatten().collect(), left))
+}
+
+/// Reads one transcript and runs the work on it, unless it has a saved result.
+fn process<T>(
+    corpus: &dyn Corpus,
+    monitor: &dyn Monitor,
+    (at, name): (usize, &str),
+    saved: &dyn Fn(Source) -> Option<T>,
+    work: &mut dyn FnMut(Source, &mut Reading) -> T,
+) -> (ReadOutcome, Option<T>) {
+    if monitor.is_stopped() {
+        return (ReadOutcome::Left, None);
+    }
+    let done = match corpus.content(at) {
+        Err(why) => (ReadOutcome::Unread(why), None),
+        Ok(content) => {
+            let source = Source { name, bytes: &content.bytes, monitor };
+            match saved(source) {
+                Some(result) => (ReadOutcome::Saved, Some(result)),
+                None => match corpus.parse(at, &content) {
+                    Err(why) => (ReadOutcome::Unread(why), None),
+                    Ok(mut reading) => {
+                        let result = work(source, &mut reading);
+                        // Only the notes are needed later.
+                        (ReadOutcome::Read(reading.notes), Some(result))
+                    }
+                },
+            }
+        }
+    };
+    monitor.transcript_done(at);
+    done
+}

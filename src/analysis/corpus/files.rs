@@ -1,0 +1,93 @@
+//! Transcripts in files: named, found in folders, matched by patterns, or on standard input.
+
+use std::path::{Path, PathBuf};
+
+use super::{Corpus, Unread};
+use crate::analysis::spec::ReadSpec;
+use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
+use crate::transcript::source::{self, Content, Input, SourceError};
+
+/// The files at some paths.
+pub struct FileCorpus {
+    inputs: Vec<Input>,
+    errors: Vec<SourceError>,
+    format: Option<&'static Format>,
+    branches: Branches,
+    /// Largest transcript to read, in bytes.
+    max_bytes: u64,
+    only_files: bool,
+}
+
+impl FileCorpus {
+    /// Lists the files at these paths. Relative paths start from `base`, which the names leave out; an empty `base` is the current
+    /// folder. Paths at which nothing is found are in [`Corpus::not_found`].
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message if the format does not exist.
+    pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, String> {
+        let (inputs, errors) = source::find(base, paths);
+        let (format, max_bytes) = (read.known_format()?, read.max_bytes()?);
+        Ok(Self { inputs, errors, format, branches: read.branches, max_bytes, only_files: false })
+    }
+
+    /// Rejects pipes, sockets and devices: reading them may never end.
+    #[must_use]
+    pub fn only_files(self, only_files: bool) -> Self {
+        Self { only_files, ..self }
+    }
+
+    /// Returns the files, in the order of their names.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+}
+
+impl Corpus for FileCorpus {
+    fn names(&self) -> Vec<&str> {
+        self.inputs.iter().map(|input| input.name.as_str()).collect()
+    }
+
+    fn content(&self, at: usize) -> Result<Content, Unread> {
+        let input = &self.inputs[at];
+        if self.only_files && input.is_special() {
+            return Err(Unread::Failed("a pipe, a socket or a device, not a file; it was not opened".to_owned()));
+        }
+        source::read(input, self.max_bytes).map_err(|error| Unread::Failed(error.reason()))
+    }
+
+    fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread> {
+        let is_explicit = self.inputs[at].explicit;
+        // A named file must be a transcript; a file found in a folder may be something else.
+        let failed = |why| Err(if is_explicit { Unread::Failed(why) } else { Unread::Skipped(why) });
+        let bytes = content.bytes.as_slice();
+        if bytes.trim_ascii().is_empty() {
+            return failed("the file is empty".to_owned());
+        }
+        let Some(format) = self.format.or_else(|| format::sniff(bytes)) else {
+            return failed(unknown_format(bytes, is_explicit));
+        };
+        let mut reading = (format.read)(bytes, &ReadOptions { branches: self.branches });
+        let cut_off = content.cut_off.iter().map(|why| Note { line: None, level: Level::Skipped, what: why.clone() });
+        reading.notes.extend(cut_off);
+        if reading.conversations.is_empty() {
+            let first = reading.notes.first().map(|note| format!(" (line {}: {})", note.line.unwrap_or(1), note.what));
+            let first = first.unwrap_or_default();
+            return failed(format!("no conversation found in it, read as {}{first}", format.name));
+        }
+        Ok(reading)
+    }
+
+    fn not_found(&self) -> Vec<(String, String)> {
+        self.errors.iter().map(|error| (error.path().to_owned(), error.reason())).collect()
+    }
+}
+
+fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {
+    if !is_explicit {
+        return "skipped, not a transcript in a known format".to_owned();
+    }
+    let known = FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let binary = if bytes[..bytes.len().min(8_000)].contains(&0) { "a binary file, " } else { "" };
+    format!("{binary}not a transcript in a known format ({known}); --format NAME reads it anyway")
+}

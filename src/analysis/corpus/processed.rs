@@ -1,0 +1,153 @@
+//! What became of the transcripts of a run.
+
+use super::{Corpus, Monitor, Unread};
+use crate::results::saved::{Coverage, LeftOut};
+use crate::transcript::format::{Level, Note};
+use crate::util::text::plural;
+
+/// The result of processing all transcripts.
+pub struct Processed<T> {
+    /// Results of the transcripts that were processed, in the order of their names.
+    pub results: Vec<T>,
+    /// Which transcripts have a result, and why the others have none.
+    pub coverage: Coverage,
+    /// Transcripts not begun when the run was stopped.
+    pub left: usize,
+    /// Lines that could not be read, with file, line and reason.
+    pub skipped_lines: Vec<String>,
+    /// Files found in folders that are no transcripts, with the reason.
+    pub skipped_files: Vec<String>,
+    /// Those left out because of an error. The others are no transcripts at all.
+    errors: Vec<LeftOut>,
+    is_stopped: bool,
+}
+
+/// Results of at least one transcript.
+pub struct Analysed<T> {
+    pub results: Vec<T>,
+    /// Which transcripts have a result, and why the others have none.
+    pub coverage: Coverage,
+    /// The errors of other transcripts, for the end of the run.
+    pub end: Result<(), RunError>,
+}
+
+/// Why a run has no results, or not all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// Some transcripts could not be read; the rest was analysed.
+    #[error("{}", .0.join("\n"))]
+    Input(Vec<String>),
+    /// Nothing can be analysed.
+    #[error("{0}")]
+    Nothing(String),
+    /// The run was stopped.
+    #[error("stopped: {done} of {transcripts} transcripts are done")]
+    Stopped { done: usize, transcripts: usize },
+}
+
+/// The result of reading one transcript.
+pub(super) enum ReadOutcome {
+    /// It was read, with these notes.
+    Read(Vec<Note>),
+    /// Its result was saved by an earlier run.
+    Saved,
+    /// Not begun, because the run was stopped.
+    Left,
+    Unread(Unread),
+}
+
+impl<T> Processed<T> {
+    pub(super) fn new(corpus: &dyn Corpus, monitor: &dyn Monitor, outcomes: Vec<(ReadOutcome, Option<T>)>) -> Self {
+        let names = corpus.names();
+        let mut processed = Self {
+            results: Vec::new(),
+            coverage: Coverage { found: names.len(), left_out: Vec::new() },
+            left: 0,
+            skipped_lines: Vec::new(),
+            skipped_files: Vec::new(),
+            errors: Vec::new(),
+            is_stopped: monitor.is_stopped(),
+        };
+        for (path, why) in corpus.not_found() {
+            processed.coverage.found += 1;
+            processed.fail(&path, why);
+        }
+        for (name, (outcome, result)) in names.into_iter().zip(outcomes) {
+            processed.results.extend(result);
+            match outcome {
+                ReadOutcome::Read(notes) => {
+                    let skipped = notes.iter().filter(|note| note.level == Level::Skipped);
+                    let line = |note: &Note| format!("{name}:{}: {}", note.line.unwrap_or(1), note.what);
+                    processed.skipped_lines.extend(skipped.map(line));
+                }
+                ReadOutcome::Saved => {}
+                ReadOutcome::Left => processed.left += 1,
+                ReadOutcome::Unread(Unread::Failed(why)) => processed.fail(name, why),
+                ReadOutcome::Unread(Unread::Skipped(why)) => {
+                    processed.skipped_files.push(format!("{name}: {why}"));
+                    processed.coverage.leave_out(name, why);
+                }
+            }
+        }
+        processed
+    }
+
+    /// Leaves out a transcript because of an error.
+    fn fail(&mut self, path: &str, why: String) {
+        self.errors.push(LeftOut { path: path.to_owned(), why: why.clone() });
+        self.coverage.leave_out(path, why);
+    }
+
+    fn error_lines(&self) -> impl Iterator<Item = String> {
+        self.errors.iter().map(ToString::to_string)
+    }
+
+    /// Fails if a line or a file was skipped, for a strict run.
+    ///
+    /// # Errors
+    ///
+    /// Fails with all errors, and the number of skipped lines and files.
+    pub fn strict(self) -> Result<Self, RunError> {
+        if self.skipped_lines.is_empty() && self.skipped_files.is_empty() {
+            return Ok(self);
+        }
+        let skipped = [(self.skipped_lines.len(), "line"), (self.skipped_files.len(), "transcript")].into_iter();
+        let skipped: Vec<String> = skipped.filter(|(count, _)| *count > 0).map(|(count, of)| plural(count, of)).collect();
+        let why = format!("--strict: {} could not be read", skipped.join(" and "));
+        Err(RunError::Input(self.error_lines().chain([why]).collect()))
+    }
+
+    /// Removes results without content. `reason` returns the path of their transcript and the reason. If the run was stopped, that is
+    /// the reason.
+    pub fn without(mut self, reason: impl Fn(&T) -> Option<(&str, &str)>) -> Self {
+        let (empty, results): (Vec<T>, Vec<T>) = self.results.into_iter().partition(|result| reason(result).is_some());
+        self.results = Vec::new();
+        if self.is_stopped {
+            self.left += empty.len();
+        } else {
+            empty.iter().filter_map(reason).for_each(|(path, why)| self.fail(path, why.to_owned()));
+        }
+        Self { results, ..self }
+    }
+
+    /// Returns the results, or why there are none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no transcript has a result.
+    pub fn analysed(self) -> Result<Analysed<T>, RunError> {
+        let end = match (self.left, self.errors.is_empty()) {
+            (0, true) => Ok(()),
+            (0, false) => Err(RunError::Input(self.error_lines().collect())),
+            (left, _) => {
+                let found = self.coverage.found;
+                Err(RunError::Stopped { done: found - left, transcripts: found })
+            }
+        };
+        match (self.results.is_empty(), end) {
+            (true, Err(error)) => Err(error),
+            (true, Ok(())) => Err(RunError::Nothing("nothing could be analysed: no conversation was found".to_owned())),
+            (false, end) => Ok(Analysed { results: self.results, coverage: self.coverage, end }),
+        }
+    }
+}

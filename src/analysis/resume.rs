@@ -1,0 +1,109 @@
+//! Continues studies and sweeps that were stopped, from their saved results.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::corpus::Source;
+use super::spec::difference;
+use crate::engine::policy::Policy;
+use crate::results::saved::{Results, SavedTranscript, StudyRecord, Unfinished};
+use crate::transcript::source::hash_of;
+
+/// The results of an earlier run.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Keyed by transcript, hash of its bytes, and round.
+    done: HashMap<(String, String, String), serde_json::Value>,
+}
+
+/// Why an earlier run cannot be continued.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    #[error("this study is complete: there is nothing to resume")]
+    Complete,
+    #[error("it was started with {0}, so its results cannot be reused")]
+    OtherStudy(String),
+    #[error("the part of {0} was changed since it was saved, so the study cannot be continued; start it again without --resume")]
+    Changed(String),
+}
+
+impl Resumed {
+    /// Takes over the finished transcripts of an earlier run.
+    ///
+    /// # Errors
+    ///
+    /// Fails unless the results are unfinished, of the same study, and as they were saved.
+    pub fn new(results: Results, study: &StudyRecord) -> Result<Self, ResumeError> {
+        let Some(unfinished) = results.unfinished else { return Err(ResumeError::Complete) };
+        let started = results.study.unwrap_or_default();
+        if let Some(why) = difference(&started, study) {
+            return Err(ResumeError::OtherStudy(why));
+        }
+        if let Some(changed) = unfinished.done.iter().find(|saved| saved.checksum != checksum(saved)) {
+            return Err(ResumeError::Changed(changed.transcript.clone()));
+        }
+        let key = |saved: SavedTranscript| ((saved.transcript, saved.hash, saved.round), saved.part);
+        Ok(Self { done: unfinished.done.into_iter().map(key).collect() })
+    }
+
+    /// Returns the saved result of a transcript in a round, if the transcript is unchanged.
+    pub fn checkpoint<P: DeserializeOwned>(&self, source: Source, round: &str) -> Option<Checkpoint<P>> {
+        let saved = self.done.get(&(source.name.to_owned(), source.hash(), round.to_owned()))?;
+        match serde_json::from_value(saved.clone()) {
+            Ok(result) => Some(Checkpoint::new(source, round, result)),
+            Err(error) => {
+                let name = source.name;
+                source.monitor.note(&format!("the saved result of {name} cannot be read ({error}); it is replayed again"));
+                None
+            }
+        }
+    }
+}
+
+/// Returns the hash of a saved transcript and its part.
+fn checksum(saved: &SavedTranscript) -> String {
+    let SavedTranscript { transcript, hash, round, part, .. } = saved;
+    // The parser writes numbers in a form of its own (`1e7` as `1e+7`), so a part is hashed as it is after reading.
+    let part = serde_json::from_str(&part.to_string()).unwrap_or(serde_json::Value::Null);
+    hash_of(format!("{transcript}\n{hash}\n{round}\n{part}").as_bytes())
+}
+
+/// The round of a study with a single round.
+pub const ONE_ROUND: &str = "";
+
+/// Returns the hash of policies, which names a round of a sweep: their TOML would be as long as a transcript.
+pub fn policies_hash(policies: &[Policy]) -> String {
+    let written: Vec<String> = policies.iter().map(Policy::to_toml).collect();
+    hash_of(written.join("\n").as_bytes())
+}
+
+/// The result of a processed transcript, with what identifies the transcript.
+pub struct Checkpoint<P> {
+    pub transcript: String,
+    hash: String,
+    round: String,
+    pub result: P,
+}
+
+impl<P> Checkpoint<P> {
+    pub fn new(source: Source, round: &str, result: P) -> Self {
+        Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), result }
+    }
+}
+
+/// Returns what a later run needs to resume, when some transcripts are left.
+pub fn unfinished<P: Serialize>(checkpoints: &[Checkpoint<P>], transcripts: usize) -> Unfinished {
+    let saved = |checkpoint: &Checkpoint<P>| {
+        let saved = SavedTranscript {
+            transcript: checkpoint.transcript.clone(),
+            hash: checkpoint.hash.clone(),
+            round: checkpoint.round.clone(),
+            part: serde_json::to_value(&checkpoint.result).expect("results are plain data with text keys"),
+            checksum: String::new(),
+        };
+        SavedTranscript { checksum: checksum(&saved), ..saved }
+    };
+    Unfinished { transcripts, done: checkpoints.iter().map(saved).collect() }
+}
