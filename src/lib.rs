@@ -5,6 +5,42 @@
 //! traces, policies are the eviction strategies, a later use of a fact is a hit or a miss, and an oracle that knows the future gives
 //! the upper bound.
 //!
+//! A study in a program: the transcripts, the policy, one value of the results.
+//!
+//! ```
+//! use recompact::analysis::corpus::FileCorpus;
+//! use recompact::analysis::spec::StudySpec;
+//!
+//! fn main() -> Result<(), recompact::Error> {
+//!     let corpus = FileCorpus::at("fixtures/transcripts/codex/repair.jsonl");
+//!     let results = StudySpec::new("lcc-s08").set("micro.keep_recent=1").run(&corpus)?;
+//!     let saved = results.total("lcc-s08", "tokens.saved");
+//!     println!("{:.1} % fewer tokens", 100.0 * saved.unwrap_or_default());
+//! #   assert!(saved.is_some_and(|saved| saved > 0.0));
+//!     Ok(())
+//! }
+//! ```
+//!
+//! And the requests that the policy would have sent, as JSON:
+//!
+//! ```
+//! # use recompact::analysis::corpus::{Corpus, FileCorpus};
+//! # use recompact::analysis::spec::{Files, StudySpec};
+//! # use recompact::engine::context::Context;
+//! # use recompact::engine::journal::Request;
+//! # let corpus = FileCorpus::at("fixtures/transcripts/codex/repair.jsonl");
+//! # let mut requests = 0;
+//! let loaded = StudySpec::new("lcc-s08").load(&Files::default())?;
+//! let reading = corpus.read(0)?;
+//! let prepared = loaded.study.prepare(&reading.conversations[0]);
+//! loaded.study.evaluate(&prepared, &loaded.policies[0], &mut |request: &Request, context: &Context| {
+//!     println!("{}: {}", request.call, context.to_json());
+//! #   requests += 1;
+//! });
+//! # assert!(requests > 10);
+//! # Ok::<(), recompact::Error>(())
+//! ```
+//!
 //! The [`guide`] is for users of the program: what each number means, how to write a policy, what was measured. This page is for
 //! readers of the code.
 //!
@@ -98,6 +134,8 @@
 //! | a pattern of a secret | [`analysis::audit::secrets::RULES`] |
 
 #![forbid(unsafe_code)]
+
+pub use analysis::Error;
 
 pub mod analysis;
 pub mod engine;

@@ -5,6 +5,7 @@
 
 mod files;
 mod processed;
+mod read;
 
 use rayon::prelude::*;
 
@@ -14,6 +15,7 @@ use crate::transcript::source::{Content, hash_of};
 pub use files::FileCorpus;
 use processed::ReadOutcome;
 pub use processed::{Analysed, Processed, RunError};
+pub use read::{ReadSpec, format_by_name, in_bytes};
 
 /// Transcripts that an analysis can read, each as often as it needs.
 pub trait Corpus: Sync {
@@ -33,6 +35,19 @@ pub trait Corpus: Sync {
     ///
     /// Fails with the reason if it holds no conversation.
     fn parse(&self, at: usize, content: &Content) -> Result<Reading, Unread>;
+
+    /// Returns the conversations of a transcript.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be read, or holds no conversation.
+    fn read(&self, at: usize) -> Result<Reading, RunError> {
+        let reading = self.content(at).and_then(|content| self.parse(at, &content));
+        reading.map_err(|unread| {
+            let (Unread::Failed(why) | Unread::Skipped(why)) = unread;
+            RunError::Input(vec![format!("{}: {why}", self.names()[at])])
+        })
+    }
 
     /// Returns paths at which nothing was found, with the reason.
     fn not_found(&self) -> Vec<(String, String)> {

@@ -9,10 +9,14 @@
 
 pub mod audit;
 pub mod corpus;
+mod error;
 pub mod gate;
 pub mod inspect;
 pub mod probe;
 pub mod resume;
+mod run;
 pub mod spec;
 pub mod study;
 pub mod sweep;
+
+pub use error::Error;

@@ -17,7 +17,6 @@ mod builder;
 mod load;
 mod policies;
 mod prices;
-mod read;
 mod record;
 mod resources;
 mod table;
@@ -28,18 +27,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::corpus::ReadSpec;
 use super::study::{MAX_RESIDUAL, TokenCounter};
 use crate::engine::policy::{KEEP_ALL, Policy};
-use crate::engine::size::Size;
 use crate::metrics::prompt_cache::CacheMode;
 use crate::results::stats::SEED;
 use crate::transcript::conversation::Thinking;
-use crate::transcript::format::Branches;
 
 pub use load::{Loaded, SpecError};
 pub use policies::PolicySource;
 pub use prices::{LoadedPrices, load_prices};
-pub use read::{format_by_name, in_bytes};
 pub use record::difference;
 pub(in crate::analysis) use record::record;
 pub use resources::{Files, ModelRequest, Resources};
@@ -47,9 +44,6 @@ pub use table::{FieldError, field_names, from_table};
 
 /// Number of lost facts and of cache invalidations that are listed for each policy.
 const LISTED: usize = 3;
-
-/// Default limit of the size of a transcript, decompressed: a few kilobytes of gzip can expand beyond any memory.
-pub const MAX_FILE: u64 = 1 << 30;
 
 /// What is replayed, how, and what the results list. Each field is also a key of a suite in a suite file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,21 +103,6 @@ pub struct StudySpec {
     pub sweep: Option<SweepSpec>,
 }
 
-/// How transcripts are read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct ReadSpec {
-    /// Format of every transcript; default: detected.
-    pub format: Option<String>,
-    /// Branches to read if a conversation was rewound or edited: `last` or `all`; default: last.
-    pub branches: Branches,
-    /// Whether an unreadable line is an error; default: false, it is skipped and listed.
-    pub strict: bool,
-    /// Largest transcript to read, decompressed: `2GB`; default: 1 GiB.
-    pub max_file: Size,
-}
-
 /// The search of a sweep. The values that it tries are in [`StudySpec::set`], or else in `[sweep]` of each policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -178,12 +157,6 @@ impl Default for StudySpec {
             read: ReadSpec::default(),
             sweep: None,
         }
-    }
-}
-
-impl Default for ReadSpec {
-    fn default() -> Self {
-        Self { format: None, branches: Branches::Last, strict: false, max_file: Size::from(MAX_FILE) }
     }
 }
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use recompact::analysis::corpus::{self, FileCorpus, Monitor, Processed, RunError, Source};
-use recompact::analysis::spec::{ReadSpec, format_by_name, in_bytes};
+use recompact::analysis::corpus::{self, FileCorpus, Monitor, Processed, ReadSpec, RunError, Source, format_by_name, in_bytes};
 use recompact::llm::client::Limits;
 use recompact::report::escape;
 use recompact::transcript::format::{self, Format, Reading};

@@ -11,11 +11,10 @@ mod message;
 mod newest;
 mod rewrite_cache;
 mod validity;
+mod wire;
 
 use std::ops::Range;
 use std::sync::Arc;
-
-use serde_json::{Map, Value};
 
 use crate::tokens::block_sizes::BlockSizes;
 use crate::tokens::meter::SizeUnit;
@@ -147,18 +146,6 @@ impl<'a> Context<'a> {
     /// Name of the tool that a tool_use or tool_result belongs to: `unknown` if the tool_use is missing.
     pub fn tool_name(&self, pair: PairId) -> &str {
         &self.conversation.pair(pair).name
-    }
-
-    /// Returns a message in wire form, `{"role", "content"}`, as Anthropic's Messages API expects it.
-    pub fn wire(&self, message: &ContextMessage) -> Value {
-        let content = match (message.is_string_content, message.blocks.first()) {
-            (true, Some(only)) => Value::String(self.block(*only).text().into_owned()),
-            _ => Value::Array(message.blocks.iter().map(|id| self.block(*id).wire.clone()).collect()),
-        };
-        let mut wire = Map::new();
-        wire.insert("role".to_owned(), message.role.as_str().into());
-        wire.insert("content".to_owned(), content);
-        Value::Object(wire)
     }
 
     /// Appends a message of the conversation: a new input message or a response.

@@ -94,6 +94,13 @@ pub trait Observer {
     }
 }
 
+/// A function can be an observer of requests.
+impl<F: FnMut(&Request, &Context)> Observer for F {
+    fn request(&mut self, request: &Request, context: &Context) {
+        self(request, context);
+    }
+}
+
 /// An observer that ignores everything.
 pub struct NoObserver;
 

@@ -220,6 +220,12 @@ impl Results {
         self.columns.iter().find(|column| column.id == id)
     }
 
+    /// Returns a policy's value of a column over all conversations; `None` if there is no such policy or column, or no value.
+    pub fn total(&self, policy: &str, column: &str) -> Option<f64> {
+        let summary = self.summary.iter().find(|summary| summary.policy == policy && summary.bound_of.is_none())?;
+        summary.values.get(column)
+    }
+
     /// Reads saved results. Ignores unknown fields and sorts values into the order of the columns.
     pub fn from_json(text: &str) -> Result<Self, ResultsError> {
         #[derive(Deserialize)]

@@ -15,6 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::util::text::restore_escapes;
+
 pub use builder::ConversationBuilder;
 pub use source_files::SourceFile;
 pub use usage::{Iteration, Usage};
@@ -94,7 +96,7 @@ pub struct Block {
     /// Tokens according to the record, for content without readable text (encrypted reasoning).
     pub recorded_tokens: Option<u64>,
     /// The block as JSON of Anthropic's Messages API, keys in the order of the record. Harnesses count these characters.
-    pub wire: Value,
+    pub(crate) wire: Value,
 }
 
 impl Block {
@@ -118,6 +120,17 @@ impl Block {
 
     fn str_field(&self, key: &str) -> Cow<'_, str> {
         Cow::Borrowed(self.field(key).and_then(Value::as_str).unwrap_or_default())
+    }
+
+    /// Returns the block as JSON, as a message of the API holds it.
+    pub fn to_json(&self) -> String {
+        restore_escapes(self.wire.to_string())
+    }
+
+    /// Returns the wire form. It is hidden because `serde_json` is no part of the public API.
+    #[doc(hidden)]
+    pub fn wire(&self) -> &Value {
+        &self.wire
     }
 
     /// Returns a field of the wire form. Blocks have few fields, so a linear search is faster than hashing the key.

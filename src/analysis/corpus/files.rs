@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Corpus, Unread};
-use crate::analysis::spec::ReadSpec;
+use super::{Corpus, ReadSpec, Unread};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
 use crate::transcript::source::{self, Content, Input, SourceError};
 
@@ -19,6 +18,11 @@ pub struct FileCorpus {
 }
 
 impl FileCorpus {
+    /// Lists the files at a path: a file, a folder, or a pattern.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self::new(Path::new(""), &[path.into()], &ReadSpec::default()).expect("the default description is valid")
+    }
+
     /// Lists the files at these paths. Relative paths start from `base`, which the names leave out; an empty `base` is the current
     /// folder. Paths at which nothing is found are in [`Corpus::not_found`].
     ///

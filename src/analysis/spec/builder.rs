@@ -1,9 +1,7 @@
 //! Methods that build a [`StudySpec`] step by step. Other fields are public.
 
-use super::{PolicySpec, ReadSpec, StudySpec, SweepSpec};
+use super::{PolicySpec, StudySpec, SweepSpec};
 use crate::engine::policy::Policy;
-use crate::engine::size::Size;
-use crate::transcript::format::Branches;
 
 impl StudySpec {
     /// Describes a study of one policy: a preset by name, a file by path, or a [`Policy`].
@@ -54,13 +52,6 @@ impl StudySpec {
     #[must_use]
     pub fn sweep(self, sweep: SweepSpec) -> Self {
         Self { sweep: Some(sweep), ..self }
-    }
-}
-
-impl ReadSpec {
-    /// Creates the description from all of its fields; `max_file` is in bytes.
-    pub fn new(format: Option<&str>, branches: Branches, strict: bool, max_file: u64) -> Self {
-        Self { format: format.map(str::to_owned), branches, strict, max_file: Size::from(max_file) }
     }
 }
 

@@ -239,7 +239,7 @@ impl Observer for Page<'_> {
         }
         for fault in self.faults.faults().to_vec() {
             let block = context.block(fault.block);
-            let id = ["id", "tool_use_id"].iter().find_map(|key| block.wire.get(key)?.as_str()).map(|id| format!(" #{id}"));
+            let id = ["id", "tool_use_id"].iter().find_map(|key| block.wire().get(key)?.as_str()).map(|id| format!(" #{id}"));
             let cause = self.cause(fault.cause);
             let (name, id, message) = (fault.kind.name(), id.unwrap_or_default(), fault.message + 1);
             self.line(format!("fault: {name}{id} in message {message}, by {cause}"));

@@ -35,7 +35,7 @@ fn layers_do_not_depend_on_later_calls() {
             for trial in &trials {
                 let [of_whole, of_cut] = [&whole, &cut].map(|conversation| trial.replay(conversation, &mut NoObserver));
                 let wires = |journal: &Journal| {
-                    journal.synthetic_blocks.iter().map(|made| made.rewritten.block.wire.clone()).collect::<Vec<_>>()
+                    journal.synthetic_blocks.iter().map(|made| made.rewritten.block.wire().clone()).collect::<Vec<_>>()
                 };
                 assert!(wires(&of_whole).starts_with(&wires(&of_cut)), "{}, what layers wrote", trial.policy.name);
                 let (of_whole, of_cut) =
@@ -139,7 +139,7 @@ fn wires(conversation: &Conversation, messages: std::ops::Range<usize>) -> Value
         let blocks = message.blocks.iter().map(|id| conversation.block(*id));
         let content = match message.is_string_content {
             true => blocks.map(|block| Value::from(block.text())).collect::<Vec<_>>().remove(0),
-            false => blocks.map(|block| block.wire.clone()).collect(),
+            false => blocks.map(|block| block.wire().clone()).collect(),
         };
         serde_json::json!({"role": message.role.as_str(), "content": content})
     };
@@ -172,7 +172,7 @@ fn persisted_files_hold_the_whole_result() {
         let conversation = generate::conversation(steps, Thinking::Turn);
         let results = conversation.blocks.iter().filter(|block| matches!(block.kind, BlockKind::ToolResult(_)));
         let contents: Vec<_> =
-            results.flat_map(|block| [block.text().into_owned(), python_text::repr(&block.wire["content"])]).collect();
+            results.flat_map(|block| [block.text().into_owned(), python_text::repr(&block.wire()["content"])]).collect();
         for trial in &trials {
             let mut files = Files(Vec::new());
             trial.replay(&conversation, &mut files);

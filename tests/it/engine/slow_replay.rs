@@ -228,7 +228,7 @@ fn halves(text: &str) -> u64 {
 fn read(measure: SizeUnit, context: &Context, id: BlockId) -> u64 {
     let block = context.block(id);
     let name = match block.kind {
-        BlockKind::ToolUse(_) => block.wire["name"].as_str().unwrap_or_default(),
+        BlockKind::ToolUse(_) => block.wire()["name"].as_str().unwrap_or_default(),
         _ => "",
     };
     if let SizeUnit::Fitted(Rates { by_class: [result, tool_use, text, thinking], .. }) = measure {

@@ -143,7 +143,7 @@ fn handles(conversation: &Conversation, id: BlockId) -> Vec<u64> {
         _ => return Vec::new(),
     };
     let Some(used) = conversation.pair(pair).tool_use else { return Vec::new() };
-    let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(used).wire["input"]);
+    let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(used).wire()["input"]);
     keys(if of_result { &access.reads } else { &access.writes })
 }
 
@@ -163,7 +163,7 @@ fn is_written(conversation: &Conversation, file: u64, calls: Range<usize>) -> bo
     let responses = conversation.calls[calls].iter().flat_map(|call| &conversation.messages[call.response].blocks);
     responses.into_iter().any(|id| match conversation.block(*id).kind {
         BlockKind::ToolUse(pair) => {
-            let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(*id).wire["input"]);
+            let access = tool_access::access_of(&conversation.pair(pair).name, &conversation.block(*id).wire()["input"]);
             keys(&access.writes).contains(&file)
         }
         _ => false,

@@ -84,7 +84,7 @@ impl Observer for Slow<'_> {
             for id in &message.blocks {
                 let block = context.block(*id);
                 let size = SizeUnit::Chars.block(block, false);
-                let holds = if context.is_synthetic(*id) { block.wire.to_string() } else { id.index().to_string() };
+                let holds = if context.is_synthetic(*id) { block.wire().to_string() } else { id.index().to_string() };
                 match block.kind {
                     BlockKind::Thinking => blocks.push((None, None, size)),
                     _ => blocks.push((opens.take(), Some(holds), size)),

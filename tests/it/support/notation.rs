@@ -230,12 +230,12 @@ fn saying(block: &Block) -> String {
     match block.kind {
         BlockKind::Thinking => format!("(thinking: {})", shown(&block.text())),
         BlockKind::ToolUse(_) => {
-            let field = |key: &str| block.wire[key].as_str().unwrap_or_default();
+            let field = |key: &str| block.wire()[key].as_str().unwrap_or_default();
             let argument = |(key, value): (&String, &Value)| {
                 let key = if key == "command" { String::new() } else { format!("{key}=") };
                 format!("{key}{}", value.as_str().unwrap_or_default())
             };
-            let arguments: Vec<_> = block.wire["input"].as_object().into_iter().flatten().map(argument).collect();
+            let arguments: Vec<_> = block.wire()["input"].as_object().into_iter().flatten().map(argument).collect();
             let space = if arguments.is_empty() { "" } else { " " };
             format!("[{}#{}{space}{}]", field("name"), field("id"), arguments.join("; "))
         }
@@ -252,7 +252,7 @@ fn line(context: &Context, block: &Block) -> String {
         };
         return format!("{label}: {}", shown(&block.text()));
     };
-    let parts = block.wire["content"].as_array();
+    let parts = block.wire()["content"].as_array();
     let (list, text) = match parts {
         Some(parts) => {
             let texts: Vec<_> = parts.iter().map(|part| part["text"].as_str().unwrap_or_default()).collect();

@@ -57,7 +57,7 @@ fn printed_python_objects_equal_their_json_twins() {
 /// Returns the kind of a block and its exact characters, without the one field that the printed files lost: the `caller` of a
 /// tool_use, which those files print as `None`.
 fn comparable(block: &Block) -> (BlockKind, Origin, u32, String) {
-    let mut wire = block.wire.clone();
+    let mut wire = block.wire().clone();
     if let (BlockKind::ToolUse(_), Some(fields)) = (block.kind, wire.as_object_mut()) {
         fields.shift_remove("caller");
     }

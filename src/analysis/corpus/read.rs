@@ -1,10 +1,39 @@
-//! How transcripts are read, with its values checked.
+//! How transcripts are read.
 
-use super::ReadSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::engine::size::{Limits, Size};
-use crate::transcript::format::{self, FORMATS, Format};
+use crate::transcript::format::{self, Branches, FORMATS, Format};
+use crate::transcript::source::MAX_BYTES;
+
+/// How transcripts are read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ReadSpec {
+    /// Format of every transcript; default: detected.
+    pub format: Option<String>,
+    /// Branches to read if a conversation was rewound or edited: `last` or `all`; default: last.
+    pub branches: Branches,
+    /// Whether an unreadable line is an error; default: false, it is skipped and listed.
+    pub strict: bool,
+    /// Largest transcript to read, decompressed: `2GB`; default: 1 GiB.
+    pub max_file: Size,
+}
+
+impl Default for ReadSpec {
+    fn default() -> Self {
+        Self { format: None, branches: Branches::Last, strict: false, max_file: Size::from(MAX_BYTES) }
+    }
+}
 
 impl ReadSpec {
+    /// Creates the description from all of its fields; `max_file` is in bytes.
+    pub fn new(format: Option<&str>, branches: Branches, strict: bool, max_file: u64) -> Self {
+        Self { format: format.map(str::to_owned), branches, strict, max_file: Size::from(max_file) }
+    }
+
     /// Returns the format that every transcript has; `None` if it is detected.
     ///
     /// # Errors
