@@ -5,15 +5,19 @@
 //! complete answer or an error message, never a partial answer. No message contains an API key.
 
 mod address;
+#[cfg(feature = "models")]
 mod anthropic;
+#[cfg(feature = "models")]
 mod base_url;
 mod cassette;
 mod command;
 mod health;
+#[cfg(feature = "models")]
 mod http;
 mod key;
 mod limits;
 mod model;
+#[cfg(feature = "models")]
 mod openai;
 mod secrets;
 mod too_long;
@@ -135,6 +139,7 @@ fn seconds_since(began: Instant) -> f64 {
 
 /// Reads a token count of an answer; 0 if the value at `at` is not a count. No model counts to 2³², so the count is capped
 /// there: sums cannot overflow.
+#[cfg(feature = "models")]
 fn token_count(answer: &serde_json::Value, at: &str) -> u64 {
     answer.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0).min(u32::MAX.into())
 }

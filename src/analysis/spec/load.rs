@@ -127,8 +127,7 @@ impl StudySpec {
         self.read.known_format().map_err(error_in("format"))?;
         self.read.max_bytes().map_err(error_in("max_file"))?;
         if self.exact && !cfg!(feature = "exact") {
-            let what = "this program was built without the solver that --exact needs; build it with `cargo install --path . \
-                        --features exact`";
+            let what = "this program was built without the solver that --exact needs: the feature `exact`";
             return Err(SpecError::value("exact", what.to_owned()));
         }
         Ok(())

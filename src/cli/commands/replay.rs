@@ -48,7 +48,7 @@ pub struct Replay {
     #[command(flatten)]
     fail_on: FailOn,
     /// Also compute the upper bound of facts that could have been kept, by linear programming, and an oracle that keeps single
-    /// lines: slow on long sessions; needs a build with `--features exact`
+    /// lines: slow on long sessions
     #[arg(long)]
     exact: bool,
     /// Write the exact request of every call to this file, one JSON object per line

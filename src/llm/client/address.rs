@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::Provider;
-use super::anthropic::{self, Anthropic};
-use super::base_url::BaseUrl;
+#[cfg(feature = "models")]
+use super::anthropic::connect as connect_anthropic;
 use super::command::Program;
-use super::http::Endpoint;
-use super::openai::OpenAi;
+#[cfg(feature = "models")]
+use super::openai::connect as connect_openai;
 use super::secrets::Secrets;
 
 /// A protocol for asking models.
@@ -29,6 +29,17 @@ pub struct Protocol {
 /// Creates the provider for an address, or returns an error message.
 type Connect = fn(&Address, &Connection) -> Result<Box<dyn Provider>, String>;
 
+/// A library without the feature `models` has no HTTP.
+#[cfg(not(feature = "models"))]
+fn without_http(address: &Address, _: &Connection) -> Result<Box<dyn Provider>, String> {
+    Err(format!("{}: this program was built without the feature `models`; command:PROGRAM works", address.name()))
+}
+
+#[cfg(not(feature = "models"))]
+use without_http as connect_anthropic;
+#[cfg(not(feature = "models"))]
+use without_http as connect_openai;
+
 /// Every protocol.
 pub const PROTOCOLS: &[Protocol] = &[
     Protocol {
@@ -38,14 +49,7 @@ pub const PROTOCOLS: &[Protocol] = &[
         argument: ":MODEL[@BASE-URL]",
         key_variable: "ANTHROPIC_API_KEY",
         base_url: "https://api.anthropic.com",
-        connect: |address, connection| {
-            // Some servers publish one base URL, which ends with /v1, for both protocols.
-            let base = BaseUrl::parse(&connection.base_url)?.without("/v1");
-            let endpoint = Endpoint::new(connection, &base, "/v1/messages", |key| ("x-api-key", key.to_owned()))?;
-            let (name, version) = anthropic::VERSION;
-            let endpoint = endpoint.with_header(name, version);
-            Ok(Box::new(Anthropic { endpoint, model: address.model.clone(), params: connection.params.clone() }))
-        },
+        connect: connect_anthropic,
     },
     Protocol {
         name: "openai",
@@ -55,12 +59,7 @@ pub const PROTOCOLS: &[Protocol] = &[
         argument: ":MODEL[@BASE-URL]",
         key_variable: "OPENAI_API_KEY",
         base_url: "https://api.openai.com/v1",
-        connect: |address, connection| {
-            let base = BaseUrl::parse(&connection.base_url)?;
-            let header = |key: &str| ("authorization", format!("Bearer {key}"));
-            let endpoint = Endpoint::new(connection, &base, "/chat/completions", header)?;
-            Ok(Box::new(OpenAi::new(endpoint, &address.model, &connection.params)))
-        },
+        connect: connect_openai,
     },
     Protocol {
         name: "command",

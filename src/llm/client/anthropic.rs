@@ -4,20 +4,31 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use super::base_url::BaseUrl;
 use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, token_count};
+use super::{Address, Answer, Connection, Provider, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/v1/messages`.
-pub(super) struct Anthropic {
-    pub endpoint: Endpoint,
-    pub model: String,
+struct Anthropic {
+    endpoint: Endpoint,
+    model: String,
     /// Extra fields of every request.
-    pub params: Map<String, Value>,
+    params: Map<String, Value>,
 }
 
 /// Header with the version of the protocol; this is still the newest one.
-pub(super) const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+
+/// Creates the provider for an address.
+pub(super) fn connect(address: &Address, connection: &Connection) -> Result<Box<dyn Provider>, String> {
+    // Some servers publish one base URL, which ends with /v1, for both protocols.
+    let base = BaseUrl::parse(&connection.base_url)?.without("/v1");
+    let endpoint = Endpoint::new(connection, &base, "/v1/messages", |key| ("x-api-key", key.to_owned()))?;
+    let (name, version) = VERSION;
+    let endpoint = endpoint.with_header(name, version);
+    Ok(Box::new(Anthropic { endpoint, model: address.model.clone(), params: connection.params.clone() }))
+}
 
 impl Anthropic {
     fn body(&self, question: &Question) -> Value {

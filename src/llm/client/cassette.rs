@@ -8,7 +8,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
@@ -20,7 +19,8 @@ use super::{Answer, Question, Usage};
 const MAX_ENTRY_BYTES: u64 = 16 << 20;
 
 /// How a cassette is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum CassetteMode {
     /// Use recorded answers; ask the model for the others and record them
     #[default]

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::base_url::BaseUrl;
 use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Rejection, Usage, seconds_since, token_count};
+use super::{Address, Answer, Connection, Provider, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/chat/completions`.
-pub(super) struct OpenAi {
+struct OpenAi {
     endpoint: Endpoint,
     model: String,
     /// Extra fields of every request.
@@ -27,8 +28,16 @@ pub(super) struct OpenAi {
 const OLD_LIMIT: &str = "max_tokens";
 const NEW_LIMIT: &str = "max_completion_tokens";
 
+/// Creates the provider for an address.
+pub(super) fn connect(address: &Address, connection: &Connection) -> Result<Box<dyn Provider>, String> {
+    let base = BaseUrl::parse(&connection.base_url)?;
+    let header = |key: &str| ("authorization", format!("Bearer {key}"));
+    let endpoint = Endpoint::new(connection, &base, "/chat/completions", header)?;
+    Ok(Box::new(OpenAi::new(endpoint, &address.model, &connection.params)))
+}
+
 impl OpenAi {
-    pub fn new(endpoint: Endpoint, model: &str, params: &Map<String, Value>) -> Self {
+    fn new(endpoint: Endpoint, model: &str, params: &Map<String, Value>) -> Self {
         Self { endpoint, model: model.to_owned(), params: params.clone(), needs_new_limit: AtomicBool::new(false) }
     }
 
