@@ -127,7 +127,7 @@
 //! | a prompt | [`llm::prompt::PROMPTS`] |
 //! | a protocol for models | [`llm::client::PROTOCOLS`] |
 //! | a provider of prompt caches | [`metrics::prompt_cache::PROVIDERS`] |
-//! | a metric and its columns | [`metrics::metric::METRICS`] |
+//! | a metric, which is a column and its value | a row of a group in [`metrics::metric::GROUPS`] |
 //! | a kind of finding | [`findings::FINDINGS`] |
 //! | a report | [`report::REPORTS`] |
 //! | a marker that a harness leaves in transcripts | [`analysis::audit::markers::MARKERS`] |

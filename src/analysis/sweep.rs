@@ -37,6 +37,7 @@ pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
 pub use run::{Continuation, SweepEnd, SweepRun};
 pub use search::{Round, Search, SearchResult};
+pub use sendable::UNSENDABLE;
 pub use sessions::{SessionTable, Split, TranscriptSize};
 pub use space::{Space, spaces};
 

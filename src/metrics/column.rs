@@ -104,10 +104,4 @@ impl Column {
     pub const fn estimated(id: &'static str, unit: Unit, better: Direction, combine: Aggregation, about: &'static str) -> Self {
         Self { id: Cow::Borrowed(id), unit, better, about: Cow::Borrowed(about), estimated: true, combine, detail: false }
     }
-
-    /// Returns the same column, left out of the tables.
-    pub const fn in_detail(mut self) -> Self {
-        self.detail = true;
-        self
-    }
 }

@@ -66,13 +66,6 @@ impl Values {
         }
         self.0[*place].1
     }
-
-    /// Removes the values, but not the entries, of the other columns.
-    pub fn clear_unless(&mut self, applies: impl Fn(&str) -> bool) {
-        for (_, value) in self.0.iter_mut().filter(|(id, _)| !applies(id)) {
-            *value = None;
-        }
-    }
 }
 
 impl<T> Default for ColumnMap<T> {

@@ -30,6 +30,7 @@ use sha2::{Digest, Sha256};
 use super::table_model::compare::{self, conversations_of};
 use super::table_model::{retention, sweep, tables};
 use super::{Style, csv, escape, json, number_format};
+use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::Results;
 use crate::util::text::plural;
 use series::PolicySeries;
@@ -199,7 +200,7 @@ fn counts(results: &Results) -> Vec<(usize, &'static str)> {
     let transcripts: BTreeSet<&str> = results.rows.iter().map(|row| row.transcript.as_str()).collect();
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).fold(transcripts.len(), usize::max);
     let sessions: BTreeSet<_> = results.rows.iter().map(|row| row.session()).collect();
-    let calls = results.summary.iter().filter_map(|summary| summary.values.get(series::CALLS)).fold(0.0, f64::max);
+    let calls = results.summary.iter().filter_map(|summary| summary.values.get(CALLS)).fold(0.0, f64::max);
     let policies = results.summary.iter().filter(|summary| summary.bound_of.is_none()).count();
     if let Some(sweep) = &results.sweep {
         let all = [

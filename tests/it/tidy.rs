@@ -9,7 +9,7 @@ use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::FINDINGS;
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::PROMPTS;
-use recompact::metrics::metric::METRICS;
+use recompact::metrics::metric::{self, GROUPS};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
@@ -50,7 +50,7 @@ fn catalog_lists_everything_with_a_page() {
         ("meters", METERS.iter().map(|meter| meter.name).collect()),
         ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(PROTOCOLS.iter().map(|protocol| protocol.name)).collect()),
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
-        ("measures", METRICS.iter().map(|measure| measure.name).collect()),
+        ("measures", GROUPS.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
         ("schemas", vec!["policy", "suite"]),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
@@ -125,5 +125,21 @@ fn sources_use_plain_words() {
         let lines = code.lines().filter(|line| !is_data(line) && !path.ends_with("tests.rs"));
         let found: Vec<&str> = lines.filter(|line| riddles.is_match(line)).collect();
         assert!(found.is_empty(), "{}: {found:?}", path.display());
+    }
+}
+
+/// Code names a column by its constant, so that a renamed column does not compile. Ids that are also plain words cannot be
+/// distinguished from them.
+#[test]
+fn sources_name_columns_by_their_constants() {
+    let columns = metric::columns();
+    let ids: Vec<String> = columns.iter().map(|column| format!("\"{}\"", column.id)).collect();
+    let ids: Vec<&String> = ids.iter().filter(|id| id.contains(['.', '_'])).collect();
+    for (path, text) in sources("src") {
+        let is_definition = path.components().any(|part| part.as_os_str() == "metric");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default().lines();
+        let mut code = code.filter(|line| !line.trim_start().starts_with("//"));
+        let found = code.find(|line| !is_definition && !path.ends_with("tests.rs") && ids.iter().any(|id| line.contains(*id)));
+        assert_eq!(found, None, "{}: use the constant of the column", path.display());
     }
 }

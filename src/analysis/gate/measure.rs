@@ -6,6 +6,7 @@ use crate::engine::policy::Policy;
 use crate::findings::Finding;
 use crate::metrics::column::Column;
 use crate::metrics::column_map::{ColumnMap, Values};
+use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::{Accumulator, Results, Row};
 
 use super::column::count;
@@ -54,7 +55,7 @@ fn measure_policy(results: &Results, policy: &Policy, columns: &[&Column]) -> Me
         measure_transcript(transcript, rows, findings, columns)
     };
     let transcripts: Vec<TranscriptValues> = rows.iter().map(values_of).collect();
-    let calls = rows.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.values.get("calls")).sum::<f64>() as u64;
+    let calls = rows.iter().flat_map(|(_, rows)| rows).filter_map(|row| row.values.get(CALLS)).sum::<f64>() as u64;
     let mut measured = Measured { policy: policy.name.clone(), calls, totals: Values::default(), transcripts };
     measured.totals = columns.iter().map(|column| (column.id.clone(), measured.total(column, |_| true))).collect();
     measured

@@ -7,7 +7,7 @@ use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
 use crate::engine::summarizer::NameIndex;
 use crate::metrics::column::Column;
-use crate::metrics::metric;
+use crate::metrics::metric::{self, CostlyInput};
 use crate::metrics::retention::{Grain, bounds};
 use crate::results::saved::{Accumulator, Values};
 use crate::transcript::conversation::Conversation;
@@ -30,18 +30,12 @@ impl PartialTotals {
     }
 }
 
-/// Columns that need the names in summaries.
-const NAME_COLUMNS: [&str; 3] = ["summary.false", "summary.facts", "summary.false_facts"];
-
-/// Columns that need the oracle, which takes as long as a replay.
-const ORACLE_COLUMNS: [&str; 2] = ["kept.efficiency", "kept.bound"];
-
 impl Study {
     /// Replays all conversations of one transcript and keeps what they add to the totals of these columns. Calls `done` after
     /// each replay with its number of calls.
     pub fn partial_totals(&self, reading: &Reading, columns: &[Column], done: &(dyn Fn(u64) + Sync)) -> Vec<PartialTotals> {
-        let needs = |ids: &[&str]| columns.iter().any(|column| ids.contains(&&*column.id));
-        let (needs_bounds, needs_names) = (needs(&ORACLE_COLUMNS), needs(&NAME_COLUMNS));
+        let needs_oracle = metric::need(columns, CostlyInput::Oracle);
+        let needs_names = metric::need(columns, CostlyInput::Names);
         let totals_of = |conversation: &Conversation| {
             let mut prepared = self.prepare(conversation);
             if !needs_names {
@@ -54,7 +48,7 @@ impl Study {
             let added = |policy: &Policy| {
                 let (journal, retention, cost) = self.replay_with_cost(&prepared, policy, &mut NoObserver);
                 let oracle_weight =
-                    needs_bounds.then(|| bounds(oracle_instance_of(&prepared, Grain::Blocks), &journal, false).weight);
+                    needs_oracle.then(|| bounds(oracle_instance_of(&prepared, Grain::Blocks), &journal, false).weight);
                 let values: Values = metric::values(&metric::MetricInput {
                     conversation,
                     journal: &journal,

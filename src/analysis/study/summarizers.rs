@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::engine::policy::RECORDED;
+use crate::metrics::metric::summaries;
 use crate::results::saved::{Results, Row, Session, Spread, SummarizerRow};
 
 use super::Study;
@@ -46,13 +47,16 @@ struct ReplicateRows<'a> {
 impl ReplicateRows<'_> {
     fn row(&self, results: &Results) -> SummarizerRow {
         let is_recorded = self.summarizer == RECORDED;
-        let (count, tokens) =
-            if is_recorded { ("summary.recorded", "summary.recorded_tokens") } else { ("summaries", "summary.tokens_out") };
+        let (count, tokens) = if is_recorded {
+            (summaries::RECORDED, summaries::RECORDED_TOKENS)
+        } else {
+            (summaries::MADE, summaries::TOKENS_OUT)
+        };
         let total = |id: &str, rows: &[&Row]| results.column(id)?.total(rows.iter().map(|row| &row.values));
         let sum = |id: &str| total(id, &self.replicates.concat()).unwrap_or_default() as u64;
         let spread = |id: &str| self.spread(&|rows| total(id, rows));
         let has_attempts =
-            |row: &&&Row| [count, "summary.failed"].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
+            |row: &&&Row| [count, summaries::FAILED].iter().any(|id| row.values.get(id).is_some_and(|count| count > 0.0));
         let sessions: BTreeSet<Session> =
             self.replicates.iter().flatten().filter(has_attempts).map(|row| row.session()).collect();
         SummarizerRow {
@@ -61,17 +65,17 @@ impl ReplicateRows<'_> {
             replicates: self.replicates.len(),
             sessions: sessions.len(),
             summaries: sum(count),
-            failed: sum("summary.failed"),
-            facts: sum("summary.facts"),
-            false_facts: sum("summary.false_facts"),
+            failed: sum(summaries::FAILED),
+            facts: sum(summaries::FACTS),
+            false_facts: sum(summaries::FALSE_FACTS),
             tokens: self.spread(&|rows| {
                 let made = total(count, rows).filter(|made| *made > 0.0)?;
                 Some(total(tokens, rows)? / made)
             }),
-            fill: spread("summary.fill"),
-            needed: spread("summary.needed"),
-            constraints: spread("summary.constraints"),
-            false_share: spread("summary.false"),
+            fill: spread(summaries::FILL),
+            needed: spread(summaries::NEEDED),
+            constraints: spread(summaries::CONSTRAINTS),
+            false_share: spread(summaries::FALSE),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Objectives and conditions of a sweep, and the columns they need.
 
 use crate::metrics::column::{Column, Direction};
-use crate::metrics::metric::{self, CHANCE};
+use crate::metrics::metric::retention::{self, CHANCE};
+use crate::metrics::metric::{self, broken, cost, overflow, tokens};
 use crate::results::condition::Condition;
 use crate::results::saved::Objective;
 use crate::util::text::did_you_mean;
@@ -10,8 +11,16 @@ use super::SweepError;
 use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 
 /// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
-const ALWAYS_SHOWN: [&str; 8] =
-    ["tokens.saved", "cost.ratio", "cost.usd", "kept.hit", "kept.hard", "kept.constraints", "broken.requests", "failed_calls"];
+const ALWAYS_SHOWN: [&str; 8] = [
+    tokens::SAVED,
+    cost::RATIO,
+    cost::USD,
+    retention::HIT,
+    retention::HARD,
+    retention::CONSTRAINTS,
+    broken::REQUESTS,
+    overflow::FAILED_CALLS,
+];
 
 /// Objectives and conditions of a sweep.
 #[derive(Debug, Clone, PartialEq)]

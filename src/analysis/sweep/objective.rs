@@ -1,11 +1,12 @@
 //! Objectives: columns, their direction, and which differences are too small to count.
 
 use crate::metrics::column::{Column, Direction, Unit};
+use crate::metrics::metric::{cost, retention};
 use crate::results::condition::Condition;
 use crate::results::saved::Objective;
 
 /// Objectives of a sweep by default: dollars as billed, as a share of the baseline's, and facts in context.
-pub const DEFAULT_OBJECTIVES: [(&str, Direction); 2] = [("cost.ratio", Direction::Lower), ("kept.hit", Direction::Higher)];
+pub const DEFAULT_OBJECTIVES: [(&str, Direction); 2] = [(cost::RATIO, Direction::Lower), (retention::HIT, Direction::Higher)];
 
 /// Differences up to a hundredth are noise: the simulated cost is within about 1 % of the bill where the record shows it at
 /// all, and about as many uses are found by chance alone.

@@ -1,5 +1,6 @@
 //! Recommends a configuration that is better than what the user has, and describes its neighbours on the front.
 
+use crate::metrics::metric::broken;
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Recommendation, Sweep, Values};
 use crate::util::text::plural;
 
@@ -27,9 +28,6 @@ struct Choice<'a> {
 
 /// Shortfalls that differ by less than this are equal: they are quotients of sums.
 const SAME_SHORTFALL: f64 = 1e-12;
-
-/// A user who ships a policy must know about these requests.
-const BROKEN_COLUMN: &str = "broken.requests";
 
 impl<'a> Member<'a> {
     pub fn new(objectives: &[Objective], is_unchanged: bool, policy: &'a str, values: &Values) -> Self {
@@ -88,9 +86,11 @@ pub fn recommendation(
     let eligible: Vec<Member> = front.iter().filter(|member| is_eligible(member.policy)).cloned().collect();
     let Choice { policy, instead_of, why } = recommend(objectives, &eligible, &unchanged)?;
     let row = sweep.configurations.iter().find(|row| row.policy == policy)?;
-    let broken = row.values.get(BROKEN_COLUMN).filter(|requests| *requests > 0.0).map(|requests| {
+    // A user who ships a policy must know about these requests.
+    let broken = row.values.get(broken::REQUESTS).filter(|requests| *requests > 0.0).map(|requests| {
         let requests = plural(requests as usize, "request");
-        format!(" It breaks {requests}, which an API would refuse: --where '{BROKEN_COLUMN} == 0' excludes such policies.")
+        let condition = format!("{} == 0", broken::REQUESTS);
+        format!(" It breaks {requests}, which an API would refuse: --where '{condition}' excludes such policies.")
     });
     Some(Recommendation {
         policy: policy.to_owned(),

@@ -1,10 +1,11 @@
 //! Conditions that every recommendation meets unless the user sets others: a policy must not make requests that an API refuses,
 //! or that do not fit the context window.
 
+use crate::metrics::metric::{broken, overflow};
 use crate::results::condition::Condition;
 
 /// Columns that count requests that cannot be sent.
-pub const UNSENDABLE: [&str; 2] = ["broken.requests", "failed_calls"];
+pub const UNSENDABLE: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
 
 /// Largest share of requests that cannot be sent. One in two hundred is about one in a long session.
 const MAX_SHARE: f64 = 0.005;

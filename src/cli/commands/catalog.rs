@@ -7,7 +7,7 @@ use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
-use recompact::metrics::metric::METRICS;
+use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
 use recompact::report::REPORTS;
@@ -156,10 +156,9 @@ fn prompts() -> Vec<CatalogEntry> {
 }
 
 fn measures() -> Vec<CatalogEntry> {
-    let columns = |metric: &recompact::metrics::metric::Metric| {
-        metric
-            .columns
-            .iter()
+    let columns = |group: &MetricGroup| {
+        let columns = group.metrics.iter().map(|metric| &metric.column);
+        columns
             .map(|column| {
                 let estimated = if column.estimated { ", estimated" } else { "" };
                 let unit = format!("{:?}", column.unit).to_lowercase();
@@ -167,7 +166,7 @@ fn measures() -> Vec<CatalogEntry> {
             })
             .collect()
     };
-    METRICS.iter().map(|metric| entry(metric.name, metric.about, columns(metric))).collect()
+    GROUPS.iter().map(|group| entry(group.name, group.about, columns(group))).collect()
 }
 
 fn findings() -> Vec<CatalogEntry> {

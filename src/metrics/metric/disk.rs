@@ -1,43 +1,49 @@
 //! Bytes and files that a policy writes to disk.
 
-use super::{Metric, MetricInput, count, sum};
+use super::{Metric, MetricGroup, MetricInput, count, sum};
 use crate::engine::journal::File;
 use crate::engine::layer::FileKind;
-use crate::metrics::column::{Aggregation, Column, Direction, Unit};
+use crate::metrics::column::{Aggregation, Direction, Unit};
 
-pub const METRIC: Metric = Metric {
+pub const GROUP: MetricGroup = MetricGroup {
     name: "disk",
     about: "bytes and files that a policy writes: tool results moved to disk, transcripts archived",
-    columns: &[
-        Column::counted(
+    metrics: &[
+        Metric::counted(
             "persisted.bytes",
             Unit::Bytes,
             Direction::Neither,
             Aggregation::Sum,
             "UTF-8 bytes of tool results moved to disk, each result counted once",
+            |input| Some(sum(persisted(input).map(|file| file.bytes))),
         ),
-        Column::counted("persisted.files", Unit::Count, Direction::Neither, Aggregation::Sum, "tool results moved to disk"),
-        Column::counted(
+        Metric::counted(
+            "persisted.files",
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "tool results moved to disk",
+            |input| count(persisted(input).count()),
+        ),
+        Metric::counted(
             "archived.bytes",
             Unit::Bytes,
             Direction::Lower,
             Aggregation::Sum,
             "bytes of the transcripts archived before something was removed, a full copy each time",
+            |input| Some(sum(archived(input).map(|file| file.bytes))),
         ),
-        Column::counted("archived.files", Unit::Count, Direction::Lower, Aggregation::Sum, "transcripts archived"),
+        Metric::counted("archived.files", Unit::Count, Direction::Lower, Aggregation::Sum, "transcripts archived", |input| {
+            count(archived(input).count())
+        }),
     ],
-    values,
 };
 
-fn values(input: &MetricInput) -> Vec<Option<f64>> {
-    let files = &input.journal.files;
+fn persisted<'a>(input: &MetricInput<'a>) -> impl Iterator<Item = &'a File> {
     // A harness writes a result only if its file does not exist yet.
-    let persisted = |file: &&File| file.kind == FileKind::Persisted && !file.again;
-    let archived = |file: &&File| file.kind == FileKind::Archive;
-    vec![
-        Some(sum(files.iter().filter(persisted).map(|file| file.bytes))),
-        count(files.iter().filter(persisted).count()),
-        Some(sum(files.iter().filter(archived).map(|file| file.bytes))),
-        count(files.iter().filter(archived).count()),
-    ]
+    input.journal.files.iter().filter(|file| file.kind == FileKind::Persisted && !file.again)
+}
+
+fn archived<'a>(input: &MetricInput<'a>) -> impl Iterator<Item = &'a File> {
+    input.journal.files.iter().filter(|file| file.kind == FileKind::Archive)
 }

@@ -4,48 +4,74 @@
 //! count is fitted to recorded usage, or another tokenizer is used. So these columns are estimates: use them to compare
 //! policies on the same recordings.
 
-use super::{Metric, MetricInput, count, sum};
-use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
+use super::{Metric, MetricGroup, count, sum};
+use crate::engine::journal::Journal;
+use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
-const SENT: &str = "tokens.sent";
-const BASELINE: &str = "tokens.baseline";
+pub const CALLS: &str = "calls";
+pub const SENT: &str = "tokens.sent";
+pub const BASELINE: &str = "tokens.baseline";
+pub const SAVED: &str = "tokens.saved";
 
-pub const METRIC: Metric = Metric {
+pub const GROUP: MetricGroup = MetricGroup {
     name: "tokens",
     about: "model calls replayed, and the tokens sent in their requests",
-    columns: &[
-        Column::counted("calls", Unit::Count, Direction::Neither, Aggregation::Sum, "recorded model calls that were replayed"),
-        Column::estimated(
+    metrics: &[
+        Metric::counted(
+            CALLS,
+            Unit::Count,
+            Direction::Neither,
+            Aggregation::Sum,
+            "recorded model calls that were replayed",
+            |input| count(input.journal.requests.len()),
+        )
+        .of_bounds(),
+        Metric::estimated(
             BASELINE,
             Unit::Tokens,
             Direction::Neither,
             Aggregation::Sum,
             "tokens of all requests under the baseline policy (keep-all, which never compacts, or --baseline)",
-        ),
-        Column::estimated(SENT, Unit::Tokens, Direction::Lower, Aggregation::Sum, "tokens of all requests"),
-        Column::estimated(
-            "tokens.saved",
+            |input| Some(sent(input.baseline)),
+        )
+        .of_bounds(),
+        Metric::estimated(SENT, Unit::Tokens, Direction::Lower, Aggregation::Sum, "tokens of all requests", |input| {
+            Some(sent(input.journal))
+        })
+        .of_bounds(),
+        Metric::estimated(
+            SAVED,
             Unit::Share,
             Direction::Higher,
             Aggregation::Saving { over: ColumnId::Borrowed(SENT), under: ColumnId::Borrowed(BASELINE) },
             "1 − sent ÷ baseline; tokens, not money: after an edit the rest of the prompt is written to the cache again",
-        ),
-        Column::estimated("tokens.peak", Unit::Tokens, Direction::Lower, Aggregation::Max, "tokens of the largest request"),
-        Column::estimated("tokens.final", Unit::Tokens, Direction::Lower, Aggregation::Mean, "tokens of the last request"),
+            |input| {
+                Some(sent(input.baseline)).filter(|baseline| *baseline > 0.0).map(|baseline| 1.0 - sent(input.journal) / baseline)
+            },
+        )
+        .of_bounds(),
+        Metric::estimated(
+            "tokens.peak",
+            Unit::Tokens,
+            Direction::Lower,
+            Aggregation::Max,
+            "tokens of the largest request",
+            |input| input.journal.requests.iter().map(|request| request.tokens as f64).reduce(f64::max),
+        )
+        .of_bounds(),
+        Metric::estimated(
+            "tokens.final",
+            Unit::Tokens,
+            Direction::Lower,
+            Aggregation::Mean,
+            "tokens of the last request",
+            |input| input.journal.requests.last().map(|request| request.tokens as f64),
+        )
+        .of_bounds(),
     ],
-    values,
 };
 
-fn values(input: &MetricInput) -> Vec<Option<f64>> {
-    let requests = &input.journal.requests;
-    let sent = sum(requests.iter().map(|request| request.tokens));
-    let baseline = sum(input.baseline.requests.iter().map(|request| request.tokens));
-    vec![
-        count(requests.len()),
-        Some(baseline),
-        Some(sent),
-        (baseline > 0.0).then(|| 1.0 - sent / baseline),
-        requests.iter().map(|request| request.tokens as f64).reduce(f64::max),
-        requests.last().map(|request| request.tokens as f64),
-    ]
+/// Tokens of all requests of a replay.
+pub(super) fn sent(journal: &Journal) -> f64 {
+    sum(journal.requests.iter().map(|request| request.tokens))
 }

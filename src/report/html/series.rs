@@ -5,23 +5,24 @@ use std::collections::{HashMap, HashSet};
 use super::super::escape;
 use super::super::table_model::compare::keep_all_first;
 use crate::analysis::study::BOUNDS;
+use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::saved::{Column, Results};
 
 /// Columns that plots use; of a list, the first column that has values. Nothing else on the page knows a column by
 /// name.
-pub const CALLS: &str = "calls";
-pub const COST: [&str; 3] = ["cost.ratio", "tokens.saved", "tokens.sent"];
-pub const RETENTION: [&str; 1] = ["kept.hit"];
+pub const COST: [&str; 3] = [cost::RATIO, tokens::SAVED, tokens::SENT];
+pub const RETENTION: [&str; 1] = [retention::HIT];
 /// Columns in the tooltip of a point, besides the two axes.
-pub const TOOLTIP: [&str; 6] = ["tokens.saved", "cost.usd", "kept.hard", "kept.constraints", "overflows", "broken.requests"];
+pub const TOOLTIP: [&str; 6] =
+    [tokens::SAVED, cost::USD, retention::HARD, retention::CONSTRAINTS, overflow::OVERFLOWS, broken::REQUESTS];
 /// Columns whose differences from the baseline are drawn.
-pub const DIFFERENCES: [&str; 4] = ["cost.ratio", "kept.hit", "kept.constraints", "tokens.saved"];
+pub const DIFFERENCES: [&str; 4] = [cost::RATIO, retention::HIT, retention::CONSTRAINTS, tokens::SAVED];
 /// The parts of a policy's cost with their labels, in the order of the bars.
 pub const COST_PARTS: [(&str, &str); 4] = [
-    ("cost.read", "cache read"),
-    ("cost.write", "written, not cached"),
-    ("cost.output", "output"),
-    ("cost.summarizer", "summarizer"),
+    (cost::READ, "cache read"),
+    (cost::WRITE, "written, not cached"),
+    (cost::OUTPUT, "output"),
+    (cost::SUMMARIZER, "summarizer"),
 ];
 
 /// Maximum lines in one plot; more are unreadable.

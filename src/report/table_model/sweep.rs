@@ -2,6 +2,7 @@
 
 mod plot;
 
+use crate::analysis::sweep::UNSENDABLE;
 use crate::results::condition::Condition;
 use crate::results::saved::{ConfigurationRow, Neighbour, Objective, Results, SensitivityRow, Sweep, Unit};
 use crate::util::text::plural;
@@ -14,10 +15,6 @@ pub use plot::plot;
 
 /// Maximum members of the front that are shown; the rest is only counted.
 const SHOWN: usize = 24;
-
-/// Columns shown if any listed configuration has a value above 0: a policy whose requests are refused cannot be
-/// shipped.
-const FAILURES: [&str; 2] = ["broken.requests", "failed_calls"];
 
 /// A sweep and the results it belongs to.
 struct SweepView<'a> {
@@ -218,7 +215,7 @@ impl<'a> SweepView<'a> {
         let conditions: Vec<Condition> = self.sweep.conditions.iter().filter_map(|written| written.parse().ok()).collect();
         let with_conditions = conditions.iter().map(|condition| &*condition.column);
         let is_above_zero = |id: &&str| rows.iter().any(|row| row.values.get(id).is_some_and(|value| value > 0.0));
-        for id in with_conditions.chain(FAILURES.into_iter().filter(is_above_zero)) {
+        for id in with_conditions.chain(UNSENDABLE.into_iter().filter(is_above_zero)) {
             if !columns.iter().any(|column| column == id) {
                 columns.push(id.to_owned());
             }

@@ -27,7 +27,7 @@ fn columns() -> Vec<Column> {
         Column::counted("kept.hit", Unit::Share, Higher, Aggregation::Weighted { by: BASELINE }, "Still there."),
         Column::estimated("cost.usd", Unit::Usd, Lower, Aggregation::Sum, "With prompt caching."),
         Column::counted("kept.efficiency", Unit::Ratio, Higher, Aggregation::Mean, "Hit ÷ the clairvoyant's."),
-        Column::counted("kept.placebo", Unit::Share, Lower, Aggregation::Nothing, "Hit by chance.").in_detail(),
+        Column { detail: true, ..Column::counted("kept.placebo", Unit::Share, Lower, Aggregation::Nothing, "Hit by chance.") },
     ]
 }
 
@@ -400,16 +400,16 @@ fn summary_shows_retention() {
     let of = |id: &'static str, unit, better| Column::counted(id, unit, better, Aggregation::Max, "");
     let kept = [
         of("kept.uses", Unit::Count, Neither),
-        of("kept.weight", Unit::Count, Neither).in_detail(),
+        Column { detail: true, ..of("kept.weight", Unit::Count, Neither) },
         of("kept.hit", Unit::Share, Higher),
-        of("kept.hit_macro", Unit::Share, Higher).in_detail(),
+        Column { detail: true, ..of("kept.hit_macro", Unit::Share, Higher) },
         of("kept.hit_summary", Unit::Share, Neither),
         of("kept.soft", Unit::Share, Lower),
         of("kept.hard", Unit::Share, Lower),
         of("kept.efficiency", Unit::Share, Higher),
         of("kept.constraints", Unit::Share, Higher),
         of("kept.reread_tokens", Unit::Tokens, Lower),
-        of("kept.placebo", Unit::Share, Lower).in_detail(),
+        Column { detail: true, ..of("kept.placebo", Unit::Share, Lower) },
     ];
     let columns: Vec<Column> = columns().into_iter().filter(|column| !column.id.starts_with("kept.")).chain(kept).collect();
     let with = |policy: &str, sent: f64, kept: [f64; 11]| {

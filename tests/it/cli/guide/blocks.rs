@@ -9,7 +9,7 @@ use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::PROTOCOLS;
 use recompact::llm::prompt::{PROMPTS, prompt};
 use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
-use recompact::metrics::metric::{METRICS, Metric};
+use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
 use recompact::tokens::meter::{METERS, RECORDED};
@@ -60,10 +60,10 @@ fn code(name: &str) -> String {
 }
 
 fn columns() -> String {
-    METRICS.iter().map(of_metric).collect::<Vec<_>>().join("\n")
+    GROUPS.iter().map(of_group).collect::<Vec<_>>().join("\n")
 }
 
-fn of_metric(metric: &Metric) -> String {
+fn of_group(group: &MetricGroup) -> String {
     let row = |column: &Column| {
         [
             code(&column.id),
@@ -81,7 +81,12 @@ fn of_metric(metric: &Metric) -> String {
         ]
     };
     let head = ["column", "unit", "better", "kind", "shown", "total", "what it counts"];
-    format!("## Metric `{}`\n\n{}.\n\n{}", metric.name, capitalised(metric.about), table(head, metric.columns.iter().map(row)))
+    format!(
+        "## Metric `{}`\n\n{}.\n\n{}",
+        group.name,
+        capitalised(group.about),
+        table(head, group.metrics.iter().map(|metric| row(&metric.column)))
+    )
 }
 
 fn capitalised(text: &str) -> String {
