@@ -1,7 +1,9 @@
 //! Layers: the steps of a policy. When a layer is due, it reads the context and proposes edits; the context applies them.
 //!
-//! Each layer has one file, with its manual page (the doc comment of the file), its settings with their defaults, and its code.
+//! Each kind of layer has one file, with its manual page (the doc comment of the file), its settings with their defaults, what it
+//! remembers and what it does ([`Action`]), and one row of [`LAYERS`].
 
+mod action;
 pub mod archive;
 pub mod clear;
 pub mod dedupe;
@@ -14,20 +16,20 @@ mod result_filter;
 pub mod summarize;
 pub mod truncate;
 
+pub use action::{Action, LayerTraits, Remains, SummarizerUse, Timing};
 pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};
 
-use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::engine::context::Context;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
-use crate::tokens::meter::{Meter, SizeUnit};
-use crate::transcript::conversation::PairId;
+use crate::tokens::meter::Meter;
 
 /// One step of a policy: an action, and when it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +123,7 @@ impl Layer {
 
     /// Returns whether its summarizer call continues the conversation, and so reads the prefix in the provider's cache.
     pub fn reuses_prefix_cache(&self) -> bool {
-        matches!(&self.spec, LayerSpec::Summarize(summarize) if summarize.rides_prefix)
+        self.spec.traits().summarizer.is_some_and(|summarizer| summarizer.reuses_prefix_cache)
     }
 
     /// Returns whether the provider applies its edits inside the prompt cache, so that they cause no new cache writes.
@@ -135,50 +137,93 @@ impl Layer {
     }
 }
 
-/// What a layer does, with its own settings; selected by `do` in TOML.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "do", rename_all = "kebab-case")]
-pub enum LayerSpec {
-    Clear(clear::Clear),
-    Persist(persist::Persist),
-    Truncate(truncate::Truncate),
-    Dedupe(dedupe::Dedupe),
-    Drop(drop::Drop),
-    Summarize(summarize::Summarize),
-    Restore(restore::Restore),
-    Archive(archive::Archive),
-    Recorded(recorded::Recorded),
-}
-
 /// A kind of layer, for the catalog and for the policy reader.
 pub struct LayerKind {
     pub name: &'static str,
     /// Source of the file; it begins with the manual page.
     pub source: &'static str,
     pub default: fn() -> LayerSpec,
+    /// Limits the JSON Schema of its settings to those that make sense together.
+    pub restrict_schema: fn(&mut Value),
 }
 
 macro_rules! layers {
-    ($($name:literal $variant:ident),* $(,)?) => {
+    ($($name:literal $module:ident::$kind:ident),* $(,)?) => {
         /// Every kind of layer.
         pub const LAYERS: &[LayerKind] = &[$(LayerKind {
             name: $name,
-            source: include_str!(concat!("layer/", $name, ".rs")),
-            default: || LayerSpec::$variant(Default::default()),
+            source: include_str!(concat!("layer/", stringify!($module), ".rs")),
+            default: || LayerSpec::$kind(Default::default()),
+            restrict_schema: $module::$kind::restrict_schema,
         }),*];
+
+        /// What a layer does, with its own settings; selected by `do` in TOML.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "do", rename_all = "kebab-case")]
+        pub enum LayerSpec {
+            $($kind($module::$kind)),*
+        }
+
+        impl LayerSpec {
+            /// Returns its kind, as in TOML.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name),*
+                }
+            }
+
+            /// Returns what others need to know about the layer.
+            pub fn traits(&self) -> LayerTraits<'_> {
+                match self {
+                    $(Self::$kind(layer) => layer.traits()),*
+                }
+            }
+
+            /// Checks that its own settings make sense together.
+            ///
+            /// # Errors
+            ///
+            /// Fails with the reason.
+            pub fn check(&self) -> Result<(), String> {
+                match self {
+                    $(Self::$kind(layer) => layer.check()),*
+                }
+            }
+
+            /// Returns the layer at the begin of a replay, when it remembers nothing.
+            pub fn start(&self) -> RunningLayer<'_> {
+                match self {
+                    $(Self::$kind(layer) => RunningLayer::$kind(layer, Default::default())),*
+                }
+            }
+        }
+
+        /// A layer of a replay, with what it remembers.
+        pub enum RunningLayer<'a> {
+            $($kind(&'a $module::$kind, <$module::$kind as Action>::State)),*
+        }
+
+        impl RunningLayer<'_> {
+            /// Returns what the layer would do now.
+            pub fn propose(&mut self, input: &LayerInput) -> Proposal {
+                match self {
+                    $(Self::$kind(layer, state) => layer.propose(input, state)),*
+                }
+            }
+        }
     };
 }
 
 layers![
-    "clear" Clear,
-    "persist" Persist,
-    "truncate" Truncate,
-    "dedupe" Dedupe,
-    "drop" Drop,
-    "summarize" Summarize,
-    "restore" Restore,
-    "archive" Archive,
-    "recorded" Recorded,
+    "clear" clear::Clear,
+    "persist" persist::Persist,
+    "truncate" truncate::Truncate,
+    "dedupe" dedupe::Dedupe,
+    "drop" drop::Drop,
+    "summarize" summarize::Summarize,
+    "restore" restore::Restore,
+    "archive" archive::Archive,
+    "recorded" recorded::Recorded,
 ];
 
 impl LayerSpec {
@@ -193,75 +238,9 @@ impl LayerSpec {
         json.as_object().into_iter().flatten().map(|(key, _)| key.clone()).filter(|key| key != "do").collect()
     }
 
-    /// Returns the size units that its settings need, besides the unit of the layer's meter.
-    pub fn size_units(&self) -> Vec<SizeUnit> {
-        match self {
-            LayerSpec::Archive(_) => vec![archive::FORM],
-            LayerSpec::Summarize(summarize) => vec![summarize.input_form],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the rules that select tool results, if this kind of layer has them.
-    pub fn result_filter(&self) -> Option<&ResultFilter> {
-        match self {
-            LayerSpec::Clear(layer) => Some(&layer.filter),
-            LayerSpec::Persist(layer) => Some(&layer.filter),
-            LayerSpec::Truncate(layer) => Some(&layer.filter),
-            LayerSpec::Dedupe(layer) => Some(&layer.filter),
-            _ => None,
-        }
-    }
-
     /// Returns how often it may run for one request as an overflow layer.
     pub fn max_retries(&self) -> usize {
-        match self {
-            LayerSpec::Summarize(summarize) => summarize.max_retries,
-            _ => 1,
-        }
-    }
-
-    /// Returns whether appended messages never change its decisions about older messages.
-    pub fn is_stable(&self) -> bool {
-        match self {
-            LayerSpec::Clear(clear) => !clear.in_batches(),
-            LayerSpec::Truncate(_) => true,
-            LayerSpec::Drop(drop) => drop.marker.is_none(),
-            _ => false,
-        }
-    }
-
-    /// Returns whether it only rewrites blocks in place and writes nothing elsewhere.
-    pub fn rewrites_in_place(&self) -> bool {
-        matches!(self, LayerSpec::Clear(_) | LayerSpec::Truncate(_) | LayerSpec::Dedupe(_))
-    }
-
-    /// Returns whether its output can contain parts of the removed blocks. If not, each block is kept as a whole or not at all.
-    pub fn keeps_parts(&self) -> bool {
-        matches!(
-            self,
-            LayerSpec::Persist(_)
-                | LayerSpec::Truncate(_)
-                | LayerSpec::Summarize(_)
-                | LayerSpec::Restore(_)
-                | LayerSpec::Recorded(_)
-        )
-    }
-
-    /// Returns what the layer would do now.
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
-        match self {
-            LayerSpec::Clear(layer) => layer.propose(input, state),
-            LayerSpec::Persist(layer) => layer.propose(input, state),
-            LayerSpec::Truncate(layer) => layer.propose(input, state),
-            LayerSpec::Dedupe(layer) => layer.propose(input, state),
-            LayerSpec::Drop(layer) => layer.propose(input),
-            LayerSpec::Summarize(layer) => layer.propose(input, state),
-            LayerSpec::Restore(layer) => layer.propose(input),
-            LayerSpec::Recorded(_) => recorded::propose(input, state),
-            // The replay writes the archive itself, just before the layer that the archive precedes.
-            LayerSpec::Archive(_) => Proposal::default(),
-        }
+        self.traits().summarizer.map_or(1, |summarizer| summarizer.max_retries)
     }
 }
 
@@ -294,21 +273,4 @@ impl LayerInput<'_> {
     pub fn tokens(&self, text: &str) -> u64 {
         self.counter.apply(self.counter.unit.text(text))
     }
-}
-
-/// What a layer remembers between its runs.
-#[derive(Debug, Clone, Default)]
-pub struct LayerState {
-    /// The layer has decided about everything before this position.
-    pub cursor: ScanCursor,
-    /// Results that `clear` leaves until it can clear enough at once.
-    pub pending_clears: clear::PendingClears,
-    /// Consecutive failures.
-    pub failures: usize,
-    /// Number of recorded compactions that `recorded` has repeated.
-    pub compactions_done: usize,
-    /// The positions of the results before the cursor, for `recorded`.
-    pub result_positions: FxHashMap<PairId, Vec<BlockPosition>>,
-    /// The block in which `dedupe` last saw each file or text, by its key.
-    pub last_copies: std::collections::HashMap<String, crate::transcript::conversation::BlockId>,
 }

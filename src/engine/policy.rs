@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::layer::{Layer, LayerSpec, When};
+use crate::engine::layer::{Layer, When, archive};
 use crate::tokens::meter::{Meter, SizeUnit};
 
 /// A compaction policy.
@@ -128,20 +128,22 @@ impl Policy {
         let mut measures: BTreeSet<_> = self.meter.iter().map(|meter| meter.unit).collect();
         for layer in self.layers.iter().filter(|layer| layer.enabled) {
             measures.extend(layer.meter.iter().map(|meter| meter.unit));
-            measures.extend(layer.spec.size_units());
+            let traits = layer.spec.traits();
+            measures.extend(traits.summarizer.map(|summarizer| summarizer.input_unit));
+            measures.extend(traits.archive_path.map(|_| archive::FORM));
         }
         measures
     }
 
     /// Returns whether it requests summaries.
     pub fn summarizes(&self) -> bool {
-        self.layers.iter().any(|layer| layer.enabled && matches!(layer.spec, LayerSpec::Summarize(_)))
+        self.layers.iter().any(|layer| layer.enabled && layer.spec.traits().summarizer.is_some())
     }
 
     /// Returns whether it repeats the recorded compactions and does nothing else.
     pub fn is_recorded(&self) -> bool {
         let mut enabled = self.layers.iter().filter(|layer| layer.enabled).peekable();
-        enabled.peek().is_some() && enabled.all(|layer| matches!(layer.spec, LayerSpec::Recorded(_)))
+        enabled.peek().is_some() && enabled.all(|layer| layer.spec.traits().repeats_record)
     }
 
     /// Returns whether one of its meters uses the recorded usage of the provider.
@@ -154,6 +156,6 @@ impl Policy {
     /// messages.
     pub fn view_is_extendable(&self) -> bool {
         let mut layers = self.layers.iter().filter(|layer| layer.for_request_only());
-        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.spec.is_stable())
+        layers.all(|layer| layer.when == When::Always && layer.threshold.is_none() && layer.spec.traits().is_stable)
     }
 }

@@ -12,7 +12,7 @@ mod send;
 
 use crate::engine::context::{Cause, Context, Edit};
 use crate::engine::journal::{File, Journal, Request};
-use crate::engine::layer::{BlockPosition, LayerState, ScanCursor, When};
+use crate::engine::layer::{BlockPosition, RunningLayer, ScanCursor, When};
 use crate::engine::policy::Policy;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::Limits;
@@ -134,15 +134,15 @@ struct ReplayRun<'a, 'o> {
     runner: LayerRunner<'a, 'o>,
 }
 
-/// A context, and the state of each layer that edits it.
+/// A context, and the layers that edit it, with what each remembers.
 struct ContextState<'a> {
     context: Context<'a>,
-    layer_states: Vec<LayerState>,
+    layers: Vec<RunningLayer<'a>>,
 }
 
 impl<'a> ContextState<'a> {
-    fn new(context: Context<'a>, setup: &ReplaySetup) -> Self {
-        Self { context, layer_states: vec![LayerState::default(); setup.policy.layers.len()] }
+    fn new(context: Context<'a>, setup: &ReplaySetup<'a>) -> Self {
+        Self { context, layers: setup.policy.layers.iter().map(|layer| layer.spec.start()).collect() }
     }
 }
 

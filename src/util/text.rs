@@ -76,6 +76,19 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
+/// Returns the longest beginning of a text with at most `max_tokens` tokens.
+pub fn clip<'a>(text: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
+    if tokens(text) <= max_tokens {
+        return text;
+    }
+    let (mut fits, mut over) = (0, text.chars().count() + 1);
+    while over - fits > 1 {
+        let middle = fits + (over - fits) / 2;
+        if tokens(head(text, middle)) <= max_tokens { fits = middle } else { over = middle }
+    }
+    head(text, fits)
+}
+
 /// Returns a part of a text with the text around it, at most `chars` characters. It starts at the beginning of the line if that is
 /// near, and ends where the room ends. `…` marks a cut.
 pub fn around(text: &str, part: std::ops::Range<usize>, chars: usize) -> String {

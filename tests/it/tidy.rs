@@ -143,3 +143,14 @@ fn sources_name_columns_by_their_constants() {
         assert_eq!(found, None, "{}: use the constant of the column", path.display());
     }
 }
+
+/// Code asks a layer for its traits and never for its kind, so that a new kind of layer is one file.
+#[test]
+fn sources_ask_layers_for_their_traits() {
+    let kinds = regex::Regex::new(r"LayerSpec::[A-Z]").expect("a pattern");
+    for (path, text) in sources("src") {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let found = code.lines().find(|line| kinds.is_match(line) && !path.ends_with("engine/layer.rs"));
+        assert_eq!(found, None, "{}: add a field to `LayerTraits`", path.display());
+    }
+}

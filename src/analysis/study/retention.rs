@@ -26,7 +26,7 @@ const CONTEXT_CHARS: usize = 240;
 /// Returns whether a policy keeps parts of blocks or writes summaries. Then an oracle that keeps whole blocks is no bound for it,
 /// but one that keeps single lines is.
 pub fn keeps_parts(policy: &Policy) -> bool {
-    policy.layers.iter().any(|layer| layer.enabled && layer.spec.keeps_parts())
+    policy.layers.iter().any(|layer| layer.enabled && layer.spec.traits().keeps_parts)
 }
 
 /// Returns one row for each group that has a use.

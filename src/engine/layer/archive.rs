@@ -14,6 +14,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::Context;
 use crate::tokens::meter::{SizeUnit, python_text};
 
@@ -30,6 +31,32 @@ pub const FORM: SizeUnit = SizeUnit::JsonAscii;
 impl Default for Archive {
     fn default() -> Self {
         Self { path: ".transcripts/transcript_{n}.jsonl".to_owned() }
+    }
+}
+
+impl Action for Archive {
+    type State = ();
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::BeforeLayers,
+            remains: None,
+            rewrites_in_place: false,
+            keeps_parts: false,
+            is_stable: false,
+            writes_markers: false,
+            restores: false,
+            repeats_record: false,
+            filter: None,
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: Some(&self.path),
+        }
+    }
+
+    /// Proposes nothing: the replay writes the archive, just before the layer that the archive precedes.
+    fn propose(&self, _input: &LayerInput, _state: &mut ()) -> Proposal {
+        Proposal::default()
     }
 }
 

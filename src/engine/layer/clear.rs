@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::result_filter::{Candidate, results_from};
-use super::{BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
 use crate::engine::context::{Context, Edit};
 use crate::engine::size::Size;
 use crate::transcript::conversation::{Block, BlockKind, Role};
@@ -60,13 +60,14 @@ pub struct Clear {
     pub clear_inputs: bool,
 }
 
-/// Old results that wait until enough can be cleared at once.
+/// Which results are decided, and which wait until enough can be cleared at once.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PendingClears {
-    /// The results from this position up to the layer's cursor wait.
-    since: BlockPosition,
+pub struct ClearState {
+    cursor: ScanCursor,
+    /// The results from this position up to the cursor wait.
+    waiting_since: BlockPosition,
     /// Size that clearing them frees, in the counter's unit; negative if the placeholders are longer than the results.
-    size: i64,
+    waiting_size: i64,
 }
 
 impl Default for Clear {
@@ -82,15 +83,36 @@ impl Default for Clear {
     }
 }
 
-impl Clear {
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+impl Action for Clear {
+    type State = ClearState;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: Some(Remains::Nothing),
+            rewrites_in_place: true,
+            keeps_parts: false,
+            is_stable: !self.in_batches(),
+            writes_markers: true,
+            restores: false,
+            repeats_record: false,
+            filter: Some(&self.filter),
+            selects_by_age: true,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, state: &mut ClearState) -> Proposal {
         let candidates =
             if self.in_batches() { self.take_batch(input, state) } else { self.filter.results(input.context, &mut state.cursor) };
         Proposal { edits: self.edits(input.context, &candidates), ..Proposal::default() }
     }
+}
 
+impl Clear {
     /// Returns whether results wait until enough can be cleared at once.
-    pub fn in_batches(&self) -> bool {
+    fn in_batches(&self) -> bool {
         self.clear_at_least != Size::from(0)
     }
 
@@ -98,24 +120,24 @@ impl Clear {
     ///
     /// A run adds the size of the new results to the known size of the others, so that waiting costs no time. Another layer may
     /// have shrunk results in the meantime, so all of them are checked again before they are cleared.
-    fn take_batch<'a>(&self, input: &LayerInput<'a>, state: &mut LayerState) -> Vec<Candidate<'a>> {
+    fn take_batch<'a>(&self, input: &LayerInput<'a>, state: &mut ClearState) -> Vec<Candidate<'a>> {
         let context = input.context;
         if state.cursor.start(context) == BlockPosition::default() {
-            state.pending_clears = PendingClears::default();
+            *state = ClearState::default();
         }
         let new_results = self.filter.results(context, &mut state.cursor);
-        state.pending_clears.size += self.freed_size(input, &new_results);
-        if !self.is_enough(input, state.pending_clears.size) {
+        state.waiting_size += self.freed_size(input, &new_results);
+        if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
         }
         let end = state.cursor.start(context);
-        let mut all = results_from(context, state.pending_clears.since);
+        let mut all = results_from(context, state.waiting_since);
         all.retain(|candidate| candidate.position < end && self.filter.may_edit(context, candidate));
-        state.pending_clears.size = self.freed_size(input, &all);
-        if !self.is_enough(input, state.pending_clears.size) {
+        state.waiting_size = self.freed_size(input, &all);
+        if !self.is_enough(input, state.waiting_size) {
             return Vec::new();
         }
-        state.pending_clears = PendingClears { since: end, size: 0 };
+        (state.waiting_since, state.waiting_size) = (end, 0);
         all
     }
 

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::{BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
 use crate::engine::context::{Context, Edit};
 use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
@@ -77,8 +77,35 @@ impl Default for Dedupe {
     }
 }
 
-impl Dedupe {
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+/// Which results were compared, and where the copies are.
+#[derive(Debug, Clone, Default)]
+pub struct DedupeState {
+    cursor: ScanCursor,
+    /// The block in which each file or text was last seen, by its key.
+    last_copies: HashMap<String, BlockId>,
+}
+
+impl Action for Dedupe {
+    type State = DedupeState;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: Some(Remains::Copy(self.key)),
+            rewrites_in_place: true,
+            keeps_parts: false,
+            is_stable: false,
+            writes_markers: true,
+            restores: false,
+            repeats_record: false,
+            filter: Some(&self.filter),
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, state: &mut DedupeState) -> Proposal {
         let context = input.context;
         let start = state.cursor.start(context);
         if start == BlockPosition::default() {
@@ -111,7 +138,9 @@ impl Dedupe {
         }
         proposal
     }
+}
 
+impl Dedupe {
     fn key_of(&self, context: &Context, candidate: &Candidate) -> Option<String> {
         match self.key {
             DuplicateKey::Text => self.filter.lists.content(candidate.block).map(|text| text.into_owned()),

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LayerInput, Proposal};
+use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
@@ -101,8 +101,27 @@ impl Default for Drop {
     }
 }
 
-impl Drop {
-    pub fn propose(&self, input: &LayerInput) -> Proposal {
+impl Action for Drop {
+    type State = ();
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: None,
+            rewrites_in_place: false,
+            keeps_parts: false,
+            is_stable: self.marker.is_none(),
+            writes_markers: true,
+            restores: false,
+            repeats_record: false,
+            filter: None,
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
         let edits = match self.keep {
             KeepRule::Newest => self.remove_middle(input),
             KeepRule::Entered if input.first_new > 0 => vec![Edit::Drop { messages: 0..input.first_new }],
@@ -111,7 +130,9 @@ impl Drop {
         };
         Proposal { edits, ..Proposal::default() }
     }
+}
 
+impl Drop {
     fn remove_middle(&self, input: &LayerInput) -> Vec<Edit> {
         let counted = if self.protect_turn { turn_start(input.context) } else { input.context.len() };
         if counted <= self.max_messages {

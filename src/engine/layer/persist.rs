@@ -34,7 +34,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result_filter::{Candidate, results_from};
-use super::{BlockPosition, LayerInput, LayerState, ListContent, NewFile, Proposal, ResultFilter};
+use super::{
+    Action, BlockPosition, LayerInput, LayerTraits, ListContent, NewFile, Proposal, Remains, ResultFilter, ScanCursor, Timing,
+};
 use crate::engine::context::Context;
 use crate::engine::layer::FileKind;
 use crate::engine::size::Size;
@@ -102,16 +104,35 @@ impl Default for Persist {
     }
 }
 
-impl Persist {
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+impl Action for Persist {
+    type State = ScanCursor;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: Some(Remains::File),
+            rewrites_in_place: false,
+            keeps_parts: true,
+            is_stable: false,
+            writes_markers: true,
+            restores: false,
+            repeats_record: false,
+            filter: Some(&self.filter),
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
         let mut proposal = Proposal::default();
         match self.of {
             Grouping::Batch => self.limit_batch(input, &mut proposal),
             Grouping::Result => {
                 // A result that is small enough now is not looked at again when the next result of its batch enters.
                 let first_new = BlockPosition { message: input.first_new, block: 0 };
-                let results = results_from(input.context, state.cursor.start(input.context).max(first_new));
-                state.cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
+                let results = results_from(input.context, cursor.start(input.context).max(first_new));
+                cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
                 for candidate in results {
                     let limit = self.tool_limits.get(input.context.tool_name(candidate.pair)).copied();
                     let limit = limit.unwrap_or(u64::MAX).min(self.max_bytes.resolve(input.limits));
@@ -123,7 +144,9 @@ impl Persist {
         }
         proposal
     }
+}
 
+impl Persist {
     fn limit_batch(&self, input: &LayerInput, proposal: &mut Proposal) {
         let last = match input.context.messages().last() {
             Some(message) if message.role == Role::User && !message.is_string_content => input.context.len() - 1,

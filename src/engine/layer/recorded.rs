@@ -13,11 +13,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::{BlockPosition, LayerInput, LayerState, Proposal};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ScanCursor, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::engine::layer::RestoredSummary;
 use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, RecordedEdit};
@@ -25,6 +26,16 @@ use crate::transcript::conversation::{BlockKind, Message, Origin, PairId, Record
 /// The layer `recorded`; it has no settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {}
+
+/// Which compactions were repeated, and where the results are.
+#[derive(Debug, Clone, Default)]
+pub struct RecordedState {
+    /// Number of recorded compactions that were repeated.
+    done: usize,
+    /// Positions of the results before the cursor.
+    results: FxHashMap<PairId, Vec<BlockPosition>>,
+    cursor: ScanCursor,
+}
 
 /// Placeholder of Claude Code, opencode and qwen-code for a cleared result.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -39,28 +50,49 @@ pub(crate) fn is_pointer(line: &str) -> bool {
     line.contains(POINTER) || POINTERS.iter().any(|begin| line.starts_with(begin))
 }
 
-pub fn propose(input: &LayerInput, state: &mut LayerState) -> Proposal {
-    let compactions = &input.context.conversation().compactions;
-    let mut proposal = Proposal::default();
-    while let Some(compaction) =
-        compactions.get(state.compactions_done).filter(|compaction| compaction.message_index <= input.messages_read)
-    {
-        match &compaction.edit {
-            RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs, state)),
-            // Replacing messages moves positions, so it is never proposed with other edits: it waits for the next request.
-            RecordedEdit::Fold { .. } if !proposal.edits.is_empty() => break,
-            RecordedEdit::Fold { into } => {
-                let after = input.messages_read - compaction.message_index;
-                let messages = 0..input.context.len().saturating_sub(after);
-                proposal.restored.extend(restored_summary(input, state.compactions_done, messages.clone()));
-                proposal.edits.push(Edit::Replace { messages, into: into.iter().map(existing_message).collect() });
-                state.compactions_done += 1;
-                break;
-            }
+impl Action for Recorded {
+    type State = RecordedState;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: Some(Remains::Nothing),
+            rewrites_in_place: false,
+            keeps_parts: true,
+            is_stable: false,
+            writes_markers: false,
+            restores: false,
+            repeats_record: true,
+            filter: None,
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
         }
-        state.compactions_done += 1;
     }
-    proposal
+
+    fn propose(&self, input: &LayerInput, state: &mut RecordedState) -> Proposal {
+        let compactions = &input.context.conversation().compactions;
+        let mut proposal = Proposal::default();
+        while let Some(compaction) =
+            compactions.get(state.done).filter(|compaction| compaction.message_index <= input.messages_read)
+        {
+            match &compaction.edit {
+                RecordedEdit::Clear { pairs } => proposal.edits.extend(clear_edits(input, pairs, state)),
+                // Replacing messages moves positions, so it is never proposed with other edits: it waits for the next request.
+                RecordedEdit::Fold { .. } if !proposal.edits.is_empty() => break,
+                RecordedEdit::Fold { into } => {
+                    let after = input.messages_read - compaction.message_index;
+                    let messages = 0..input.context.len().saturating_sub(after);
+                    proposal.restored.extend(restored_summary(input, state.done, messages.clone()));
+                    proposal.edits.push(Edit::Replace { messages, into: into.iter().map(existing_message).collect() });
+                    state.done += 1;
+                    break;
+                }
+            }
+            state.done += 1;
+        }
+        proposal
+    }
 }
 
 /// Returns the recorded summary, compared with the messages that it replaced; `None` if it has no text, or only the provider can
@@ -81,18 +113,17 @@ fn restored_summary(input: &LayerInput, compaction: usize, span: Range<usize>) -
 }
 
 /// Returns the edits that clear these results. Results are indexed once, until messages move.
-fn clear_edits(input: &LayerInput, pairs: &[PairId], state: &mut LayerState) -> Vec<Edit> {
+fn clear_edits(input: &LayerInput, pairs: &[PairId], state: &mut RecordedState) -> Vec<Edit> {
     let begin = state.cursor.start(input.context);
     if begin == BlockPosition::default() {
-        state.result_positions.clear();
+        state.results.clear();
     }
     for candidate in results_from(input.context, begin) {
-        state.result_positions.entry(candidate.pair).or_default().push(candidate.position);
+        state.results.entry(candidate.pair).or_default().push(candidate.position);
     }
     state.cursor.set(BlockPosition { message: input.context.len(), block: 0 }, input.context);
     let pairs: BTreeSet<PairId> = pairs.iter().copied().collect();
-    let mut positions: Vec<BlockPosition> =
-        pairs.iter().filter_map(|pair| state.result_positions.get(pair)).flatten().copied().collect();
+    let mut positions: Vec<BlockPosition> = pairs.iter().filter_map(|pair| state.results.get(pair)).flatten().copied().collect();
     positions.sort_unstable();
     positions.into_iter().map(|position| position.with_content(CLEARED)).collect()
 }

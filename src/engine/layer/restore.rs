@@ -21,11 +21,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::result_filter::results_from;
-use super::summarize::clip;
-use super::{BlockPosition, LayerInput, Proposal};
+use super::{Action, BlockPosition, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::{Edit, NewBlock, NewMessage};
 use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
 use crate::util::template::fill;
+use crate::util::text;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -54,8 +54,27 @@ impl Default for Restore {
     }
 }
 
-impl Restore {
-    pub fn propose(&self, input: &LayerInput) -> Proposal {
+impl Action for Restore {
+    type State = ();
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::AfterLayers,
+            remains: None,
+            rewrites_in_place: false,
+            keeps_parts: true,
+            is_stable: false,
+            writes_markers: false,
+            restores: true,
+            repeats_record: false,
+            filter: None,
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
         let conversation = input.context.conversation();
         let results = results_from(input.context, BlockPosition::default()).into_iter();
         let mut known: BTreeSet<_> =
@@ -70,8 +89,8 @@ impl Restore {
                 continue;
             }
             let Some(path) = super::path_asked_for(input.context, pair).filter(|path| known.insert(path)) else { continue };
-            let text = block.text();
-            let text = clip(&text, self.max_tokens_each.min(tokens_left), &|text| input.tokens(text));
+            let whole = block.text();
+            let text = text::clip(&whole, self.max_tokens_each.min(tokens_left), &|text| input.tokens(text));
             tokens_left -= input.tokens(text).min(tokens_left);
             let wire = text_wire(fill(&self.template, &[("path", path), ("text", text)]));
             blocks.push(NewBlock::Synthetic { wire, origin: Origin::Compaction });

@@ -42,12 +42,13 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::drop::CutRule;
-use super::{Attempt, LayerInput, LayerState, Proposal};
+use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, Timing};
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
-use crate::llm::prompt::Instructions;
+use crate::llm::prompt::{Instructions, PROMPTS};
 use crate::tokens::meter::{SizeUnit, python_text};
 use crate::transcript::conversation::Role;
 use crate::util::template::{fill, has_placeholder};
@@ -149,29 +150,73 @@ impl Default for Summarize {
     }
 }
 
-impl Summarize {
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+impl Action for Summarize {
+    /// Number of consecutive failures.
+    type State = usize;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: None,
+            rewrites_in_place: false,
+            keeps_parts: true,
+            is_stable: false,
+            writes_markers: false,
+            restores: false,
+            repeats_record: false,
+            filter: None,
+            selects_by_age: false,
+            summarizer: Some(SummarizerUse {
+                input_unit: self.input_form,
+                max_retries: self.max_retries,
+                reuses_prefix_cache: self.rides_prefix,
+            }),
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, failures: &mut usize) -> Proposal {
         let span = 0..self.span_end(input);
         let mut proposal = Proposal::default();
-        if span.len() < self.min_span || (self.breaker > 0 && state.failures >= self.breaker) {
+        if span.len() < self.min_span || (self.breaker > 0 && *failures >= self.breaker) {
             return proposal;
         }
         let read_span = if self.input_whole { 0..input.context.len() } else { span.clone() };
         let summary = self.request_summary(input, read_span, &mut proposal);
         match summary.and_then(|summary| self.replace_span(input, span, &summary)) {
             Ok(edit) => {
-                state.failures = 0;
+                *failures = 0;
                 proposal.edits.push(edit);
             }
             Err(reason) => {
-                state.failures += 1;
-                let stops = if state.failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
+                *failures += 1;
+                let stops = if *failures == self.breaker { "; the circuit breaker is open from here on" } else { "" };
                 proposal.failed = Some(reason + stops);
             }
         }
         proposal
     }
 
+    fn check(&self) -> Result<(), String> {
+        if self.rides_prefix && self.input_chars.is_some() {
+            return Err("a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`".into());
+        }
+        self.prompt.check()
+    }
+
+    fn restrict_schema(schema: &mut Value) {
+        let forms = schema["properties"]["prompt"]["anyOf"].as_array_mut().into_iter().flatten();
+        for name in forms.filter(|form| form["type"] == "string") {
+            name["enum"] = PROMPTS.iter().map(|prompt| prompt.name).collect();
+        }
+        schema["not"] =
+            json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
+        schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
+        schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
+    }
+}
+
+impl Summarize {
     fn span_end(&self, input: &LayerInput) -> usize {
         match self.keep {
             KeptTail::Entered => input.first_new,
@@ -268,7 +313,7 @@ impl Summarize {
             _ if tokens <= self.max_tokens => Ok((summary, tokens)),
             OnCap::Fail => Err(SummaryError::OverCap { max_tokens: self.max_tokens, text: summary }),
             OnCap::Clip => {
-                let clipped = clip(&summary, self.max_tokens, &request.tokens);
+                let clipped = text::clip(&summary, self.max_tokens, &request.tokens);
                 Ok((clipped.to_owned(), input.tokens(clipped)))
             }
         }
@@ -302,17 +347,4 @@ impl Summarize {
         let added = unit.text(text) + self.ack.as_deref().map_or(0, |ack| unit.text(ack));
         removed as f64 - added as f64 >= self.min_gain * context.sum(unit) as f64
     }
-}
-
-/// Returns the longest beginning of a text with at most `max_tokens` tokens.
-pub fn clip<'a>(summary: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
-    if tokens(summary) <= max_tokens {
-        return summary;
-    }
-    let (mut fits, mut over) = (0, summary.chars().count() + 1);
-    while over - fits > 1 {
-        let middle = fits + (over - fits) / 2;
-        if tokens(text::head(summary, middle)) <= max_tokens { fits = middle } else { over = middle }
-    }
-    text::head(summary, fits)
 }

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drop::turn_start;
 use super::result_filter::Candidate;
-use super::{BlockFilter, BlockPosition, LayerInput, LayerState, Proposal, ResultFilter};
+use super::{Action, BlockFilter, BlockPosition, LayerInput, LayerTraits, Proposal, Remains, ResultFilter, ScanCursor, Timing};
 use crate::engine::context::Edit;
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, BlockKind};
@@ -69,12 +69,31 @@ impl Default for Truncate {
     }
 }
 
-impl Truncate {
-    pub fn propose(&self, input: &LayerInput, state: &mut LayerState) -> Proposal {
+impl Action for Truncate {
+    type State = ScanCursor;
+
+    fn traits(&self) -> LayerTraits<'_> {
+        LayerTraits {
+            timing: Timing::Requests,
+            remains: Some(Remains::Part),
+            rewrites_in_place: true,
+            keeps_parts: true,
+            is_stable: true,
+            writes_markers: true,
+            restores: false,
+            repeats_record: false,
+            filter: Some(&self.filter),
+            selects_by_age: false,
+            summarizer: None,
+            archive_path: None,
+        }
+    }
+
+    fn propose(&self, input: &LayerInput, cursor: &mut ScanCursor) -> Proposal {
         let context = input.context;
         let end = if self.protect_turn { turn_start(context) } else { context.len() };
-        let start = state.cursor.start(context).message;
-        state.cursor.set(BlockPosition { message: end, block: 0 }, context);
+        let start = cursor.start(context).message;
+        cursor.set(BlockPosition { message: end, block: 0 }, context);
         let mut proposal = Proposal::default();
         for (index, message) in context.messages().iter().enumerate().take(end).skip(start) {
             for (block, id) in message.blocks.iter().enumerate() {
@@ -83,7 +102,9 @@ impl Truncate {
         }
         proposal
     }
+}
 
+impl Truncate {
     fn cut_block(&self, input: &LayerInput, position: BlockPosition, id: BlockId) -> Option<Edit> {
         let block = input.context.block(id);
         let part = BlockFilter::from_kind(block.kind).filter(|part| self.parts.contains(part))?;

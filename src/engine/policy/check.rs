@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::engine::layer::{Layer, LayerSpec, When};
+use crate::engine::layer::{LAYERS, Layer, LayerTraits, Timing, When};
 
 /// Returns the first error, with the index of its layer.
 pub fn check(policy: &Policy) -> Result<(), (usize, String)> {
@@ -31,37 +31,46 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
     {
         return Err(format!("`when` names the layer `{unknown}`, which does not exist"));
     }
-    let message = match (&layer.spec, &layer.when) {
-        (LayerSpec::Archive(_), When::Before(_)) | (LayerSpec::Restore(_), When::After(_)) => return Ok(()),
-        (LayerSpec::Archive(_), _) => "`archive` needs `when = { before = [\"ID\", …] }`",
-        (LayerSpec::Restore(_), _) => "`restore` needs `when = { after = [\"ID\", …] }`",
-        (_, When::Before(_) | When::After(_)) => "only `archive` can run before a layer, and only `restore` after one",
-        (spec, When::Overflow) if spec.max_retries() == 0 => "an overflow layer needs `max_retries` of at least 1",
-        (_, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` must be at least 1",
+    let name = layer.spec.name();
+    Err(match (layer.spec.traits().timing, &layer.when) {
+        (Timing::BeforeLayers, When::Before(_)) | (Timing::AfterLayers, When::After(_)) => return Ok(()),
+        (Timing::BeforeLayers, _) => format!("`{name}` needs `when = {{ before = [\"ID\", …] }}`"),
+        (Timing::AfterLayers, _) => format!("`{name}` needs `when = {{ after = [\"ID\", …] }}`"),
+        (Timing::Requests, When::Before(_) | When::After(_)) => {
+            let [before, after] = [Timing::BeforeLayers, Timing::AfterLayers].map(|timing| kinds(|kind| kind.timing == timing));
+            format!("only {before} can run before a layer, and only {after} after one")
+        }
+        (Timing::Requests, When::Overflow) if layer.spec.max_retries() == 0 => {
+            "an overflow layer needs `max_retries` of at least 1".to_owned()
+        }
+        (Timing::Requests, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` must be at least 1".to_owned(),
         _ => return Ok(()),
-    };
-    Err(message.to_owned())
+    })
+}
+
+/// Names the kinds of layers that have a trait.
+fn kinds(has: impl Fn(&LayerTraits) -> bool) -> String {
+    let kinds = LAYERS.iter().filter(|kind| has(&(kind.default)().traits()));
+    let names: Vec<String> = kinds.map(|kind| format!("`{}`", kind.name)).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Checks that the settings of a layer make sense together.
 fn check_settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
-    let by_age = layer.spec.result_filter().is_some_and(|filter| filter.keep_recent > 0 || filter.protect_unseen);
-    if by_age && !matches!(layer.spec, LayerSpec::Clear(_)) {
-        return Err("only `clear` can select results by age (`keep_recent`, `protect_unseen`)".to_owned());
+    let traits = layer.spec.traits();
+    let by_age = traits.filter.is_some_and(|filter| filter.keep_recent > 0 || filter.protect_unseen);
+    if by_age && !traits.selects_by_age {
+        let kinds = kinds(|kind| kind.selects_by_age);
+        return Err(format!("only {kinds} can select results by age (`keep_recent`, `protect_unseen`)"));
     }
-    if layer.edits_on_server() && !layer.spec.rewrites_in_place() {
-        let message = "a provider can edit its cache only in place: `scope = \"server\"` is for `clear`, `truncate` and `dedupe`";
-        return Err(message.to_owned());
+    if layer.edits_on_server() && !traits.rewrites_in_place {
+        let kinds = kinds(|kind| kind.rewrites_in_place);
+        return Err(format!("a provider can edit its cache only in place: `scope = \"server\"` is for {kinds}"));
     }
-    if let LayerSpec::Summarize(summarize) = &layer.spec
-        && summarize.rides_prefix
-        && summarize.input_chars.is_some()
-    {
-        return Err("a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`".to_owned());
-    }
-    if let LayerSpec::Summarize(summarize) = &layer.spec {
-        summarize.prompt.check()?;
-    }
+    layer.spec.check()?;
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {
         return Err("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
     }

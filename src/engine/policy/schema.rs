@@ -7,8 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Policy;
-use crate::engine::layer::{LAYERS, LayerKind, LayerSpec};
-use crate::llm::prompt::PROMPTS;
+use crate::engine::layer::{LAYERS, LayerKind, LayerSpec, Timing};
 use crate::util::{json_schema, text};
 
 /// Default values of the settings that every layer has and that serde omits at their default.
@@ -52,16 +51,16 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     let mut schema = json!({ "title": kind.name, "type": "object", "properties": properties });
     schema["required"] = json!(required);
     schema["additionalProperties"] = false.into();
-    restrict_combinations(&spec, &mut schema);
+    (kind.restrict_schema)(&mut schema);
     schema
 }
 
 /// Limits `when` to the moments at which this kind of layer can run; returns `"when"` if the setting is required.
 fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
-    let only = match spec {
-        LayerSpec::Archive(_) => Some("before"),
-        LayerSpec::Restore(_) => Some("after"),
-        _ => None,
+    let only = match spec.traits().timing {
+        Timing::BeforeLayers => Some("before"),
+        Timing::AfterLayers => Some("after"),
+        Timing::Requests => None,
     };
     if let Some(forms) = when["oneOf"].as_array_mut() {
         forms.retain(|form| match (form["required"][0].as_str(), only) {
@@ -76,31 +75,15 @@ fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
 
 /// Limits settings to the values that make sense for this kind, as [`check`](super::check::check) does.
 fn restrict_settings(spec: &LayerSpec, properties: &mut Map<String, Value>) {
-    if spec.result_filter().is_some() && !matches!(spec, LayerSpec::Clear(_)) {
+    let traits = spec.traits();
+    if traits.filter.is_some() && !traits.selects_by_age {
         properties["keep_recent"]["maximum"] = 0.into();
         properties["protect_unseen"]["const"] = false.into();
     }
-    if !spec.rewrites_in_place()
+    if !traits.rewrites_in_place
         && let Some(scopes) = properties["scope"]["oneOf"].as_array_mut()
     {
         scopes.retain(|scope| scope["const"] != "server");
-    }
-    if let LayerSpec::Summarize(_) = spec {
-        let names: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
-        for form in properties["prompt"]["anyOf"].as_array_mut().into_iter().flatten().filter(|form| form["type"] == "string") {
-            form["enum"] = json!(names);
-        }
-    }
-}
-
-/// Excludes combinations of settings that make no sense together.
-fn restrict_combinations(spec: &LayerSpec, schema: &mut Value) {
-    if let LayerSpec::Summarize(_) = spec {
-        let prefix_with_limit =
-            json!({ "properties": { "rides_prefix": { "const": true } }, "required": ["rides_prefix", "input_chars"] });
-        schema["not"] = prefix_with_limit;
-        schema["if"] = json!({ "properties": { "when": { "const": "overflow" } }, "required": ["when"] });
-        schema["then"] = json!({ "properties": { "max_retries": { "minimum": 1 } }, "required": ["max_retries"] });
     }
 }
 

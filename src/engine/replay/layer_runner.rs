@@ -6,8 +6,8 @@ use super::{CallState, ContextState, Observer, ReplaySetup, due::is_due};
 use crate::engine::context::{Cause, Context, MessageSizes};
 use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, Summary, ThresholdCheck, Unanswered};
 use crate::engine::layer::FileKind;
-use crate::engine::layer::archive::{self, Archive};
-use crate::engine::layer::{Layer, LayerInput, LayerSpec, NewFile, Proposal, When};
+use crate::engine::layer::archive;
+use crate::engine::layer::{Layer, LayerInput, NewFile, Proposal, When};
 use crate::transcript::conversation::{Block, Origin};
 use crate::util::template::fill;
 
@@ -105,8 +105,8 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         }
         let checks = self.journal.threshold_checks.len();
         let archive = self.archive_before(layer);
-        let path = archive.map(|(_, archive)| fill(&archive.path, &[("n", &(self.archives + 1).to_string())]));
-        let proposal = self.propose(target, index, layer, call, path.as_deref());
+        let path = archive.map(|(_, template)| fill(template, &[("n", &(self.archives + 1).to_string())]));
+        let proposal = self.propose(target, index, call, path.as_deref());
         if !proposal.acts() {
             return false;
         }
@@ -151,14 +151,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         self.setup.counter.apply(context.sum(self.setup.counter.unit))
     }
 
-    fn propose(
-        &self,
-        target: &mut ContextState<'a>,
-        index: usize,
-        layer: &Layer,
-        call: &CallState<'a>,
-        archive_path: Option<&str>,
-    ) -> Proposal {
+    fn propose(&self, target: &mut ContextState<'a>, index: usize, call: &CallState<'a>, archive_path: Option<&str>) -> Proposal {
         // The result would be meaningless, and further questions would still cost money.
         if self.journal.unanswered.is_some() {
             return Proposal::default();
@@ -183,7 +176,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             summarizer: self.setup.summarizer,
             shared: self.setup.shared,
         };
-        layer.spec.propose(&input, &mut target.layer_states[index])
+        target.layers[index].propose(&input)
     }
 
     /// Applies the proposal of a layer and logs what it did; returns whether it edited the context.
@@ -219,13 +212,11 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         edits > 0
     }
 
-    /// Returns the archive layer that precedes this layer, with its index.
-    fn archive_before(&self, layer: &Layer) -> Option<(usize, &'a Archive)> {
+    /// Returns the index of the layer that writes an archive before this layer acts, with the template of the path.
+    fn archive_before(&self, layer: &Layer) -> Option<(usize, &'a str)> {
         let precedes = |when: &When| matches!(when, When::Before(ids) if ids.contains(&layer.id));
-        self.setup.policy.layers.iter().enumerate().find_map(|(index, other)| match &other.spec {
-            LayerSpec::Archive(archive) if other.enabled && precedes(&other.when) => Some((index, archive)),
-            _ => None,
-        })
+        let mut others = self.setup.policy.layers.iter().enumerate().filter(|(_, other)| other.enabled && precedes(&other.when));
+        others.find_map(|(index, other)| Some((index, other.spec.traits().archive_path?)))
     }
 
     fn write_archive(&mut self, context: &Context, index: usize, path: String, call: &CallState<'a>) {

@@ -23,8 +23,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::Request;
-use crate::engine::layer::LayerSpec;
-use crate::engine::layer::dedupe::DuplicateKey;
+use crate::engine::layer::{Remains, dedupe::DuplicateKey};
 use crate::findings::Level;
 use crate::findings::timeline::visible::{RequestEdits, VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
@@ -60,7 +59,7 @@ struct Pointers<'a, 'r> {
 }
 
 pub fn detect(replay: &ReplayView) -> Vec<Detection> {
-    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && matches!(layer.spec, LayerSpec::Dedupe(_)));
+    let has_dedupe = replay.policy.layers.iter().any(|layer| layer.enabled && layer.spec.traits().points_to_copies());
     let is_stub = |id: &BlockId| is_stub(replay, *id);
     if !has_dedupe && !replay.conversation.messages.iter().flat_map(|message| &message.blocks).any(is_stub) {
         return Vec::new();
@@ -96,9 +95,8 @@ impl Pointers<'_, '_> {
                 continue;
             };
             self.emptied.insert(*new);
-            if let (LayerSpec::Dedupe(dedupe), Some([text, path])) = (&self.replay.policy.layers[layer].spec, self.targets(*old))
-            {
-                self.written.insert(*new, (layer, if dedupe.key == DuplicateKey::Text { text } else { path }));
+            if let (Some(Remains::Copy(key)), Some([text, path])) = (self.replay.traits(layer).remains, self.targets(*old)) {
+                self.written.insert(*new, (layer, if key == DuplicateKey::Text { text } else { path }));
             }
         }
     }

@@ -17,7 +17,6 @@
 //! is over by less than its prompt and system prompt.
 
 use crate::engine::journal::Summary;
-use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::util::text::plural;
@@ -138,8 +137,7 @@ fn detect_in_record(replay: &ReplayView) -> Vec<Detection> {
     let conversation = replay.conversation;
     let answered = conversation.calls.iter().filter_map(|call| Some(call.billed()?.request())).max().unwrap_or_default();
     let window = replay.window.max(answered);
-    let compactions =
-        replay.journal.recorded.iter().filter(|made| matches!(replay.policy.layers[made.layer].spec, LayerSpec::Recorded(_)));
+    let compactions = replay.journal.recorded.iter().filter(|made| replay.traits(made.layer).repeats_record);
     let detections = compactions.filter_map(|made| {
         let compaction = &conversation.compactions[made.restored.compaction];
         let tokens = compaction.tokens_before.filter(|tokens| *tokens > window)?;

@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use crate::engine::context::ChangeKind;
 use crate::engine::journal::Request;
-use crate::engine::layer::{Layer, LayerSpec};
+use crate::engine::layer::Layer;
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Detection, ReplayView};
@@ -63,7 +63,8 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
 }
 
 fn budget<'a>(replay: &ReplayView<'a>, at: usize, layer: &'a Layer) -> Option<Budget<'a>> {
-    let (LayerSpec::Summarize(_), Some(meter)) = (&layer.spec, layer.meter.or(replay.policy.meter)) else { return None };
+    layer.spec.traits().summarizer?;
+    let meter = layer.meter.or(replay.policy.meter)?;
     let limit = replay.journal.threshold_checks.iter().rfind(|check| check.layer == at)?.limit;
     let overhead = replay.journal.overhead;
     // System prompt and tools are not part of any block.

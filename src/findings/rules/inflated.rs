@@ -20,7 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::EventKind;
-use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::folds::folds;
 use crate::findings::timeline::{Detection, ReplayView};
@@ -87,7 +86,7 @@ fn steps(replay: &ReplayView) -> BTreeMap<usize, Growth> {
         summarised.insert((fold.call, fold.layer));
     }
     for event in &replay.journal.events {
-        let restores = matches!(replay.policy.layers[event.layer].spec, LayerSpec::Restore(_));
+        let restores = replay.traits(event.layer).restores;
         let is_fold = summarised.contains(&(event.call, event.layer));
         if let EventKind::Fired { before, after, .. } = event.kind
             && !restores

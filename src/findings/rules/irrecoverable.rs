@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::SentBlock;
-use crate::engine::layer::{LayerSpec, recorded::is_pointer};
+use crate::engine::layer::{Remains, recorded::is_pointer};
 use crate::facts::references::FactId;
 use crate::findings::Level;
 use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
@@ -131,8 +131,8 @@ impl RemovedResults {
 
     fn add(&mut self, replay: &ReplayView, change: &Change, in_view: bool) {
         let Cause::Layer(layer) = change.cause else { return };
-        let spec = &replay.policy.layers[layer].spec;
-        if change.kind == ChangeKind::Replace && matches!(spec, LayerSpec::Recorded(_)) {
+        let traits = replay.traits(layer);
+        if change.kind == ChangeKind::Replace && traits.repeats_record {
             self.transcript_is_named = change.added.iter().any(|id| replay.block(*id).text().lines().any(is_pointer));
         }
         for recorded in change.gone().filter_map(|id| replay.journal.recorded_block(replay.conversation, id)) {
@@ -140,9 +140,9 @@ impl RemovedResults {
             if !matches!(block.kind, BlockKind::ToolResult(_)) || block.origin == Origin::Placeholder {
                 continue;
             }
-            match (change.kind, spec) {
-                (ChangeKind::Rewrite, LayerSpec::Dedupe(_)) => _ = self.copies.insert(recorded),
-                (ChangeKind::Rewrite, LayerSpec::Truncate(_)) => {}
+            match (change.kind, traits.remains) {
+                (ChangeKind::Rewrite, Some(Remains::Copy(_))) => _ = self.copies.insert(recorded),
+                (ChangeKind::Rewrite, Some(Remains::Part)) => {}
                 _ if self.copies.contains(&recorded) || self.reported.contains(&recorded) => {}
                 _ => {
                     // A result that was moved to disk, or masked with a path, is removed only once.

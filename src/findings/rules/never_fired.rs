@@ -20,7 +20,6 @@
 
 use crate::engine::context::{Cause, ChangeKind};
 use crate::engine::journal::{EventKind, Request, ThresholdCheck};
-use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::trigger::trigger;
 use crate::findings::timeline::{Detection, ReplayView};
@@ -102,7 +101,7 @@ fn sent_tokens(replay: &ReplayView) -> u64 {
 /// Whether layers removed something that had been sent before. Changes of what enters do not count.
 fn was_edited(replay: &ReplayView) -> bool {
     let changes = replay.journal.requests.iter().flat_map(Request::edits);
-    let clears = |layer: usize| matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_));
+    let clears = |layer: usize| replay.traits(layer).empties_blocks();
     let mut of_layers = changes.filter_map(|change| match change.cause {
         Cause::Layer(layer) => Some((layer, change.kind)),
         Cause::Record => None,

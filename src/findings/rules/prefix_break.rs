@@ -30,7 +30,6 @@ use std::collections::BTreeMap;
 
 use crate::engine::context::Cause;
 use crate::engine::journal::Request;
-use crate::engine::layer::LayerSpec;
 use crate::findings::Level;
 use crate::findings::timeline::prefix::{Break, breaks};
 use crate::findings::timeline::{Detection, ReplayView};
@@ -118,10 +117,7 @@ fn synthetic_index(replay: &ReplayView, block: BlockId) -> Option<usize> {
 fn is_volatile(replay: &ReplayView, writers: &[Option<usize>], prefix_break: &Break) -> bool {
     let writer = |block: BlockId| writers.get(synthetic_index(replay, block)?).copied().flatten();
     let (Some(new), Some(layer)) = (prefix_break.new, writer(prefix_break.old)) else { return false };
-    let writes_markers = matches!(
-        replay.policy.layers[layer].spec,
-        LayerSpec::Clear(_) | LayerSpec::Persist(_) | LayerSpec::Truncate(_) | LayerSpec::Dedupe(_) | LayerSpec::Drop(_)
-    );
+    let writes_markers = replay.traits(layer).writes_markers;
     writes_markers && writer(new) == Some(layer) && is_similar(&replay.block(prefix_break.old).text(), &replay.block(new).text())
 }
 

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::references::cost_to_fetch;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Form, VisibleBlocks, points_to_copy, remover};
+use crate::findings::timeline::visible::{Form, VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, BlockKind, PairId};
 use crate::transcript::tool_access;
@@ -92,7 +92,7 @@ fn is_lost(replay: &ReplayView, visible: &VisibleBlocks, result: BlockId, layer:
     let text = replay.block(result).text();
     visible.form(result) != Form::Whole
         && !visible.restores(&text)
-        && !(points_to_copy(replay, layer) && visible.has_result(&text))
+        && !(replay.traits(layer).points_to_copies() && visible.has_result(&text))
 }
 
 /// Whether there was nothing new to read: no file was written since, and the result is the same.

@@ -1,8 +1,8 @@
 //! The summaries of a replay: where a layer, or a recorded compaction, replaced messages with a summary.
 
 use crate::engine::context::ChangeKind;
-use crate::engine::journal::{Event, EventKind, ThresholdCheck};
-use crate::engine::layer::{LayerSpec, When};
+use crate::engine::journal::{Event, EventKind, Request, ThresholdCheck};
+use crate::engine::layer::When;
 use crate::findings::timeline::ReplayView;
 
 /// One replacement of messages by a summary.
@@ -58,12 +58,7 @@ fn runs_after(replay: &ReplayView, layer: usize, other: usize) -> bool {
 
 /// Whether the event is a summary. A recorded compaction may have cleared results instead.
 fn is_fold(replay: &ReplayView, event: &Event) -> bool {
-    match &replay.policy.layers[event.layer].spec {
-        LayerSpec::Summarize(_) => true,
-        LayerSpec::Recorded(_) => replay
-            .journal
-            .request(event.call)
-            .is_some_and(|request| request.changes.iter().any(|change| change.kind == ChangeKind::Replace)),
-        _ => false,
-    }
+    let traits = replay.traits(event.layer);
+    let replaces = |request: &Request| request.changes.iter().any(|change| change.kind == ChangeKind::Replace);
+    traits.summarizer.is_some() || traits.repeats_record && replay.journal.request(event.call).is_some_and(replaces)
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::context::Cause;
 use crate::engine::journal::Journal;
+use crate::engine::layer::LayerTraits;
 use crate::engine::policy::Policy;
 use crate::facts::references::References;
 use crate::findings::Level;
@@ -55,6 +56,11 @@ impl<'a> ReplayView<'a> {
     /// Returns the id of a layer.
     pub fn layer(&self, index: usize) -> &'a str {
         &self.policy.layers[index].id
+    }
+
+    /// Returns what a layer says about itself.
+    pub fn traits(&self, layer: usize) -> LayerTraits<'a> {
+        self.policy.layers[layer].spec.traits()
     }
 
     /// Returns who acted, as a message names it: the layer, or the harness in the recorded session.

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use crate::engine::context::ChangeKind;
 use crate::findings::Level;
-use crate::findings::timeline::visible::{Form, RequestEdits, VisibleBlocks, points_to_copy, remover};
+use crate::findings::timeline::visible::{Form, RequestEdits, VisibleBlocks, remover};
 use crate::findings::timeline::{Detection, ReplayView, message_text};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 use crate::util::text::plural;
@@ -73,7 +73,7 @@ fn unseen_result(replay: &ReplayView, visible: &VisibleBlocks, edits: &RequestEd
     let removals: Vec<_> = changes.filter_map(|change| Some((remover(replay, change)?, change.kind))).collect();
     let (layer, kind) = *removals.last()?;
     let text = replay.block(block).text();
-    let is_visible = visible.restores(&text) || (points_to_copy(replay, layer) && visible.has_result(&text));
+    let is_visible = visible.restores(&text) || (replay.traits(layer).points_to_copies() && visible.has_result(&text));
     if is_visible {
         return None;
     }
@@ -88,7 +88,7 @@ fn detection(replay: &ReplayView, call: usize, group: &[UnseenResult]) -> Option
     let tokens = |unseen: &UnseenResult| (replay.tokens)(unseen.block);
     let sum: u64 = group.iter().map(tokens).sum();
     let largest = group.iter().max_by_key(|unseen| (tokens(unseen), std::cmp::Reverse(unseen.block)))?;
-    let did = match (first.kind, points_to_copy(replay, first.layer)) {
+    let did = match (first.kind, replay.traits(first.layer).points_to_copies()) {
         (ChangeKind::Replace, _) => "summarised",
         (ChangeKind::Drop, _) => "dropped",
         (_, true) => "put a pointer in place of",

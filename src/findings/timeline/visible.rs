@@ -6,7 +6,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
 use crate::engine::journal::{Request, SentBlock};
-use crate::engine::layer::LayerSpec;
 use crate::findings::timeline::{ReplayView, RequestCursor};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
@@ -163,16 +162,11 @@ impl<'r> RequestEdits<'r> {
 /// Returns the layer that removed the whole content of a block. `None` if it left a part, or a file with the content.
 pub fn remover(replay: &ReplayView, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
-    let empties = matches!(replay.policy.layers[layer].spec, LayerSpec::Clear(_) | LayerSpec::Dedupe(_) | LayerSpec::Recorded(_));
+    let empties = replay.traits(layer).empties_blocks();
     let removes = match change.kind {
         ChangeKind::Rewrite => empties,
         ChangeKind::Drop | ChangeKind::Replace => true,
         ChangeKind::Insert => false,
     };
     removes.then_some(layer)
-}
-
-/// Whether a layer replaces results with pointers to copies of them.
-pub fn points_to_copy(replay: &ReplayView, layer: usize) -> bool {
-    matches!(replay.policy.layers[layer].spec, LayerSpec::Dedupe(_))
 }

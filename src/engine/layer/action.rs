@@ -1,0 +1,107 @@
+//! What a kind of layer does, and what it says about itself. Checks, findings and metrics ask for these traits, never for a kind,
+//! so that a new kind is one file.
+
+use serde_json::Value;
+
+use super::dedupe::DuplicateKey;
+use super::{LayerInput, Proposal, ResultFilter};
+use crate::tokens::meter::SizeUnit;
+
+/// What a kind of layer does. The settings of a kind implement it.
+pub trait Action: Default {
+    /// What the layer remembers between its runs; `()` if it decides by the context alone.
+    type State: Default;
+
+    /// Returns what others need to know about the layer.
+    fn traits(&self) -> LayerTraits<'_>;
+
+    /// Returns what the layer would do now.
+    fn propose(&self, input: &LayerInput, state: &mut Self::State) -> Proposal;
+
+    /// Checks that its settings make sense together.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the reason.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Limits the JSON Schema of its settings to what [`Self::check`] accepts.
+    fn restrict_schema(_schema: &mut Value) {}
+}
+
+/// What others need to know about a layer. No field has a default, so that each kind decides all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerTraits<'a> {
+    pub timing: Timing,
+    /// What remains of a block that it rewrites; `None` if it rewrites no block.
+    pub remains: Option<Remains>,
+    /// It only rewrites blocks where they are and writes nothing elsewhere, so a provider can do it inside its prompt cache.
+    pub rewrites_in_place: bool,
+    /// Its output can contain parts of the removed blocks. If not, each block is kept as a whole or not at all.
+    pub keeps_parts: bool,
+    /// Appended messages never change its decisions about older messages.
+    pub is_stable: bool,
+    /// The texts that it writes are placeholders and markers, which should be the same in every request.
+    pub writes_markers: bool,
+    /// It puts back what another layer removed.
+    pub restores: bool,
+    /// It repeats the compactions of the record.
+    pub repeats_record: bool,
+    /// The rules that select tool results, if it has them.
+    pub filter: Option<&'a ResultFilter>,
+    /// Its filter may select results by age (`keep_recent`, `protect_unseen`).
+    pub selects_by_age: bool,
+    /// How it asks for summaries, if it does.
+    pub summarizer: Option<SummarizerUse>,
+    /// Path of the archive that it writes before another layer acts, with the placeholder `{n}`.
+    pub archive_path: Option<&'a str>,
+}
+
+/// The moments at which a kind of layer can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// All but those of the others.
+    Requests,
+    /// Only just before another layer acts.
+    BeforeLayers,
+    /// Only just after another layer acted.
+    AfterLayers,
+}
+
+/// What remains of a block that a layer rewrites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remains {
+    /// A placeholder.
+    Nothing,
+    /// A part of its text.
+    Part,
+    /// The path of a file with all of its text.
+    File,
+    /// A pointer to another block of the context: its copy by this key.
+    Copy(DuplicateKey),
+}
+
+/// How a layer asks for summaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SummarizerUse {
+    /// Unit in which the length of the summarizer's input is limited.
+    pub input_unit: SizeUnit,
+    /// How often the layer may run for one request as an overflow layer.
+    pub max_retries: usize,
+    /// The call continues the conversation, and so reads its prefix in the provider's cache.
+    pub reuses_prefix_cache: bool,
+}
+
+impl LayerTraits<'_> {
+    /// Returns whether it removes the whole content of a block that it rewrites, and leaves no file with it.
+    pub fn empties_blocks(&self) -> bool {
+        matches!(self.remains, Some(Remains::Nothing | Remains::Copy(_)))
+    }
+
+    /// Returns whether it replaces results with pointers to copies of them.
+    pub fn points_to_copies(&self) -> bool {
+        matches!(self.remains, Some(Remains::Copy(_)))
+    }
+}
