@@ -8,6 +8,7 @@ pub mod archive;
 pub mod clear;
 pub mod dedupe;
 pub mod drop;
+pub mod keep;
 pub mod persist;
 mod proposal;
 pub mod recorded;
@@ -220,6 +221,7 @@ layers![
     "truncate" truncate::Truncate,
     "dedupe" dedupe::Dedupe,
     "drop" drop::Drop,
+    "keep" keep::Keep,
     "summarize" summarize::Summarize,
     "restore" restore::Restore,
     "archive" archive::Archive,

@@ -146,7 +146,7 @@ const LOW: [(&str, &[&str]); 8] = [
 ];
 
 /// Layers that no preset has.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     r#"
         [[layer]]
         id = "entry"
@@ -317,5 +317,19 @@ const OWN: [&str; 8] = [
         keep_first = 0
         cut = "turn"
         protect_turn = true
+    "#,
+    r#"
+        [[layer]]
+        id = "recent"
+        do = "keep"
+        turns = 4
+        keep_first = 0
+        marker = "[{n} gone]"
+
+        [[layer]]
+        id = "view"
+        do = "keep"
+        scope = "request"
+        turns = 2
     "#,
 ];
