@@ -1,12 +1,14 @@
 //! The result of a replay, as plain data: the request of each call, the edits, and the layers that made them.
 
 mod fault_tally;
+mod request_cursor;
 
 use crate::engine::context::{Change, Fault, SyntheticBlock, block_of};
 use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
 pub use fault_tally::FaultTally;
+pub use request_cursor::RequestCursor;
 
 /// The request sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +42,11 @@ impl Request {
     /// Iterates over the edits since the previous request: first those of the stored history, then those of the view.
     pub fn edits(&self) -> impl Iterator<Item = &Change> + Clone {
         self.changes.iter().chain(&self.view)
+    }
+
+    /// Like [`Self::edits`], each with whether it edited the view.
+    pub fn edits_by_copy(&self) -> impl Iterator<Item = (&Change, bool)> {
+        self.changes.iter().map(|change| (change, false)).chain(self.view.iter().map(|change| (change, true)))
     }
 }
 

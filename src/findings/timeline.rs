@@ -5,11 +5,9 @@ pub mod message_text;
 pub mod misshapen;
 pub mod prefix;
 pub mod replay;
-pub mod request_cursor;
 pub mod trigger;
 pub mod unseen;
 pub mod user_text;
 pub mod visible;
 
 pub use replay::{Detection, ReplayView};
-pub use request_cursor::RequestCursor;

@@ -36,7 +36,7 @@ mod request_view;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::context::{Cause, Change};
-use crate::engine::journal::{Journal, Request, SentBlock};
+use crate::engine::journal::{Journal, Request, RequestCursor};
 use crate::engine::policy::{Breakpoints, Policy};
 use crate::transcript::conversation::{BlockId, Conversation, MINUTE};
 
@@ -154,9 +154,9 @@ pub fn simulate_record(setup: &CacheSetup) -> (Vec<CacheUse>, Vec<CacheEvent>) {
 struct Simulator<'a> {
     setup: CacheSetup<'a>,
     blocks: BlockInfo<'a>,
-    /// Blocks of the last request.
-    sent: Vec<SentBlock>,
-    /// For each of them, the newest message of the conversation that it or a block before it came with.
+    /// The last request.
+    cursor: RequestCursor,
+    /// For each of its blocks, the newest message of the conversation that it or a block before it came with.
     newest: Vec<usize>,
     models: Vec<ModelCache>,
 }
@@ -183,15 +183,21 @@ struct Previous {
 
 impl<'a> Simulator<'a> {
     fn new(setup: &CacheSetup<'a>) -> Self {
-        Self { setup: *setup, blocks: BlockInfo::new(setup), sent: Vec::new(), newest: Vec::new(), models: Vec::new() }
+        Self {
+            setup: *setup,
+            blocks: BlockInfo::new(setup),
+            cursor: RequestCursor::default(),
+            newest: Vec::new(),
+            models: Vec::new(),
+        }
     }
 
     fn simulate_request(&mut self, request: &Request) -> CacheUse {
-        let is_first = self.sent.is_empty();
-        self.sent.truncate(request.delta.shared_prefix);
-        self.sent.extend(&request.delta.appended);
-        self.newest.truncate(request.delta.shared_prefix);
-        for sent in &request.delta.appended {
+        let is_first = self.cursor.blocks().is_empty();
+        self.cursor.advance(request);
+        let shared_prefix = self.cursor.shared_prefix();
+        self.newest.truncate(shared_prefix);
+        for sent in self.cursor.added() {
             let before = self.newest.last().copied().unwrap_or_default();
             self.newest.push(self.blocks.came_with(sent.block).map_or(before, |message| message.max(before)));
         }
@@ -200,11 +206,11 @@ impl<'a> Simulator<'a> {
             self.models.resize_with(terms.model + 1, ModelCache::default);
         }
         for model in &mut self.models {
-            model.shared_prefix = model.shared_prefix.min(request.delta.shared_prefix);
+            model.shared_prefix = model.shared_prefix.min(shared_prefix);
         }
         let mut model = std::mem::take(&mut self.models[terms.model]);
         let cache_use = self.simulate_model(&mut model, &terms, request, is_first);
-        model.shared_prefix = self.sent.len();
+        model.shared_prefix = self.cursor.blocks().len();
         self.models[terms.model] = model;
         cache_use
     }
@@ -227,7 +233,7 @@ impl<'a> Simulator<'a> {
         // Without a clock no prefix expires.
         let oldest = asked_at.filter(|_| !lived_on).map_or(i64::MIN, |asked_at| asked_at - lifetime);
         let last_used = last.as_ref().and_then(|last| last.answered_at).unwrap_or(i64::MAX);
-        let tail = &self.sent[model.shared_prefix..];
+        let tail = &self.cursor.blocks()[model.shared_prefix..];
         let shared = model.prefixes.advance(model.shared_prefix, self.blocks.prefix_steps(tail), last_used, oldest);
         let expired = last_used < oldest;
         let sent = SentRequest { simulator: self, prefixes: &model.prefixes, request };

@@ -23,11 +23,11 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use rustc_hash::FxHashMap;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::SentBlock;
+use crate::engine::journal::{RequestCursor, SentBlock};
 use crate::engine::layer::{Remains, recorded::is_pointer};
 use crate::facts::references::FactId;
 use crate::findings::Level;
-use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::retention::RecoveryPaths;
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId};
 use crate::util::text::plural;
@@ -46,19 +46,18 @@ pub fn detect(replay: &ReplayView) -> Vec<Detection> {
     let mut lost: BTreeMap<usize, Vec<LostResult>> = BTreeMap::new();
     for request in &replay.journal.requests {
         recovery_paths.advance(request);
-        count_calls(replay, &mut calls, &cursor.advance(request), &request.delta.appended);
+        cursor.advance(request);
+        count_calls(replay, &mut calls, &cursor);
         if request.view_rebuilt {
             removed.results.retain(|_, removal| !removal.in_view);
         }
         removed.fresh.clear();
         let mut last_removing_layer = None;
-        for (changes, in_view) in [(&request.changes, false), (&request.view, true)] {
-            for change in changes {
-                if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Replace) = (change.cause, change.kind) {
-                    last_removing_layer = Some(layer);
-                }
-                removed.add(replay, change, in_view);
+        for (change, in_view) in request.edits_by_copy() {
+            if let (Cause::Layer(layer), ChangeKind::Drop | ChangeKind::Replace) = (change.cause, change.kind) {
+                last_removing_layer = Some(layer);
             }
+            removed.add(replay, change, in_view);
         }
         let suspects = removed.suspects(&recovery_paths, replay, last_removing_layer.is_some());
         if removed.transcript_is_named {
@@ -169,16 +168,16 @@ fn tool_use_of(replay: &ReplayView, result: BlockId) -> Option<BlockId> {
     }
 }
 
-/// Counts the tool_uses of the current request: `old` blocks left, `new` ones are in it.
-fn count_calls(replay: &ReplayView, calls: &mut FxHashMap<PairId, usize>, old: &[SentBlock], new: &[SentBlock]) {
+/// Counts the tool_uses of the current request.
+fn count_calls(replay: &ReplayView, calls: &mut FxHashMap<PairId, usize>, cursor: &RequestCursor) {
     let pair = |sent: &SentBlock| match replay.block(sent.block).kind {
         BlockKind::ToolUse(pair) => Some(pair),
         _ => None,
     };
-    for pair in new.iter().filter_map(pair) {
+    for pair in cursor.added().iter().filter_map(pair) {
         *calls.entry(pair).or_default() += 1;
     }
-    for pair in old.iter().filter_map(pair) {
+    for pair in cursor.removed().iter().filter_map(pair) {
         calls.entry(pair).and_modify(|count| *count -= 1);
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{Request, SentBlock};
+use crate::engine::journal::{Request, RequestCursor, SentBlock};
 use crate::findings::Level;
-use crate::findings::timeline::{Detection, ReplayView, RequestCursor};
+use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::prompt_cache::came_with;
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, Role};
 

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{Request, SentBlock};
-use crate::findings::timeline::{ReplayView, RequestCursor};
+use crate::engine::journal::{Request, RequestCursor, SentBlock};
+use crate::findings::timeline::ReplayView;
 use crate::metrics::prompt_cache::{came_with, keys, layer_that_touched, prefix_edit};
 use crate::transcript::conversation::{BlockId, BlockKind, MINUTE, Role};
 
@@ -43,9 +43,9 @@ pub(in crate::findings) fn breaks(replay: &ReplayView) -> Vec<Break> {
     // Indices of the requests with a break.
     let mut positions = Vec::new();
     for (position, request) in requests.iter().enumerate() {
-        let old = cursor.advance(request);
+        cursor.advance(request);
         if let Some(last) = last.filter(|last| !detector.has_cache_expired(last, request)) {
-            let found = detector.detect(last, request, &cursor, &old).filter(|found| found.rebilled > 0);
+            let found = detector.detect(last, request, &cursor).filter(|found| found.rebilled > 0);
             positions.extend(found.map(|_| position));
             breaks.extend(found);
         }
@@ -81,10 +81,9 @@ impl BreakDetector<'_, '_> {
         times.is_some_and(|(answered, asked)| asked - answered > LONGEST_LIFETIME * MINUTE)
     }
 
-    /// Compares this request with the previous one. `cursor` is at this request; `old` are the blocks of the previous request after
-    /// the prefix that both share.
-    fn detect(&self, last: &Request, request: &Request, cursor: &RequestCursor, old: &[SentBlock]) -> Option<Break> {
-        let appended = &request.delta.appended;
+    /// Compares a request, at which the cursor is, with the previous one.
+    fn detect(&self, last: &Request, request: &Request, cursor: &RequestCursor) -> Option<Break> {
+        let (old, appended) = (cursor.removed(), cursor.added());
         let (mut before, mut after) = (self.compared_blocks(old), self.compared_blocks(appended));
         let (old_block, new_block) = loop {
             let (old_block, new_block) = (before.next()?, after.next());
@@ -94,8 +93,8 @@ impl BreakDetector<'_, '_> {
         };
         let index = new_block.as_ref().map_or(appended.len(), |new| new.index);
         let count_messages = |blocks: &[SentBlock]| blocks.iter().filter(|sent| sent.opens.is_some()).count();
-        let shared = cursor.blocks().len() - appended.len();
-        let message = count_messages(&cursor.blocks()[..shared + (index + 1).min(appended.len())]).saturating_sub(1);
+        let message =
+            count_messages(&cursor.blocks()[..cursor.shared_prefix() + (index + 1).min(appended.len())]).saturating_sub(1);
         let layer = self.layer_that_touched(message, last, request)?;
         let since = self.replay.conversation.calls[last.call].response;
         let is_new = |block: BlockId| self.came_with[block.index()].is_some_and(|came_with| came_with >= since);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::engine::context::{Cause, Change, ChangeKind};
-use crate::engine::journal::{Request, SentBlock};
-use crate::findings::timeline::{ReplayView, RequestCursor};
+use crate::engine::journal::{Request, RequestCursor, SentBlock};
+use crate::findings::timeline::ReplayView;
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
 /// How a recorded block appears in the current request.
@@ -51,7 +51,8 @@ impl<'a> VisibleBlocks<'a> {
     /// Advances to the next request; requests must be visited in order, without gaps. Returns `(removed, added)`.
     pub fn advance(&mut self, request: &Request) -> (Vec<BlockId>, Vec<BlockId>) {
         let ids = |blocks: &[SentBlock]| blocks.iter().map(|sent| sent.block).collect::<FxHashSet<_>>();
-        let (before, now) = (ids(&self.cursor.advance(request)), ids(&request.delta.appended));
+        self.cursor.advance(request);
+        let (before, now) = (ids(self.cursor.removed()), ids(self.cursor.added()));
         let mut removed: Vec<_> = before.difference(&now).copied().collect();
         let mut added: Vec<_> = now.difference(&before).copied().collect();
         removed.sort_unstable();

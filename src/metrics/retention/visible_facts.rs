@@ -115,11 +115,8 @@ impl<'a> VisibleFacts<'a> {
                 self.apply_visibility(fact, change);
             }
         }
-        for change in &request.changes {
-            self.change(change, request.call, false);
-        }
-        for change in &request.view {
-            self.change(change, request.call, true);
+        for (change, of_view) in request.edits_by_copy() {
+            self.change(change, request.call, of_view);
         }
         for rule in std::mem::take(&mut self.replaced_rules) {
             let is_held = self.counts.hit(rule);

@@ -3,7 +3,7 @@
 
 use recompact::engine::context::FaultKind;
 use recompact::engine::context::{Change, ChangeKind, Context, ContextMessage};
-use recompact::engine::journal::{FaultTally, File, Journal, Request, SentBlock};
+use recompact::engine::journal::{FaultTally, File, Journal, Request, RequestCursor, SentBlock};
 use recompact::engine::replay::Observer;
 use recompact::tokens::meter::{Meter, Rates, SizeUnit, python_text};
 use recompact::transcript::conversation::{BlockId, BlockKind, Conversation, Role, Thinking};
@@ -64,7 +64,7 @@ fn check(trial: &Trial, conversation: &Conversation) -> Journal {
         read: 0,
         history: Vec::new(),
         view: Vec::new(),
-        sent: Vec::new(),
+        sent: RequestCursor::default(),
         faults: FaultTally::default(),
     };
     trial.replay(conversation, &mut slow)
@@ -81,7 +81,7 @@ struct Slow<'a> {
     /// Blocks of each message of the view.
     view: Vec<Vec<BlockId>>,
     /// Blocks of the request, rebuilt from the delta in the journal.
-    sent: Vec<SentBlock>,
+    sent: RequestCursor,
     /// Faults of the request, rebuilt from the differences in the journal.
     faults: FaultTally,
 }
@@ -91,9 +91,8 @@ impl Observer for Slow<'_> {
         let place = format!("{}, call {}", self.trial.policy.name, request.call);
         let blocks: Vec<_> = context.messages().iter().map(|sent| sent.blocks.clone()).collect();
         assert_eq!(self.by_the_log(request), blocks, "{place}: the log of changes");
-        self.sent.truncate(request.delta.shared_prefix);
-        self.sent.extend(&request.delta.appended);
-        assert_eq!(self.sent, in_a_row(context), "{place}: the tail");
+        self.sent.advance(request);
+        assert_eq!(self.sent.blocks(), in_a_row(context), "{place}: the tail");
 
         let wires: Vec<_> = context.messages().iter().map(|sent| context.wire(sent)).collect();
         let size = |measure| slow_size(measure, context, &wires);
