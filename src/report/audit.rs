@@ -1,34 +1,32 @@
-//! Renders audits, by report name.
+//! Audits as documents.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::table_model::{ColumnHeader, TableModel, common_folder, findings, left_out, left_out_transcripts};
-use super::{Style, ci, csv, json, markdown, number_format, table};
+use super::{Document, Length, csv, json, number_format};
 use crate::analysis::audit::archive_chain::Chain;
 use crate::analysis::audit::persisted_outputs::State;
 use crate::analysis::audit::{Audit, Compacted, Transcript};
-use crate::findings::{FINDINGS, Level};
+use crate::findings::{Case, FINDINGS, Level};
 use crate::metrics::column::Unit;
 use crate::util::text::plural;
 
 /// Maximum rows of a table; the rest is only counted.
 const SHOWN: usize = 20;
 
-/// The reports that can show audits.
-pub fn report_names() -> Vec<&'static str> {
-    ["table", "json", "csv", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
-}
+impl Document for Audit {
+    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(csv_lines);
+    const CASES: Option<fn(&Self) -> Vec<Case>> = Some(Audit::cases);
 
-/// Renders an audit in the report with this name.
-pub fn render(report: &str, audit: &Audit, style: &Style) -> Vec<u8> {
-    match report {
-        "json" => json::write(audit),
-        "csv" => csv_lines(audit),
-        "markdown" => markdown::draw_all(&tables(audit, usize::MAX)),
-        report if ci::REPORT_NAMES.contains(&report) => ci::render(report, &audit.cases()),
-        _ => table::draw_all(&tables(audit, SHOWN), style),
+    fn tables(&self, length: Length) -> Vec<TableModel> {
+        let limit = if length == Length::Short { SHOWN } else { usize::MAX };
+        tables(self, limit)
+    }
+
+    fn json(&self) -> Vec<u8> {
+        json::write(self)
     }
 }
 

@@ -1,27 +1,18 @@
-//! Renders cases in the formats that continuous integration reads.
+//! Writes cases in the formats that continuous integration reads.
 
 mod cases;
 mod github;
 mod junit;
 mod sarif;
 
-use crate::findings::{Case, Finding};
+use crate::findings::Finding;
 
 use super::escape;
 
 pub use cases::cases;
-
-/// The reports that can show cases.
-pub const REPORT_NAMES: [&str; 3] = ["sarif", "junit", "github"];
-
-/// Renders cases in the report with this name.
-pub fn render(report: &str, cases: &[Case]) -> Vec<u8> {
-    match report {
-        "sarif" => sarif::render(cases),
-        "junit" => junit::render(cases),
-        _ => github::render(cases),
-    }
-}
+pub use github::render as github;
+pub use junit::render as junit;
+pub use sarif::render as sarif;
 
 /// Returns the location and message of a finding in one line: `a.jsonl:3, call 2: message`.
 fn line(finding: &Finding) -> String {

@@ -7,9 +7,9 @@
 
 use crate::results::saved::{Results, Row};
 
-use super::{Style, escape};
+use super::escape;
 
-pub fn render(results: &Results, _: &Style) -> Vec<u8> {
+pub fn write(results: &Results) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let names = ["transcript", "conversation", "policy"].map(str::to_owned);
     let header = names.into_iter().chain(results.columns.iter().map(|column| text(&column.id)));

@@ -1,4 +1,4 @@
-//! Renders the verdicts of the gate, by report name.
+//! The verdicts of the gate as a document.
 
 mod sentence;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::table_model::{ColumnHeader, TableModel};
-use super::{Style, ci, json, markdown, number_format, table};
+use super::{Document, Length, json, number_format};
 use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
 use crate::findings::{Case, Finding, Level};
 use crate::metrics::column_map::JsonNumber;
@@ -15,18 +15,15 @@ use crate::util::text::plural;
 
 pub use sentence::sentence;
 
-/// The reports that can show verdicts.
-pub fn report_names() -> Vec<&'static str> {
-    ["table", "json", "markdown"].into_iter().chain(ci::REPORT_NAMES).collect()
-}
+impl Document for GateReport {
+    const CASES: Option<fn(&Self) -> Vec<Case>> = Some(cases);
 
-/// Renders verdicts in the report with this name.
-pub fn render(report: &str, gate: &GateReport, style: &Style) -> Vec<u8> {
-    match report {
-        "json" => json::write(&GateJson::new(gate)),
-        "markdown" => markdown::draw_all(&tables(gate)),
-        "table" => table::draw_all(&tables(gate), style),
-        report => ci::render(report, &cases(gate)),
+    fn tables(&self, _length: Length) -> Vec<TableModel> {
+        tables(self)
+    }
+
+    fn json(&self) -> Vec<u8> {
+        json::write(&GateJson::new(self))
     }
 }
 

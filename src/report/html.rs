@@ -29,7 +29,7 @@ use sha2::{Digest, Sha256};
 
 use super::table_model::compare::{self, conversations_of};
 use super::table_model::{retention, sweep, tables};
-use super::{Style, csv, escape, json, number_format};
+use super::{csv, escape, json, number_format};
 use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -48,7 +48,7 @@ struct Section {
     markup: String,
 }
 
-pub fn render(results: &Results, _: &Style) -> Vec<u8> {
+pub fn write(results: &Results) -> Vec<u8> {
     let series = PolicySeries::new(results);
     let sections = sections(results, &series);
     let links: String = sections.iter().map(|section| format!("<a href=\"#{}\">{}</a>", section.id, section.nav_title)).collect();

@@ -1,4 +1,4 @@
-//! Renders inspections, by report name.
+//! Inspections as a document.
 
 mod losses;
 mod meters;
@@ -7,7 +7,7 @@ mod usage;
 use serde::Serialize;
 
 use super::table_model::{ColumnHeader, TableModel, common_folder, left_out, left_out_transcripts};
-use super::{Style, csv, json, markdown, number_format, spark, table};
+use super::{Document, Length, csv, json, number_format, spark};
 use crate::analysis::inspect::{Inspection, TokensByKind};
 use crate::metrics::column::Unit;
 use crate::results::saved::Coverage;
@@ -18,16 +18,21 @@ const SHOWN: usize = 20;
 /// Bars of the sparkline in the growth column.
 const GROWTH: usize = 20;
 
-/// The reports that can show inspections.
-pub const REPORT_NAMES: [&str; 4] = ["table", "json", "csv", "markdown"];
+/// All inspected conversations.
+pub struct Inspections {
+    pub conversations: Vec<Inspection>,
+    pub coverage: Coverage,
+}
 
-/// Renders inspections in the report with this name.
-pub fn render(report: &str, inspections: &[Inspection], coverage: &Coverage, style: &Style) -> Vec<u8> {
-    match report {
-        "json" => json::write(&inspections),
-        "csv" => csv_lines(inspections),
-        "markdown" => markdown::draw_all(&tables(inspections, coverage)),
-        _ => table::draw_all(&tables(inspections, coverage), style),
+impl Document for Inspections {
+    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|inspections| csv_lines(&inspections.conversations));
+
+    fn tables(&self, _length: Length) -> Vec<TableModel> {
+        tables(&self.conversations, &self.coverage)
+    }
+
+    fn json(&self) -> Vec<u8> {
+        json::write(&self.conversations)
     }
 }
 

@@ -10,14 +10,9 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use crate::results::saved::Results;
 use crate::util::text::lone_surrogate;
 
-use super::{Style, escape};
-
-pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    write(results)
-}
+use super::escape;
 
 /// Writes any plain data in this layout.
 pub fn write(data: &impl Serialize) -> Vec<u8> {

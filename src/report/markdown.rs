@@ -1,14 +1,8 @@
 //! The markdown report: the tables of the terminal report as GitHub tables, without cuts. Every text that is not ours
 //! is in a code span, where GitHub sees no link, mention or tag.
 
-use crate::results::saved::Results;
-
-use super::table_model::{CellKind, ColumnHeader, TableModel, tables};
-use super::{Style, escape};
-
-pub fn render(results: &Results, _: &Style) -> Vec<u8> {
-    draw_all(&tables(results))
-}
+use super::escape;
+use super::table_model::{CellKind, ColumnHeader, TableModel};
 
 /// Draws tables below each other.
 pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {

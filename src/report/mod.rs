@@ -1,6 +1,6 @@
-//! Reports: render [`Results`] as bytes.
+//! Reports: write what commands found as bytes.
 //!
-//! Each report is one file and one row of [`REPORTS`]. Reports format values by unit; only `html/series.rs`,
+//! Each report is one file and one row of [`REPORTS`]; each kind of document implements [`Document`]. Reports format values by unit; only `html/series.rs`,
 //! `table_model/sweep.rs` and `table_model/compare.rs` know columns or policies by name. Names and notes come from
 //! transcripts and may be hostile: every such text goes through [`escape`] before it is written.
 
@@ -19,6 +19,9 @@ mod spark;
 mod table;
 mod table_model;
 
+pub use table_model::TableModel;
+
+use crate::findings::Case;
 use crate::results::saved::Results;
 
 /// Terminal properties that a report adapts to.
@@ -37,13 +40,47 @@ impl Default for Style {
     }
 }
 
-/// A format in which results can be printed.
+/// What a command shows: results, an audit, inspections, the verdicts of a gate, the answers of a probe. Each is shown in every
+/// report for which it has something.
+pub trait Document {
+    /// Writes it as CSV, if rows of numbers make sense.
+    const CSV: Option<fn(&Self) -> Vec<u8>> = None;
+    /// Writes it as a page for a browser.
+    const HTML: Option<fn(&Self) -> Vec<u8>> = None;
+    /// Returns what was checked, if it is the outcome of checks.
+    const CASES: Option<fn(&Self) -> Vec<Case>> = None;
+
+    /// Returns the tables for people that have rows.
+    fn tables(&self, length: Length) -> Vec<TableModel>;
+
+    /// Writes all of it as JSON.
+    fn json(&self) -> Vec<u8>;
+}
+
+/// How long a table may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// For a terminal: the first rows, and how many more there are.
+    Short,
+    Whole,
+}
+
+/// A format in which documents can be printed.
 pub struct Report {
     /// The id that `--output` takes.
     pub name: &'static str,
     /// One line for `recompact catalog reports`.
     pub about: &'static str,
-    pub render: fn(&Results, &Style) -> Vec<u8>,
+    pub format: Format,
+}
+
+/// What a report makes of a document.
+pub enum Format {
+    Tables(Length, fn(&[TableModel], &Style) -> Vec<u8>),
+    Json,
+    Csv,
+    Html,
+    Cases(fn(&[Case]) -> Vec<u8>),
 }
 
 /// All reports.
@@ -51,46 +88,88 @@ pub const REPORTS: &[Report] = &[
     Report {
         name: "table",
         about: "for people: policies side by side, then conversations, retention, layers, reproduced bugs and notes, fitted to the terminal's width",
-        render: table::render,
+        format: Format::Tables(Length::Short, table::draw_all),
     },
     Report {
         name: "json",
         about: "all results, in the saved form (version 1) that `recompact report` reads; one row per line, so that two files can be compared",
-        render: json::render,
+        format: Format::Json,
     },
     Report {
         name: "csv",
         about: "one line per conversation and policy with all values, for spreadsheets and data frames",
-        render: csv::render,
+        format: Format::Csv,
     },
     Report {
         name: "markdown",
         about: "the tables of the table report as GitHub tables, uncut, for pull requests and notes",
-        render: markdown::render,
+        format: Format::Tables(Length::Whole, |tables, _| markdown::draw_all(tables)),
     },
     Report {
         name: "html",
         about: "one page with plots, tables and the saved form, for a browser; it loads nothing from elsewhere",
-        render: html::render,
+        format: Format::Html,
     },
     Report {
         name: "sarif",
         about: "findings (with `--findings`) as SARIF 2.1.0, for code scanning: rules with their pages, locations, stable fingerprints",
-        render: |results, _| ci::render("sarif", &ci::cases(results)),
+        format: Format::Cases(ci::sarif),
     },
     Report {
         name: "junit",
         about: "findings (with `--findings`) as JUnit XML: one test for each transcript, policy and kind of finding",
-        render: |results, _| ci::render("junit", &ci::cases(results)),
+        format: Format::Cases(ci::junit),
     },
     Report {
         name: "github",
         about: "findings (with `--findings`) as GitHub workflow commands, which GitHub shows beside the changed lines",
-        render: |results, _| ci::render("github", &ci::cases(results)),
+        format: Format::Cases(ci::github),
     },
 ];
+
+impl Report {
+    /// Returns whether documents of a type can be printed in this format.
+    pub fn has<D: Document>(&self) -> bool {
+        match self.format {
+            Format::Tables(..) | Format::Json => true,
+            Format::Csv => D::CSV.is_some(),
+            Format::Html => D::HTML.is_some(),
+            Format::Cases(_) => D::CASES.is_some(),
+        }
+    }
+
+    /// Returns whether it shows findings only.
+    pub fn shows_cases(&self) -> bool {
+        matches!(self.format, Format::Cases(_))
+    }
+
+    /// Prints a document; `None` if the document cannot be printed in this format.
+    pub fn render<D: Document>(&self, document: &D, style: &Style) -> Option<Vec<u8>> {
+        Some(match self.format {
+            Format::Tables(length, draw) => draw(&document.tables(length), style),
+            Format::Json => document.json(),
+            Format::Csv => D::CSV?(document),
+            Format::Html => D::HTML?(document),
+            Format::Cases(write) => write(&D::CASES?(document)),
+        })
+    }
+}
 
 /// Returns the report with this id.
 pub fn by_name(name: &str) -> Option<&'static Report> {
     REPORTS.iter().find(|report| report.name == name)
+}
+
+impl Document for Results {
+    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(csv::write);
+    const HTML: Option<fn(&Self) -> Vec<u8>> = Some(html::write);
+    const CASES: Option<fn(&Self) -> Vec<Case>> = Some(ci::cases);
+
+    fn tables(&self, _length: Length) -> Vec<TableModel> {
+        table_model::tables(self)
+    }
+
+    fn json(&self) -> Vec<u8> {
+        json::write(self)
+    }
 }

@@ -1,8 +1,8 @@
-//! Renders the findings of a probe, by report name: which facts a model found in requests, compared with what
+//! The answers of a probe as a document: which facts a model found in requests, compared with what
 //! `kept.hit` says.
 
 use super::table_model::{ColumnHeader, TableModel, cut, left_out_transcripts};
-use super::{Style, escape, json, markdown, number_format, table};
+use super::{Document, Length, escape, json, number_format};
 use crate::analysis::probe::{
     Agreement, AnswerShare, Answers, EVERYTHING, Estimate, Forecast, NOTHING, PolicyAnswers, ProbeResults,
 };
@@ -10,33 +10,31 @@ use crate::metrics::column::Unit;
 use crate::results::saved::Coverage;
 use crate::util::text::plural;
 
-/// The reports that can show findings.
-pub const REPORT_NAMES: [&str; 3] = ["table", "json", "markdown"];
+impl Document for ProbeResults {
+    fn tables(&self, _length: Length) -> Vec<TableModel> {
+        let tables = [answers(self), agreement(self), kinds(self), left_out_transcripts(&self.coverage)];
+        tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    }
 
-/// Renders findings in the report with this name.
-pub fn render(report: &str, findings: &ProbeResults, style: &Style) -> Vec<u8> {
-    match report {
-        "json" => json::write(findings),
-        report => {
-            let left_out = left_out_transcripts(&findings.coverage);
-            draw(report, [answers(findings), agreement(findings), kinds(findings), left_out], style)
-        }
+    fn json(&self) -> Vec<u8> {
+        json::write(self)
     }
 }
 
-/// Renders what would be asked, for a dry run.
-pub fn render_forecast(report: &str, forecasts: &[Forecast], coverage: &Coverage, style: &Style) -> Vec<u8> {
-    match report {
-        "json" => json::write(&forecasts),
-        report => draw(report, [forecast(forecasts), left_out_transcripts(coverage)], style),
-    }
+/// What would be asked, for a dry run.
+pub struct DryRun {
+    pub forecasts: Vec<Forecast>,
+    pub coverage: Coverage,
 }
 
-fn draw(report: &str, tables: impl IntoIterator<Item = TableModel>, style: &Style) -> Vec<u8> {
-    let tables: Vec<TableModel> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-    match report {
-        "markdown" => markdown::draw_all(&tables),
-        _ => table::draw_all(&tables, style),
+impl Document for DryRun {
+    fn tables(&self, _length: Length) -> Vec<TableModel> {
+        let tables = [forecast(&self.forecasts), left_out_transcripts(&self.coverage)];
+        tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    }
+
+    fn json(&self) -> Vec<u8> {
+        json::write(&self.forecasts)
     }
 }
 

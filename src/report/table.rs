@@ -7,10 +7,9 @@ use std::ops::Range;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
 
-use crate::results::saved::Results;
 use crate::util::text::wrap;
 
-use super::table_model::{CellKind, ColumnHeader, TableModel, tables};
+use super::table_model::{CellKind, ColumnHeader, TableModel};
 use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
@@ -22,10 +21,6 @@ const HEADER_WIDTH: usize = 10;
 /// … and a column of numbers or single words is at most this wide: no number is wider, and hostile names are broken to
 /// fit.
 const NUMBER_WIDTH: usize = 24;
-
-pub fn render(results: &Results, style: &Style) -> Vec<u8> {
-    draw_all(&tables(results), style)
-}
 
 /// Draws tables below each other.
 pub fn draw_all(tables: &[TableModel], style: &Style) -> Vec<u8> {

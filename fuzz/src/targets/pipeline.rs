@@ -5,7 +5,7 @@
 
 use recompact::analysis::study::{Study, with_bounds};
 use recompact::engine::policy::Policy;
-use recompact::report::{Style, by_name};
+use recompact::report::Document;
 use recompact::results::saved::{Results, Row};
 use recompact::transcript::format::{Branches, FORMATS, ReadOptions, Reading, sniff};
 
@@ -19,11 +19,10 @@ pub fn run(data: &[u8]) {
     for row in &results.rows {
         check(row);
     }
-    let json = by_name("json").expect("a report").render;
-    let written = json(&results, &Style::default());
-    assert_eq!(written, json(&replayed(policy, &reading), &Style::default()), "another result for the same input");
+    let written = results.json();
+    assert_eq!(written, replayed(policy, &reading).json(), "another result for the same input");
     let again = Results::from_json(&String::from_utf8_lossy(&written)).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(written, json(&again, &Style::default()));
+    assert_eq!(written, again.json());
 }
 
 fn replayed(policy: Policy, reading: &Reading) -> Results {

@@ -1,6 +1,6 @@
 //! Saved results: every report can show them, and JSON gives them back.
 
-use recompact::report::{REPORTS, Style, by_name};
+use recompact::report::{Document, REPORTS, Style};
 use recompact::results::saved::Results;
 
 pub fn run(data: &[u8]) {
@@ -8,12 +8,11 @@ pub fn run(data: &[u8]) {
     let Ok(results) = Results::from_json(&text) else { return };
     for report in REPORTS {
         for width in [20, 100] {
-            let bytes = (report.render)(&results, &Style { width, color: false });
+            let bytes = report.render(&results, &Style { width, color: false }).expect("results have every report");
             assert!(!bytes.contains(&0x1b), "{}: an escape character", report.name);
         }
     }
-    let json = by_name("json").expect("a report").render;
-    let written = json(&results, &Style::default());
+    let written = results.json();
     let again = Results::from_json(&String::from_utf8_lossy(&written)).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(written, json(&again, &Style::default()));
+    assert_eq!(written, again.json());
 }

@@ -4,8 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::report::{self, REPORTS, Report, Style, ci};
-use recompact::results::saved::Results;
+use recompact::report::{self, Document, Format, REPORTS, Report, Style};
 
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -13,12 +12,19 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct OutputArgs {
-    /// Output format: table, json, csv, markdown, html; findings only: sarif, junit, github
-    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name)]
+    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name, help = output_help())]
     output: &'static Report,
     /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+}
+
+fn output_help() -> String {
+    let names = |of_cases: bool| {
+        let reports = REPORTS.iter().filter(|report| report.shows_cases() == of_cases);
+        reports.map(|report| report.name).collect::<Vec<_>>().join(", ")
+    };
+    format!("Output format: {}; findings only: {}", names(false), names(true))
 }
 
 fn report_by_name(name: &str) -> Result<&'static Report, String> {
@@ -29,29 +35,31 @@ fn report_by_name(name: &str) -> Result<&'static Report, String> {
 }
 
 impl OutputArgs {
-    pub fn results(&self, results: &Results) -> Result<(), Failure> {
-        self.write(&(self.output.render)(results, &self.style()))
+    /// Writes a document in the chosen report; fails if documents of this kind have no such report.
+    pub fn document<D: Document>(&self, command: &str, document: &D) -> Result<(), Failure> {
+        let bytes =
+            self.output.render(document, &self.style()).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.output)))?;
+        self.write(&bytes)
     }
 
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.
     pub fn needs_findings(&self, findings_checked: bool) -> Result<(), Failure> {
-        let name = self.output.name;
-        if ci::REPORT_NAMES.contains(&name) && !findings_checked {
+        if self.output.shows_cases() && !findings_checked {
+            let name = self.output.name;
             let message = format!("-o {name} shows findings, but none were checked; `replay --findings` checks them");
             return Err(Failure::Usage(message));
         }
         Ok(())
     }
 
-    /// Returns the name of the report; fails if the command does not support it.
-    pub fn supported_report(&self, command: &str, supported: &[&str]) -> Result<&'static str, Failure> {
-        check_supported(command, self.output.name, supported).map_err(Failure::Usage)?;
-        Ok(self.output.name)
+    /// Rejects a report that the documents of a command do not have, before the command does its work.
+    pub fn must_show<D: Document>(&self, command: &str) -> Result<(), Failure> {
+        if self.output.has::<D>() { Ok(()) } else { Err(Failure::Usage(lacks::<D>(command, self.output))) }
     }
 
     /// Whether the output can be loaded again, because it holds the complete results.
     pub fn is_loadable(&self) -> bool {
-        self.output.name == "json"
+        matches!(self.output.format, Format::Json)
     }
 
     /// The output file, if it is not standard output.
@@ -79,11 +87,14 @@ impl OutputArgs {
     }
 }
 
-/// Fails if a command does not support the report with this name.
-pub fn check_supported(command: &str, name: &str, supported: &[&str]) -> Result<(), String> {
-    if supported.contains(&name) {
-        Ok(())
-    } else {
-        Err(format!("{command} has no {name} report (it has: {})", supported.join(", ")))
-    }
+/// Returns the report with this name, if documents of this kind have it.
+pub fn report_of<D: Document>(command: &str, name: &str) -> Result<&'static Report, String> {
+    let report = report_by_name(name)?;
+    if report.has::<D>() { Ok(report) } else { Err(lacks::<D>(command, report)) }
+}
+
+/// Says which reports documents of this kind have.
+fn lacks<D: Document>(command: &str, report: &Report) -> String {
+    let names: Vec<_> = REPORTS.iter().filter(|report| report.has::<D>()).map(|report| report.name).collect();
+    format!("{command} has no {} report (it has: {})", report.name, names.join(", "))
 }

@@ -6,11 +6,10 @@ mod trees;
 use std::path::PathBuf;
 
 use clap::Args;
-use recompact::analysis::audit::{Replayer, Tree, audit, audit_transcript};
+use recompact::analysis::audit::{Audit as AuditDocument, Replayer, Tree, audit, audit_transcript};
 use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::study::{Study, TokenCounter};
 use recompact::engine::policy::Policy;
-use recompact::report::audit::{render, report_names};
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::fail_on::FailOn;
@@ -39,7 +38,7 @@ pub struct Audit {
 
 impl Audit {
     pub fn run(mut self) -> Result<(), Failure> {
-        let report = self.output.supported_report("audit", &report_names())?;
+        self.output.must_show::<AuditDocument>("audit")?;
         let recorded = Policy::recorded();
         let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };
         let replayer = Replayer { study: &study, recorded: &recorded };
@@ -54,7 +53,7 @@ impl Audit {
         let folders: Vec<&dyn Tree> = trees.folders().collect();
         let mut audit = self.transcripts.install(|| audit(replayer, transcripts, &folders, trees.notes()))?;
         audit.coverage = coverage;
-        self.output.write(&render(report, &audit, &self.output.style()))?;
+        self.output.document("audit", &audit)?;
         end?;
         self.fail_on.check(&audit.findings)
     }

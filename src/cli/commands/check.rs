@@ -7,14 +7,15 @@ use clap::Args;
 use recompact::analysis::corpus::{RunError, Source};
 use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult};
 use recompact::analysis::spec::PolicySpec;
-use recompact::report::gate as report;
+use recompact::report::gate::render_baseline;
+use recompact::report::{Report, Style};
 use recompact::transcript::format::Reading;
 use recompact::transcript::source::{display_path, read_settings};
 use recompact::util::text::plural;
 use recompact::util::toml_span::FileError;
 
 use crate::cli::args::models::ModelArgs;
-use crate::cli::args::output::{OutputArgs, check_supported};
+use crate::cli::args::output::{OutputArgs, report_of};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Transcripts, at_least_one};
@@ -34,7 +35,7 @@ pub struct Check {
     update: bool,
     /// Write another report as well, such as --also junit=recompact.xml; repeatable
     #[arg(long, value_name = "REPORT=FILE", value_parser = also)]
-    also: Vec<(String, PathBuf)>,
+    also: Vec<(&'static Report, PathBuf)>,
     /// Print neither progress nor skipped lines and files
     #[arg(short, long)]
     quiet: bool,
@@ -45,16 +46,15 @@ pub struct Check {
     output: OutputArgs,
 }
 
-fn also(written: &str) -> Result<(String, PathBuf), String> {
+fn also(written: &str) -> Result<(&'static Report, PathBuf), String> {
     let usage = || format!("`{written}`: write REPORT=FILE, such as junit=recompact.xml");
     let (name, file) = written.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(usage)?;
-    check_supported(COMMAND, name, &report::report_names())?;
-    Ok((name.to_owned(), file.into()))
+    Ok((report_of::<GateReport>(COMMAND, name)?, file.into()))
 }
 
 impl Check {
     pub fn run(self) -> Result<(), Failure> {
-        let name = self.output.supported_report(COMMAND, &report::report_names())?;
+        self.output.must_show::<GateReport>(COMMAND)?;
         let file = display_path(&self.file);
         let text = read_settings(&self.file).map_err(|error| {
             let advice = "a suite file holds [[suite]] with name, transcripts, policies and limits";
@@ -71,7 +71,7 @@ impl Check {
         let mut checked = gate.report(&file, &results, old.as_ref());
         let baseline = if self.update { self.new_baseline(&gate, &results, &mut checked, &baseline_path)? } else { old };
         gate.judge(&mut checked, &results, baseline.as_ref());
-        self.write(name, &checked)?;
+        self.write(&checked)?;
         outcome(&checked)
     }
 
@@ -89,7 +89,7 @@ impl Check {
             return Ok(read_baseline(baseline_path).ok().flatten());
         }
         let baseline = gate.new_baseline(results);
-        output::write(Some(baseline_path), &report::render_baseline(&baseline))?;
+        output::write(Some(baseline_path), &render_baseline(&baseline))?;
         checked.notes.push(format!("{} written: {}", display_path(baseline_path), plural(baseline.values.len(), "value")));
         Ok(Some(baseline))
     }
@@ -121,10 +121,11 @@ impl Check {
         }
     }
 
-    fn write(&self, name: &str, checked: &GateReport) -> Result<(), Failure> {
-        self.output.write(&report::render(name, checked, &self.output.style()))?;
-        for (name, file) in &self.also {
-            output::write(Some(file), &report::render(name, checked, &Default::default()))?;
+    fn write(&self, checked: &GateReport) -> Result<(), Failure> {
+        self.output.document(COMMAND, checked)?;
+        for (report, file) in &self.also {
+            let bytes = report.render(checked, &Style::default()).expect("`also` accepts only the reports of a gate");
+            output::write(Some(file), &bytes)?;
         }
         Ok(())
     }
@@ -149,7 +150,7 @@ impl Check {
             table.cassette.iter().for_each(|cassette| uses.read("a suite's cassette", base.join(cassette)));
         }
         self.output.add_to(&mut uses);
-        self.also.iter().for_each(|(report, file)| uses.write(&format!("--also {report}"), Some(file)));
+        self.also.iter().for_each(|(report, file)| uses.write(&format!("--also {}", report.name), Some(file)));
         uses
     }
 }

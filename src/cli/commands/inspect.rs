@@ -5,7 +5,7 @@ use recompact::analysis::corpus::{Analysed, Source};
 use recompact::analysis::inspect::{Inspection, count_calls_once};
 use recompact::analysis::spec::LoadedPrices;
 use recompact::analysis::study::TokenCounter;
-use recompact::report::inspection;
+use recompact::report::inspection::Inspections;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::pricing::PricingArgs;
@@ -31,7 +31,7 @@ pub struct Inspect {
 impl Inspect {
     pub fn run(self) -> Result<(), Failure> {
         let name_others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
-        let report = self.output.supported_report("inspect", &inspection::REPORT_NAMES).map_err(name_others)?;
+        self.output.must_show::<Inspections>("inspect").map_err(name_others)?;
         let mut uses = FileUses::default();
         self.pricing.add_to(&mut uses);
         self.output.add_to(&mut uses);
@@ -42,9 +42,9 @@ impl Inspect {
         };
         let Analysed { results: per_transcript, coverage, end } =
             self.transcripts.for_each(&[self.output.out()], false, inspect, inspect, |_| None)?.analysed()?;
-        let mut inspections: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
-        count_calls_once(&mut inspections);
-        self.output.write(&inspection::render(report, &inspections, &coverage, &self.output.style()))?;
+        let mut conversations: Vec<Inspection> = per_transcript.into_iter().flatten().collect();
+        count_calls_once(&mut conversations);
+        self.output.document("inspect", &Inspections { conversations, coverage })?;
         Ok(end?)
     }
 }

@@ -6,7 +6,7 @@ use recompact::analysis::probe::{self, ProbeResults, Questions};
 use recompact::analysis::spec::{Loaded, ModelRequest};
 use recompact::engine::policy::Policy;
 use recompact::llm::client::Address;
-use recompact::report::probe as report;
+use recompact::report::probe::DryRun;
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
@@ -42,7 +42,7 @@ pub struct Probe {
 
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
-        let name = self.output.supported_report("probe", &report::REPORT_NAMES)?;
+        self.output.must_show::<ProbeResults>("probe")?;
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);
         self.output.add_to(&mut uses);
@@ -71,8 +71,8 @@ impl Probe {
         let questions =
             self.transcripts.run(|corpus, monitor| Questions::choose((&study, &policies), &plan, samples, corpus, monitor))?;
         let Some(model) = model else {
-            let forecast = report::render_forecast(name, &probe::forecast(&questions.shown), &coverage, &self.output.style());
-            self.output.write(&forecast)?;
+            let dry_run = DryRun { forecasts: probe::forecast(&questions.shown), coverage };
+            self.output.document("probe", &dry_run)?;
             return Ok(end?);
         };
         let progress = self.transcripts.question_progress(questions.count() as u64, models.limits());
@@ -82,7 +82,7 @@ impl Probe {
         let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
         let Questions { shown, too_long } = questions;
         let findings = ProbeResults { coverage, ..ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers) };
-        self.output.write(&report::render(name, &findings, &self.output.style()))?;
+        self.output.document("probe", &findings)?;
         Ok(end?)
     }
 

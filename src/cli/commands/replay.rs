@@ -116,7 +116,7 @@ impl Replay {
         if results.unfinished.is_none() {
             sinks.finish()?;
         }
-        self.output.results(&results)?;
+        self.output.document("replay", &results)?;
         end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
     }

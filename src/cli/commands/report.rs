@@ -41,7 +41,7 @@ impl Report {
             ));
         }
         self.output.needs_findings(!results.checked_findings.is_empty())?;
-        self.output.results(&results)
+        self.output.document("report", &results)
     }
 
     /// Reports the tokens and the cost of the answers in a cassette.
@@ -53,6 +53,9 @@ impl Report {
         }
         self.output.needs_findings(false)?;
         let prices = self.pricing.load()?.prices;
-        self.output.results(&Results { version: VERSION, spending: cassette_spending(&entries, &prices), ..Results::default() })
+        self.output.document(
+            "report",
+            &Results { version: VERSION, spending: cassette_spending(&entries, &prices), ..Results::default() },
+        )
     }
 }

@@ -83,13 +83,13 @@ impl Sweep {
         let continuation = Continuation { resumed: resumed.as_ref(), keep_checkpoints };
         match self.transcripts.run(|corpus, monitor| sweep.run(corpus, monitor, &continuation))? {
             SweepEnd::Finished(results) => {
-                self.output.results(&results)?;
+                self.output.document("sweep", &*results)?;
                 self.save_recommended(&results)?;
                 Ok(end?)
             }
             SweepEnd::Stopped { saved, done, transcripts } => {
                 if keep_checkpoints {
-                    self.output.results(&saved)?;
+                    self.output.document("sweep", &*saved)?;
                 }
                 Err(Failure::Stopped { done, transcripts, can_resume: keep_checkpoints })
             }
