@@ -39,27 +39,6 @@ pub fn markdown(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{}`", escape(text, &['|', '`'])) }
 }
 
-/// Escapes text for an HTML element or a quoted attribute: the text can start no tag or entity and end no attribute.
-pub fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in terminal(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Escapes several lines for HTML, each by itself.
-pub fn html_lines(text: &str) -> String {
-    text.lines().map(html).collect::<Vec<_>>().join("\n")
-}
-
 /// Whether a character is a control character, is invisible, or changes how the text around it is shown.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
@@ -113,7 +92,6 @@ mod tests {
         assert_eq!(terminal("a::b"), "a::b");
         assert_eq!(terminal("##[error]x"), r"#\u{23}[error]x");
         assert_eq!(without_commands("a\n  ::add-mask::b\nc ##[warning]"), "a\n  \\u{3a}:add-mask::b\nc #\\u{23}[warning]");
-        assert_eq!(html("::error::x ##[error]"), r"\u{3a}:error::x #\u{23}[error]");
     }
 
     #[test]
@@ -121,12 +99,5 @@ mod tests {
         assert_eq!(markdown("a|b`c\n| d"), r"`a\u{7c}b\u{60}c\u{a}\u{7c} d`");
         assert_eq!(markdown("@someone <img src=x> [a](b)"), "`@someone <img src=x> [a](b)`");
         assert_eq!(markdown(""), "");
-    }
-
-    #[test]
-    fn escape_prevents_html_tags() {
-        assert_eq!(html("<b>\"&amp;'\u{202e}\u{1b}[0m\n"), r"&lt;b&gt;&quot;&amp;amp;&#39;\u{202e}\u{1b}[0m\u{a}");
-        assert_eq!(html_lines("a = \"<\"\r\nb\u{2028}\n"), "a = &quot;&lt;&quot;\nb\\u{2028}");
-        assert_eq!(html("größe 大きさ 😀"), "größe 大きさ 😀");
     }
 }

@@ -1,8 +1,9 @@
 //! The html report: one self-contained page with style, script, drawings and all results.
 //!
 //! Its Content-Security-Policy forbids it to load anything or to run any other script. All plots and tables are drawn
-//! here; the script only shows tooltips, pins, sorts, switches conversations and saves. Texts of transcripts go through
-//! [`escape::html`] into the page, and the script inserts texts only as text nodes.
+//! here; the script only shows tooltips, pins, sorts, switches conversations and saves. The templates escape every text, so
+//! none can begin a tag; texts of transcripts also go through [`terminal`], which shows invisible characters. The script
+//! inserts texts only as text nodes.
 
 mod calls;
 mod conversations;
@@ -25,11 +26,13 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use super::escape::terminal;
 use super::table_model::compare::{self, conversations_of};
 use super::table_model::{retention, sweep, tables};
-use super::{csv, escape, json, number_format};
+use super::{csv, json, number_format};
 use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -45,74 +48,77 @@ struct Section {
     title: String,
     nav_title: &'static str,
     about: &'static str,
-    markup: String,
+    markup: Markup,
 }
 
 pub fn write(results: &Results) -> Vec<u8> {
     let series = PolicySeries::new(results);
     let sections = sections(results, &series);
-    let links: String = sections.iter().map(|section| format!("<a href=\"#{}\">{}</a>", section.id, section.nav_title)).collect();
-    let sections: String = sections.iter().map(section).collect();
-    let title = escape::html(&format!("recompact: {}", headline(results)));
-    let page = format!(
-        r##"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{CSS}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the results</a>
-{}{}
-<header><div class="bar"><p class="brand">recompact</p><nav aria-label="Sections of the page">{links}</nav><button type="button" id="theme" class="live" aria-pressed="false">Dark</button></div></header>
-<main id="main">
-<h1>{}</h1>
-<p class="lead">Recorded conversations, replayed through compaction policies. Numbers marked ~ are estimates.</p>
-{}
-{}
-{sections}
-</main>
-<footer><p>This page loads nothing and sends nothing.<noscript> Pinning, sorting, choosing a conversation and saving need JavaScript.</noscript></p></footer>
-<div id="pins" class="live" role="group" aria-label="Pinned policies" hidden></div>
-<div id="tip" role="tooltip" hidden></div>
-<p id="live" class="heard" role="status" aria-live="polite"></p>
-<script type="text/plain" id="data">{}</script>
-<script>{JS}</script>
-</body>
-</html>
-"##,
+    let headline = headline(results);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(CSS),
-        hash(JS),
-        plot::marks(),
-        scatter::shapes(),
-        escape::html(&headline(results)),
-        tiles(results),
-        recommended::recommendation(results, &series),
-        pack(&json::write(results)),
+        hash(JS)
     );
-    page.into_bytes()
+    // The style and the script are ours; they are the only texts that are not escaped.
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="color-scheme" content="light dark";
+                title { "recompact: " (terminal(&headline)) }
+                style { (PreEscaped(CSS)) }
+            }
+            body {
+                a class="skip" href="#main" { "Skip to the results" }
+                (plot::marks())
+                (scatter::shapes())
+                header {
+                    div class="bar" {
+                        p class="brand" { "recompact" }
+                        nav aria-label="Sections of the page" {
+                            @for section in &sections { a href={ "#" (section.id) } { (section.nav_title) } }
+                        }
+                        button type="button" id="theme" class="live" aria-pressed="false" { "Dark" }
+                    }
+                }
+                main id="main" {
+                    h1 { (terminal(&headline)) }
+                    p class="lead" { "Recorded conversations, replayed through compaction policies. Numbers marked ~ are estimates." }
+                    (tiles(results))
+                    (recommended::recommendation(results, &series))
+                    @for section in &sections { (section.draw()) }
+                }
+                footer {
+                    p {
+                        "This page loads nothing and sends nothing."
+                        noscript { " Pinning, sorting, choosing a conversation and saving need JavaScript." }
+                    }
+                }
+                div id="pins" class="live" role="group" aria-label="Pinned policies" hidden {}
+                div id="tip" role="tooltip" hidden {}
+                p id="live" class="heard" role="status" aria-live="polite" {}
+                script type="text/plain" id="data" { (pack(&json::write(results))) }
+                script { (PreEscaped(JS)) }
+            }
+        }
+    };
+    (page.0 + "\n").into_bytes()
 }
 
 fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
     let section = |id, title: &str, nav_title, about, markup| Section { id, title: title.to_owned(), nav_title, about, markup };
-    let figure = |figure: Option<figure::Figure>, class| figure.map_or(String::new(), |figure| figure.draw(series, class));
-    let halves = [shares::GAP, shares::GENERATION].map(|grouping| {
-        let drawn = figure(shares::draw(&grouping, results, series), "");
-        if drawn.is_empty() { drawn } else { format!("<div><h3>{}</h3>{drawn}</div>", grouping.name) }
-    });
-    let retention = halves.concat();
     let sections = vec![
         section(
             "front",
             scatter::heading(results),
             "Front",
             "Point at a policy to see its parameters and values. Click it, or press Enter, to pin it: pinned policies are highlighted on the whole page.",
-            figure(scatter::draw(results, series), "wide"),
+            scatter::draw(results, series).map(|figure| figure.draw(series, "wide")).unwrap_or_default(),
         ),
         section(
             "parameters",
@@ -126,7 +132,7 @@ fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
             "Policies by column",
             "Comparison",
             comparison_scope(results),
-            if results.summary.is_empty() { String::new() } else { table::comparison(results, series) },
+            if results.summary.is_empty() { Markup::default() } else { table::comparison(results, series) },
         ),
         section(
             "differences",
@@ -142,13 +148,7 @@ fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
             "The size of each request, for each policy. Marks on a line are edits that removed at least a fifth of the context.",
             conversations::draw(results, series),
         ),
-        section(
-            "kept",
-            "Facts still in context",
-            "Facts",
-            "",
-            if retention.is_empty() { retention } else { format!(r#"<div class="halves">{retention}</div>"#) },
-        ),
+        section("kept", "Facts still in context", "Facts", "", shares(results, series)),
         section("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, series).unwrap_or_default()),
         section(
             "misses",
@@ -159,29 +159,70 @@ fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
         ),
         section("tables", "All tables", "Tables", "", collapsed_tables(results, series)),
         section("definitions", "Policies as replayed", "Policies", "", policies::definitions(results, series)),
-        section("saved", "The data", "Save", "This page contains all results.", SAVE.to_owned()),
+        section("saved", "The data", "Save", "This page contains all results.", save()),
     ];
-    sections.into_iter().filter(|section| !section.markup.is_empty()).collect()
+    sections.into_iter().filter(|section| !section.markup.0.is_empty()).collect()
 }
 
-const SAVE: &str = r#"<p class="saves live"><button type="button" id="save-json">Save as JSON</button><button type="button" id="save-csv">Save all rows as CSV</button></p><p class="below">The JSON is the same as that of <code>-o json</code>; <code>recompact report</code> reads it. Each table also has a CSV button.</p>"#;
+impl Section {
+    fn draw(&self) -> Markup {
+        let Self { id, title, about, markup, .. } = self;
+        html! {
+            section id=(id) aria-labelledby={ (id) "-title" } {
+                h2 id={ (id) "-title" } { (title) }
+                @if !about.is_empty() { p class="about" { (about) } }
+                (markup)
+            }
+        }
+    }
+}
 
-fn section(section: &Section) -> String {
-    let Section { id, title, about, markup, .. } = section;
-    let about = if about.is_empty() { String::new() } else { format!(r#"<p class="about">{about}</p>"#) };
-    format!(r#"<section id="{id}" aria-labelledby="{id}-title"><h2 id="{id}-title">{title}</h2>{about}{markup}</section>"#)
+/// Facts in context, by calls since seen and by summaries in between, beside each other.
+fn shares(results: &Results, series: &PolicySeries) -> Markup {
+    let halves: Vec<_> =
+        [shares::GAP, shares::GENERATION].iter().filter_map(|by| Some((by.name, shares::draw(by, results, series)?))).collect();
+    if halves.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        div class="halves" {
+            @for (name, figure) in halves {
+                div {
+                    h3 { (name) }
+                    (figure.draw(series, ""))
+                }
+            }
+        }
+    }
+}
+
+fn save() -> Markup {
+    html! {
+        p class="saves live" {
+            button type="button" id="save-json" { "Save as JSON" }
+            button type="button" id="save-csv" { "Save all rows as CSV" }
+        }
+        p class="below" {
+            "The JSON is the same as that of " code { "-o json" } "; " code { "recompact report" } " reads it. Each table also has a \
+             CSV button."
+        }
+    }
 }
 
 /// The tables of the other reports, collapsed. Tables that are already drawn in full above are left out.
-fn collapsed_tables(results: &Results, series: &PolicySeries) -> String {
+fn collapsed_tables(results: &Results, series: &PolicySeries) -> Markup {
     let of_sweep = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
     let drawn = of_sweep.into_iter().filter_map(|table| Some(table(results)?.title));
     let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
     let others = tables(results).into_iter().filter(|table| !drawn.contains(&table.title));
-    let collapsed = others.map(|table| {
-        format!("<details><summary>{}</summary>{}</details>", escape::html(&table.title), table::draw(&table, series, false))
-    });
-    collapsed.collect()
+    html! {
+        @for table in others {
+            details {
+                summary { (terminal(&table.title)) }
+                (table::draw(&table, series, false))
+            }
+        }
+    }
 }
 
 /// Says which policies and sessions the comparison covers.
@@ -235,14 +276,22 @@ fn headline(results: &Results) -> String {
     }
 }
 
-fn tiles(results: &Results) -> String {
-    let tile = |(count, name): (usize, &str)| {
+fn tiles(results: &Results) -> Markup {
+    let name = |count: usize, name: &str| {
         let (first, rest) = name.split_once(' ').map_or((name, String::new()), |(first, rest)| (first, format!(" {rest}")));
         let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
-        format!("<div><dt>{first}{plural}{rest}</dt><dd>{}</dd></div>", number_format::grouped(count as f64, 0))
+        format!("{first}{plural}{rest}")
     };
-    let tiles: String = counts(results).into_iter().map(tile).collect();
-    format!(r#"<dl class="tiles">{tiles}</dl>"#)
+    html! {
+        dl class="tiles" {
+            @for (count, noun) in counts(results) {
+                div {
+                    dt { (name(count, noun)) }
+                    dd { (number_format::grouped(count as f64, 0)) }
+                }
+            }
+        }
+    }
 }
 
 /// Compresses bytes and encodes them in Base64, which contains no markup.

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use super::super::table_model::{ColumnHeader, TableModel};
-use super::super::{escape, number_format};
 use super::figure::{area, data_details};
 use super::plot::{self, Scale};
 use super::series::{PolicySeries, SeriesStyle, is_bound};
@@ -44,7 +47,7 @@ pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
 }
 
 /// Draws the plot and its data table.
-pub fn draw(row: &TraceRow, series: &PolicySeries) -> String {
+pub fn draw(row: &TraceRow, series: &PolicySeries) -> Markup {
     let lines: Vec<(&SeriesStyle, &TraceLine)> = series
         .drawn
         .iter()
@@ -53,61 +56,53 @@ pub fn draw(row: &TraceRow, series: &PolicySeries) -> String {
     let calls = lines.iter().map(|(_, line)| line.tokens.len()).max().unwrap_or(0);
     let largest = lines.iter().flat_map(|(_, line)| &line.tokens).copied().max().unwrap_or(0) as f64;
     if calls == 0 {
-        return r#"<p class="below">No call was replayed.</p>"#.to_owned();
+        return html! { p class="below" { "No call was replayed." } };
     }
     let window = row.window as f64;
     let window_fits = window > 0.0 && window <= largest * MAX_WINDOW_RATIO;
     let y_scale = Scale::around([0.0, largest, if window_fits { window } else { 0.0 }].into_iter());
     let x_scale = Scale::exact(1.0, calls.max(2) as f64);
 
-    let mut drawing = plot::vertical_axis(&y_scale, Unit::Tokens, "~tokens of the request");
-    drawing += &x_scale
-        .ticks
-        .iter()
-        .map(|tick| plot::line("grid", (x_scale.position(*tick), 0.0), (x_scale.position(*tick), 100.0)))
-        .collect::<String>();
-    for call in &row.recorded {
-        let x = x_scale.position(*call as f64);
-        drawing += &plot::line("recorded", (x, 0.0), (x, 100.0));
-    }
     let label = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
-    if window_fits {
-        let y = y_scale.position_from_top(window);
-        // The axis name is above the plot, so a label near the top goes below its line.
-        let dy = if y < 6.0 { 15 } else { -6 };
-        drawing += &plot::line("window", (0.0, y), (100.0, y));
-        drawing += &format!(r#"<text class="remark" x="0" y="{}%" dx="6" dy="{dy}">{label}</text>"#, plot::percent(y));
-    } else if window > 0.0 {
-        drawing +=
-            &format!(r#"<text class="remark" x="100%" y="0" dy="-6" text-anchor="end">{label}: far above the plot</text>"#);
-    }
-    let (mut lanes, mut lane) = (String::new(), 0);
-    for (style, line) in &lines {
-        let steps = decimate(&line.tokens, MAX_STEPS);
-        drawing += &draw_line(style, line, &steps, &x_scale, &y_scale);
-        if !line.events.is_empty() {
-            lanes += &draw_edits(style, line, &x_scale, lane);
-            lane += 1;
+    let drawing = html! {
+        (plot::vertical_axis(&y_scale, Unit::Tokens, "~tokens of the request"))
+        (plot::grid(&x_scale))
+        @for call in &row.recorded {
+            @let x = x_scale.position(*call as f64);
+            (plot::line("recorded", (x, 0.0), (x, 100.0)))
         }
-    }
+        @if window_fits {
+            @let y = y_scale.position_from_top(window);
+            (plot::line("window", (0.0, y), (100.0, y)))
+            // The axis name is above the plot, so a label near the top goes below its line.
+            text class="remark" x="0" y={ (plot::percent(y)) "%" } dx="6" dy=(if y < 6.0 { 15 } else { -6 }) { (label) }
+        } @else if window > 0.0 {
+            text class="remark" x="100%" y="0" dy="-6" text-anchor="end" { (label) ": far above the plot" }
+        }
+        @for (style, line) in &lines { (draw_line(style, line, &x_scale, &y_scale)) }
+    };
+    let edited = || lines.iter().filter(|(_, line)| !line.events.is_empty());
+    let lanes = html! {
+        (plot::horizontal_axis(&x_scale, Unit::Count, "call", false))
+        @for (lane, (style, line)) in edited().enumerate() { (draw_edits(style, line, &x_scale, lane)) }
+    };
     let name = format!("Tokens per call, {} calls", number_format::grouped(calls as f64, 0));
     let about = "One line per policy; below, a tick at each call before which its layers made an edit.";
-    let height = lane * LANE_HEIGHT + 4;
-    let lanes = plot::horizontal_axis(&x_scale, Unit::Count, "call", false) + &lanes;
-    format!(
-        r#"<div class="plot calls" data-calls="{calls}">{}{}</div>{}"#,
-        area("over-time", HEIGHT, "img", &name, about, &drawing),
-        area("lanes", height, "img", "Edits", about, &lanes),
-        data_details(&data_table(&lines), series)
-    )
+    html! {
+        div class="plot calls" data-calls=(calls) {
+            (area("over-time", HEIGHT, "img", &name, about, &drawing))
+            (area("lanes", edited().count() * LANE_HEIGHT + 4, "img", "Edits", about, &lanes))
+        }
+        (data_details(&data_table(&lines), series))
+    }
 }
 
-fn draw_line(style: &SeriesStyle, line: &TraceLine, steps: &[CallStep], x_scale: &Scale, y_scale: &Scale) -> String {
+fn draw_line(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, y_scale: &Scale) -> Markup {
+    let steps = decimate(&line.tokens, MAX_STEPS);
     let position = |step: &CallStep| {
         (x_scale.position((step.first + step.last) as f64 / 2.0), y_scale.position_from_top(step.tokens as f64))
     };
     let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
-    let path = plot::path("stroke", "", steps.iter().map(position));
     let mut large: Vec<&EventMark> =
         line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !is_bound(style.policy)).collect();
     large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
@@ -115,16 +110,14 @@ fn draw_line(style: &SeriesStyle, line: &TraceLine, steps: &[CallStep], x_scale:
     let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();
     marked.sort_by_key(|step| step.first);
     marked.dedup();
-    let marks: String = marked.iter().map(|step| plot::mark("event", style.mark, position(step))).collect();
-    format!(
-        r#"<g class="series {}" data-p="{index}" data-line="{index}" data-name="{}" data-tokens="{}" data-layers="{}" data-events="{}">{path}{marks}</g>"#,
-        style.class,
-        escape::html(style.policy),
-        tokens.join(" "),
-        layers(line).into_iter().map(escape::html).collect::<Vec<_>>().join("\n"),
-        events(line, steps),
-        index = style.index,
-    )
+    let layers: Vec<_> = layers(line).into_iter().map(terminal).collect();
+    html! {
+        g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-name=(terminal(style.policy))
+            data-tokens=(tokens.join(" ")) data-layers=(layers.join("\n")) data-events=(events(line, &steps)) {
+            (plot::path("stroke", steps.iter().map(position)))
+            @for step in &marked { (plot::mark("event", style.mark, position(step))) }
+        }
+    }
 }
 
 fn removed_share(event: &EventMark) -> f64 {
@@ -167,20 +160,21 @@ fn events(line: &TraceLine, steps: &[CallStep]) -> String {
 }
 
 /// Draws the ticks of one policy, with its mark before them.
-fn draw_edits(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, lane: usize) -> String {
+fn draw_edits(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, lane: usize) -> Markup {
     let y = lane * LANE_HEIGHT + 2;
     let mut calls: Vec<i64> =
         line.events.iter().map(|event| (x_scale.position(event.call as f64) * 10.0).round() as i64).collect();
     calls.dedup();
     let ticks: String = calls.iter().map(|x| format!("M{x} 0v{}", LANE_HEIGHT - 4)).collect();
-    format!(
-        r##"<g class="lane {}" data-p="{index}" data-line="{index}"><use class="mark" href="#m{}" x="-14" y="{}"/><svg class="stretched" y="{y}" width="100%" height="{h}" viewBox="0 0 1000 {h}" preserveAspectRatio="none"><path class="tick" d="{ticks}"/></svg></g>"##,
-        style.class,
-        style.mark % 8,
-        y + (LANE_HEIGHT - 4) / 2,
-        index = style.index,
-        h = LANE_HEIGHT - 4,
-    )
+    let height = LANE_HEIGHT - 4;
+    html! {
+        g class={ "lane " (style.class) } data-p=(style.index) data-line=(style.index) {
+            use class="mark" href={ "#m" (style.mark % 8) } x="-14" y=(y + height / 2) {}
+            svg class="stretched" y=(y) width="100%" height=(height) viewBox={ "0 0 1000 " (height) } preserveAspectRatio="none" {
+                path class="tick" d=(ticks) {}
+            }
+        }
+    }
 }
 
 fn data_table(lines: &[(&SeriesStyle, &TraceLine)]) -> TableModel {

@@ -5,9 +5,12 @@
 
 use std::collections::HashMap;
 
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use super::super::table_model::compare::{in_tables, title};
 use super::super::table_model::{ColumnHeader, TableModel, common_folder};
-use super::super::{escape, number_format};
 use super::series::PolicySeries;
 use super::{calls, misses, table};
 use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
@@ -28,7 +31,7 @@ struct ConversationData<'a> {
 /// Transcript and name of a conversation.
 type ConversationKey<'a> = (&'a str, &'a str);
 
-pub fn draw(results: &Results, series: &PolicySeries) -> String {
+pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     let conversations = collect(results);
     let Some(longest) = conversations
         .iter()
@@ -36,24 +39,13 @@ pub fn draw(results: &Results, series: &PolicySeries) -> String {
         .max_by_key(|(index, data)| (data.calls, std::cmp::Reverse(*index)))
         .map(|(index, _)| index)
     else {
-        return String::new();
+        return Markup::default();
     };
     let mut shown: Vec<usize> = (0..conversations.len()).collect();
     shown.sort_by_key(|index| (std::cmp::Reverse(conversations[*index].calls), *index));
     shown.truncate(MAX_CONVERSATIONS);
     shown.sort_unstable();
     let folder = common_folder(conversations.iter().map(|data| data.transcript));
-    let option = |index: &usize| {
-        let data = &conversations[*index];
-        let chosen = if *index == longest { " selected" } else { "" };
-        let name = escape::html(&data.transcript[folder.len()..]);
-        format!(
-            r#"<option value="{index}"{chosen}>{name} · {} ({})</option>"#,
-            escape::html(data.conversation),
-            plural(data.calls, "call")
-        )
-    };
-    let options: String = shown.iter().map(option).collect();
     let misses = by_conversation(&results.misses, |miss| (&miss.transcript, &miss.conversation));
     let mut notes: HashMap<&str, Vec<&ResultNote>> = HashMap::new();
     results.notes.iter().for_each(|note| notes.entry(&note.path).or_default().push(note));
@@ -62,37 +54,57 @@ pub fn draw(results: &Results, series: &PolicySeries) -> String {
         let misses = misses.get(&(data.transcript, data.conversation)).map_or(&[][..], Vec::as_slice);
         let notes = notes.get(data.transcript).map_or(&[][..], Vec::as_slice);
         let inside = panel(results, series, data, misses, notes);
-        if *index == longest {
-            format!(r#"<div id="conversation" data-t="{index}">{inside}</div>"#)
-        } else {
-            let packed = super::pack(inside.as_bytes());
-            format!(r#"<script type="text/plain" class="panel" data-t="{index}">{packed}</script>"#)
+        html! {
+            @if *index == longest {
+                div id="conversation" data-t=(index) { (inside) }
+            } @else {
+                script type="text/plain" class="panel" data-t=(index) { (super::pack(inside.0.as_bytes())) }
+            }
         }
     };
-    let panels: String = shown.iter().map(panel).collect();
-    let left_out = match conversations.len() - shown.len() {
-        0 => String::new(),
-        left => {
-            format!(
-                r#"<p class="below">{}, the shorter ones, are only in the saved data.</p>"#,
-                plural(left, "more conversation")
-            )
+    let left_out = conversations.len() - shown.len();
+    html! {
+        div class="chooser" {
+            label for="choose" { "Conversation" }
+            select id="choose" {
+                @for index in &shown {
+                    @let data = &conversations[*index];
+                    option value=(index) selected[*index == longest] {
+                        (terminal(&data.transcript[folder.len()..])) " · " (terminal(data.conversation)) " (" (plural(data.calls, "call")) ")"
+                    }
+                }
+            }
+            button type="button" class="live" id="before" aria-label="Previous conversation" { "←" }
+            button type="button" class="live" id="after" aria-label="Next conversation" { "→" }
         }
-    };
-    let folder_note = if folder.is_empty() {
-        String::new()
-    } else {
-        format!(r#"<p class="below">All in <bdi>{}</bdi></p>"#, escape::html(folder))
-    };
-    format!(
-        r#"<div class="chooser"><label for="choose">Conversation</label><select id="choose">{options}</select><button type="button" class="live" id="before" aria-label="Previous conversation">←</button><button type="button" class="live" id="after" aria-label="Next conversation">→</button></div>{folder_note}{left_out}{}<p class="below">{}</p>{panels}"#,
-        series.legend(LEGEND),
-        escape::html(&series.left_out(results)),
-    )
+        @if !folder.is_empty() {
+            p class="below" { "All in " bdi { (terminal(folder)) } }
+        }
+        @if left_out > 0 {
+            p class="below" { (plural(left_out, "more conversation")) ", the shorter ones, are only in the saved data." }
+        }
+        (series.legend(Some(legend())))
+        p class="below" { (terminal(&series.left_out(results))) }
+        @for index in &shown { (panel(index)) }
+    }
 }
 
 /// Legend entries for everything but the policies' lines.
-const LEGEND: &str = r#"<span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><line class="window" x1="0" x2="30" y1="6" y2="6"/></svg>window</span><span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><line class="recorded" x1="15" x2="15" y1="0" y2="12"/></svg>recorded compaction</span><span class="key still"><svg class="sample" width="30" height="12" aria-hidden="true"><path class="tick" d="M6 2v8M11 2v8M22 2v8"/></svg>edits of layers</span>"#;
+fn legend() -> Markup {
+    let entry = |drawing: Markup, name: &str| {
+        html! {
+            span class="key still" {
+                svg class="sample" width="30" height="12" aria-hidden="true" { (drawing) }
+                (name)
+            }
+        }
+    };
+    html! {
+        (entry(html! { line class="window" x1="0" x2="30" y1="6" y2="6" {} }, "window"))
+        (entry(html! { line class="recorded" x1="15" x2="15" y1="0" y2="12" {} }, "recorded compaction"))
+        (entry(html! { path class="tick" d="M6 2v8M11 2v8M22 2v8" {} }, "edits of layers"))
+    }
+}
 
 /// Returns the conversations in the order of the rows; conversations that only have a trace come last.
 fn collect(results: &Results) -> Vec<ConversationData<'_>> {
@@ -131,30 +143,38 @@ fn panel(
     data: &ConversationData,
     misses: &[&MissRow],
     notes: &[&ResultNote],
-) -> String {
-    let name = format!("{} · {}", escape::html(data.transcript), escape::html(data.conversation));
-    let mut out = format!(r#"<h3 class="heard"><bdi>{name}</bdi></h3>"#);
-    out += &match data.trace {
-        Some(trace) => calls::draw(trace, series),
-        None => r#"<p class="below">Tokens per call were not saved for this conversation.</p>"#.to_owned(),
-    };
-    out += &format!(
-        "<details class=\"values\"><summary>Values by policy</summary>{}</details>",
-        table::draw(&values(results, series, data), series, false)
-    );
-    if !misses.is_empty() {
-        let list = misses::list(misses, series, data.transcript);
-        out += &format!("<details><summary>Facts lost for good and used again ({})</summary>{list}</details>", misses.len());
+) -> Markup {
+    html! {
+        h3 class="heard" { bdi { (terminal(data.transcript)) " · " (terminal(data.conversation)) } }
+        @if let Some(trace) = data.trace {
+            (calls::draw(trace, series))
+        } @else {
+            p class="below" { "Tokens per call were not saved for this conversation." }
+        }
+        details class="values" {
+            summary { "Values by policy" }
+            (table::draw(&values(results, series, data), series, false))
+        }
+        @if !misses.is_empty() {
+            details {
+                summary { "Facts lost for good and used again (" (misses.len()) ")" }
+                (misses::list(misses, series, data.transcript))
+            }
+        }
+        @if !notes.is_empty() {
+            details {
+                summary { "Notes on the transcript (" (notes.len()) ")" }
+                ul {
+                    @for note in notes {
+                        li {
+                            @if let Some(line) = note.line { "line " (line) ": " }
+                            bdi { (terminal(&note.what)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    if !notes.is_empty() {
-        let line = |note: &&ResultNote| {
-            let line = note.line.map_or(String::new(), |line| format!("line {line}: "));
-            format!("<li>{line}<bdi>{}</bdi></li>", escape::html(&note.what))
-        };
-        let lines: String = notes.iter().map(line).collect();
-        out += &format!("<details><summary>Notes on the transcript ({})</summary><ul>{lines}</ul></details>", notes.len());
-    }
-    out
 }
 
 /// Table of columns × the policies that have a line.

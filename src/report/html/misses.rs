@@ -1,13 +1,16 @@
 //! Facts lost for good, with the text around each fact where the agent first read it.
 
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use super::super::table_model::common_folder;
-use super::super::{escape, number_format};
 use super::series::PolicySeries;
 use crate::results::saved::{MissRow, Results};
 use crate::util::text::plural;
 
 /// Lists the lost facts of all policies, grouped by policy.
-pub fn by_policy(results: &Results, series: &PolicySeries) -> String {
+pub fn by_policy(results: &Results, series: &PolicySeries) -> Markup {
     let folder = common_folder(results.misses.iter().map(|miss| miss.transcript.as_str()));
     let mut policies: Vec<&str> = Vec::new();
     for miss in &results.misses {
@@ -16,27 +19,27 @@ pub fn by_policy(results: &Results, series: &PolicySeries) -> String {
         }
     }
     let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
-    let group = |policy: &&str| {
-        let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
-        let list = list(&own, series, folder);
-        format!(
-            r#"<details class="missed"{}{}><summary><bdi>{}</bdi> <small>{}</small></summary>{list}</details>"#,
-            series.tag(policy),
-            if policies.len() <= 4 || recommended == Some(*policy) { " open" } else { "" },
-            escape::html(policy),
-            plural(own.len(), "lost fact"),
-        )
-    };
-    policies.iter().map(group).collect()
+    html! {
+        @for policy in &policies {
+            @let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
+            details class="missed" data-p=[series.index_of(policy)] open[policies.len() <= 4 || recommended == Some(*policy)] {
+                summary { bdi { (terminal(policy)) } " " small { (plural(own.len(), "lost fact")) } }
+                (list(&own, series, folder))
+            }
+        }
+    }
 }
 
 /// Lists lost facts. `prefix` is left out of their paths: a folder, or the whole transcript path.
-pub fn list(misses: &[&MissRow], series: &PolicySeries, prefix: &str) -> String {
-    let items: String = misses.iter().map(|miss| item(miss, series, prefix)).collect();
-    format!(r#"<ol class="misses">{items}</ol>"#)
+pub fn list(misses: &[&MissRow], series: &PolicySeries, prefix: &str) -> Markup {
+    html! {
+        ol class="misses" {
+            @for miss in misses { (item(miss, series, prefix)) }
+        }
+    }
 }
 
-fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> String {
+fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> Markup {
     let path = miss.transcript.strip_prefix(prefix).filter(|path| !path.is_empty());
     let location = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
     let removed = match (&miss.layer, miss.lost_at) {
@@ -54,30 +57,35 @@ fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> String {
         number_format::grouped(miss.call as f64, 0),
         plural(miss.uses as usize, "use"),
     );
-    let lines: Vec<String> = [needed, removed].iter().filter(|line| !line.is_empty()).map(|line| escape::html(line)).collect();
-    let context = match miss.context.as_str() {
-        "" => String::new(),
-        context => format!(r#"<pre tabindex="0">{}</pre>"#, marked(context, &miss.fact)),
-    };
-    format!(
-        r#"<li{}><p class="fact"><bdi><code>{}</code></bdi> <small>{} · {}</small></p>{context}<p class="remark"><bdi>{}</bdi></p></li>"#,
-        series.tag(&miss.policy),
-        escape::html(&miss.fact),
-        escape::html(&miss.kind),
-        escape::html(&format!("from {}, line {}", miss.origin, miss.origin_line)),
-        lines.join("; "),
-    )
-}
-
-/// Renders the context with the fact highlighted.
-fn marked(context: &str, fact: &str) -> String {
-    match context.split_once(fact).filter(|_| !fact.is_empty()) {
-        Some((before, after)) => format!("{}<mark>{}</mark>{}", lines(before), lines(fact), lines(after)),
-        None => lines(context),
+    let lines: Vec<_> = [&needed, &removed].into_iter().filter(|line| !line.is_empty()).map(|line| terminal(line)).collect();
+    html! {
+        li data-p=[series.index_of(&miss.policy)] {
+            p class="fact" {
+                bdi { code { (terminal(&miss.fact)) } }
+                " " small { (terminal(&miss.kind)) " · " (terminal(&format!("from {}, line {}", miss.origin, miss.origin_line))) }
+            }
+            @if !miss.context.is_empty() {
+                pre tabindex="0" { (marked(&miss.context, &miss.fact)) }
+            }
+            p class="remark" { bdi { (lines.join("; ")) } }
+        }
     }
 }
 
-/// Escapes the lines of a text; a line break at its end starts one more line.
+/// Renders the context with the fact highlighted.
+fn marked(context: &str, fact: &str) -> Markup {
+    html! {
+        @match context.split_once(fact).filter(|_| !fact.is_empty()) {
+            Some((before, after)) => { (lines(before)) mark { (lines(fact)) } (lines(after)) },
+            None => { (lines(context)) },
+        }
+    }
+}
+
+/// Escapes the lines of a text for a terminal; a line break at its end starts one more line.
 fn lines(text: &str) -> String {
-    text.split('\n').map(|line| escape::html(&line.trim_end_matches('\r').replace('\t', "    "))).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(|line| terminal(&line.trim_end_matches('\r').replace('\t', "    ")).into_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -3,7 +3,10 @@
 //! Positions are percentages of the plot's SVG element and texts have a size in pixels, so a plot fills the available
 //! width and its labels stay readable. Axis labels are drawn outside of the element; the style leaves room for them.
 
-use super::super::{escape, number_format};
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use crate::results::saved::Unit;
 use crate::util::text::head;
 
@@ -112,36 +115,50 @@ pub fn percent(value: f64) -> String {
 }
 
 /// Draws the grid and the labels of the vertical axis, its name above it.
-pub fn vertical_axis(scale: &Scale, unit: Unit, name: &str) -> String {
-    let tick = |value: &f64| {
-        let (y, label) = (percent(scale.position_from_top(*value)), scale.label(unit, *value));
-        format!(
-            r#"<line class="grid" x1="0" x2="100%" y1="{y}%" y2="{y}%"/><text class="tick" x="-9" y="{y}%" dy=".32em" text-anchor="end">{label}</text>"#
-        )
-    };
-    let ticks: String = scale.ticks.iter().map(tick).collect();
-    format!(r#"{ticks}<text class="axis" x="-50" y="-14">{}</text>"#, escape::html(name))
+pub fn vertical_axis(scale: &Scale, unit: Unit, name: &str) -> Markup {
+    html! {
+        @for value in &scale.ticks {
+            @let y = percent(scale.position_from_top(*value));
+            line class="grid" x1="0" x2="100%" y1={ (y) "%" } y2={ (y) "%" } {}
+            text class="tick" x="-9" y={ (y) "%" } dy=".32em" text-anchor="end" { (scale.label(unit, *value)) }
+        }
+        text class="axis" x="-50" y="-14" { (terminal(name)) }
+    }
 }
 
 /// Draws the labels of the horizontal axis, its name below them; `grid` also draws grid lines.
-pub fn horizontal_axis(scale: &Scale, unit: Unit, name: &str, grid: bool) -> String {
-    let tick = |value: &f64| {
-        let (x, label) = (percent(scale.position(*value)), scale.label(unit, *value));
-        let line = if grid { format!(r#"<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="100%"/>"#) } else { String::new() };
-        format!(r#"{line}<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{label}</text>"#)
-    };
-    let ticks: String = scale.ticks.iter().map(tick).collect();
-    format!(r#"{ticks}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
+pub fn horizontal_axis(scale: &Scale, unit: Unit, name: &str, grid: bool) -> Markup {
+    html! {
+        @for value in &scale.ticks {
+            @let x = percent(scale.position(*value));
+            @if grid { line class="grid" x1={ (x) "%" } x2={ (x) "%" } y1="0" y2="100%" {} }
+            (below(&x, &scale.label(unit, *value)))
+        }
+        (name_below(name))
+    }
 }
 
 /// Draws names of steps in place of a horizontal scale, each in the middle of its part.
-pub fn step_axis(names: &[&str], name: &str) -> String {
-    let part = |(index, name): (usize, &&str)| {
-        let x = percent(step_middle(index, names.len()));
-        format!(r#"<text class="tick" x="{x}%" y="100%" dy="19" text-anchor="middle">{}</text>"#, escape::html(head(name, STEP)))
-    };
-    let parts: String = names.iter().enumerate().map(part).collect();
-    format!(r#"{parts}<text class="axis" x="100%" y="100%" dy="39" text-anchor="end">{}</text>"#, escape::html(name))
+pub fn step_axis(names: &[&str], name: &str) -> Markup {
+    html! {
+        @for (index, name) in names.iter().enumerate() {
+            (below(&percent(step_middle(index, names.len())), head(name, STEP)))
+        }
+        (name_below(name))
+    }
+}
+
+/// Draws a label of the horizontal axis.
+fn below(x: &str, label: &str) -> Markup {
+    html! {
+        text class="tick" x={ (x) "%" } y="100%" dy="19" text-anchor="middle" { (terminal(label)) }
+    }
+}
+
+fn name_below(name: &str) -> Markup {
+    html! {
+        text class="axis" x="100%" y="100%" dy="39" text-anchor="end" { (terminal(name)) }
+    }
 }
 
 /// The middle of one of several equal parts, as a percentage.
@@ -150,42 +167,66 @@ pub fn step_middle(index: usize, parts: usize) -> f64 {
 }
 
 /// Draws a straight line between two positions.
-pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+pub fn line(class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Markup {
     let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(percent);
-    format!(r#"<line class="{class}" x1="{x1}%" y1="{y1}%" x2="{x2}%" y2="{y2}%"/>"#)
+    html! {
+        line class=(class) x1={ (x1) "%" } y1={ (y1) "%" } x2={ (x2) "%" } y2={ (y2) "%" } {}
+    }
+}
+
+/// Draws the vertical grid lines of a scale.
+pub fn grid(scale: &Scale) -> Markup {
+    html! {
+        @for tick in &scale.ticks { (line("grid", (scale.position(*tick), 0.0), (scale.position(*tick), 100.0))) }
+    }
 }
 
 /// Draws a line through positions. SVG paths take no percentages, so the line has its own stretched element; its stroke
 /// is not stretched.
-pub fn path(class: &str, more: &str, places: impl Iterator<Item = (f64, f64)>) -> String {
+pub fn path(class: &str, places: impl Iterator<Item = (f64, f64)>) -> Markup {
     let points: Vec<String> = places.map(|(x, y)| format!("{},{}", (x * 10.0).round(), (y * 10.0).round())).collect();
-    format!(
-        r#"<svg class="stretched" viewBox="0 0 1000 1000" preserveAspectRatio="none" width="100%" height="100%"><polyline class="{class}" {more} points="{}"/></svg>"#,
-        points.join(" ")
-    )
+    html! {
+        svg class="stretched" viewBox="0 0 1000 1000" preserveAspectRatio="none" width="100%" height="100%" {
+            polyline class=(class) points=(points.join(" ")) {}
+        }
+    }
 }
 
 /// Draws one of the marks that [`marks`] defines.
-pub fn mark(class: &str, shape: usize, (x, y): (f64, f64)) -> String {
-    format!(r##"<use class="mark {class}" href="#m{}" x="{}%" y="{}%"/>"##, shape % MARKS.len(), percent(x), percent(y))
+pub fn mark(class: &str, shape: usize, position: (f64, f64)) -> Markup {
+    place(&format!("mark {class}"), &format!("#m{}", shape % MARKS.len()), position)
 }
 
-/// Shapes that differ without colour, about nine pixels wide.
+/// Draws a shape that the page defines at a position.
+pub fn place(class: &str, shape: &str, (x, y): (f64, f64)) -> Markup {
+    html! {
+        use class=(class) href=(shape) x={ (percent(x)) "%" } y={ (percent(y)) "%" } {}
+    }
+}
+
+/// Outlines of shapes that differ without colour, about nine pixels wide.
 const MARKS: [&str; 8] = [
-    r#"<circle r="4.5"/>"#,
-    r#"<path d="M-4-4h8v8h-8z"/>"#,
-    r#"<path d="M0-5.2 5 3.6H-5z"/>"#,
-    r#"<path d="M0-5.6 5.6 0 0 5.6-5.6 0z"/>"#,
-    r#"<path d="M0 5.2 5-3.6H-5z"/>"#,
-    r#"<path d="M-1.7-5h3.4v3.3H5v3.4H1.7V5h-3.4V1.7H-5v-3.4h3.3z"/>"#,
-    r#"<path d="M-2.5-4.6h5L5 0 2.5 4.6h-5L-5 0z"/>"#,
-    r#"<path d="M-4.7-2.3-2.3-4.7 0-2.4l2.3-2.3 2.4 2.4L2.4 0l2.3 2.3-2.4 2.4L0 2.4l-2.3 2.3-2.4-2.4L-2.4 0z"/>"#,
+    "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+    "M-4-4h8v8h-8z",
+    "M0-5.2 5 3.6H-5z",
+    "M0-5.6 5.6 0 0 5.6-5.6 0z",
+    "M0 5.2 5-3.6H-5z",
+    "M-1.7-5h3.4v3.3H5v3.4H1.7V5h-3.4V1.7H-5v-3.4h3.3z",
+    "M-2.5-4.6h5L5 0 2.5 4.6h-5L-5 0z",
+    "M-4.7-2.3-2.3-4.7 0-2.4l2.3-2.3 2.4 2.4L2.4 0l2.3 2.3-2.4 2.4L0 2.4l-2.3 2.3-2.4-2.4L-2.4 0z",
 ];
 
 /// Defines the marks' shapes, once per page.
-pub fn marks() -> String {
-    let shapes: String = MARKS.iter().enumerate().map(|(index, shape)| format!(r#"<g id="m{index}">{shape}</g>"#)).collect();
-    format!(r#"<svg class="defs" width="0" height="0" aria-hidden="true"><defs>{shapes}</defs></svg>"#)
+pub fn marks() -> Markup {
+    html! {
+        svg class="defs" width="0" height="0" aria-hidden="true" {
+            defs {
+                @for (index, outline) in MARKS.iter().enumerate() {
+                    g id={ "m" (index) } { path d=(outline) {} }
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,33 +1,37 @@
 //! The TOML of the replayed policies.
 
-use super::super::escape;
+use maud::{Markup, html};
+
+use super::super::escape::{terminal, terminal_lines};
 use super::series::PolicySeries;
-use crate::results::saved::{PolicyText, Results};
+use crate::results::saved::Results;
 
 /// Lists every policy as replayed, including settings from the command line.
-pub fn definitions(results: &Results, series: &PolicySeries) -> String {
-    let definition = |policy: &PolicyText| {
-        let quirks: String = policy.quirks.iter().map(|quirk| format!("<li><bdi>{}</bdi></li>", escape::html(quirk))).collect();
-        let quirks = if quirks.is_empty() {
-            quirks
-        } else {
-            format!(r#"<p class="below">Known bugs of the original, reproduced:</p><ul>{quirks}</ul>"#)
-        };
-        format!(
-            r#"<details{}><summary><bdi>{}</bdi></summary>{}{quirks}</details>"#,
-            series.tag(&policy.name),
-            escape::html(&policy.name),
-            source(&policy.name, &policy.toml)
-        )
-    };
-    results.policies.iter().map(definition).collect()
+pub fn definitions(results: &Results, series: &PolicySeries) -> Markup {
+    html! {
+        @for policy in &results.policies {
+            details data-p=[series.index_of(&policy.name)] {
+                summary { bdi { (terminal(&policy.name)) } }
+                (source(&policy.name, &policy.toml))
+                @if !policy.quirks.is_empty() {
+                    p class="below" { "Known bugs of the original, reproduced:" }
+                    ul {
+                        @for quirk in &policy.quirks {
+                            li { bdi { (terminal(quirk)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Renders a policy's TOML with a button that copies it.
-pub fn source(name: &str, toml: &str) -> String {
-    format!(
-        r#"<div class="source"><button type="button" class="copy live" aria-label="Copy {}">Copy</button><pre tabindex="0"><code>{}</code></pre></div>"#,
-        escape::html(name),
-        escape::html_lines(toml)
-    )
+pub fn source(name: &str, toml: &str) -> Markup {
+    html! {
+        div class="source" {
+            button type="button" class="copy live" aria-label={ "Copy " (terminal(name)) } { "Copy" }
+            pre tabindex="0" { code { (terminal_lines(toml)) } }
+        }
+    }
 }

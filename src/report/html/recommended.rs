@@ -1,41 +1,62 @@
 //! The recommendation of a sweep: the configuration, the sessions it was chosen on, and its neighbours on the front.
 
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use super::super::table_model::compare::title;
 use super::super::table_model::sweep;
-use super::super::{escape, number_format};
 use super::series::PolicySeries;
 use super::{policies, table};
 use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
-pub fn recommendation(results: &Results, series: &PolicySeries) -> String {
-    let Some(sweep) = &results.sweep else { return String::new() };
-    let neighbours = sweep::recommended(results).map_or(String::new(), |table| table::draw(&table, series, false));
-    let how = sweep::chosen(results).map_or(String::new(), |table| {
-        format!("<details><summary>How it was chosen</summary>{}</details>", table::draw(&table, series, false))
-    });
+pub fn recommendation(results: &Results, series: &PolicySeries) -> Markup {
+    let Some(sweep) = &results.sweep else { return Markup::default() };
+    let neighbours = sweep::recommended(results).map(|table| table::draw(&table, series, false));
+    let how = html! {
+        @if let Some(table) = sweep::chosen(results) {
+            details {
+                summary { "How it was chosen" }
+                (table::draw(&table, series, false))
+            }
+        }
+    };
     let Some(best) = &sweep.recommended else {
-        return format!(
-            r#"<section class="card best"><h2>No recommendation</h2><p>No configuration meets the conditions: <bdi>{}</bdi>.{}</p>{neighbours}{how}</section>"#,
-            escape::html(&sweep.conditions.join(", ")),
-            if sweep.nearest.is_some() { " The table shows the nearest one and the current policies." } else { "" },
-        );
+        return html! {
+            section class="card best" {
+                h2 { "No recommendation" }
+                p {
+                    "No configuration meets the conditions: " bdi { (terminal(&sweep.conditions.join(", "))) } "."
+                    @if sweep.nearest.is_some() { " The table shows the nearest one and the current policies." }
+                }
+                @if let Some(neighbours) = neighbours { (neighbours) }
+                (how)
+            }
+        };
     };
     let settings = sweep.configurations.iter().find(|row| row.policy == best.policy).map_or(&[][..], |row| &row.settings);
-    let chips: String = settings
-        .iter()
-        .map(|(parameter, value)| format!("<code>{} = {}</code>", escape::html(parameter), escape::html(value)))
-        .collect();
-    format!(
-        r#"<section class="card best" aria-labelledby="recommended"{}><h2 id="recommended">{}: <bdi>{}</bdi></h2><p class="settings">{chips}</p><p><bdi>{}</bdi></p><p class="{}">{}</p>{neighbours}<details><summary>The policy as TOML</summary>{}</details>{how}</section>"#,
-        series.tag(&best.policy),
-        if sweep.keeps_unchanged() { "Keep what you have" } else { "Recommended" },
-        escape::html(&best.policy),
-        escape::html(&best.why),
-        if sweep.held_out == 0 { "warned" } else { "" },
-        escape::html(&reported(results, sweep, &best.policy)),
-        policies::source(&best.policy, &best.toml),
-    )
+    html! {
+        section class="card best" aria-labelledby="recommended" data-p=[series.index_of(&best.policy)] {
+            h2 id="recommended" {
+                @if sweep.keeps_unchanged() { "Keep what you have" } @else { "Recommended" }
+                ": " bdi { (terminal(&best.policy)) }
+            }
+            p class="settings" {
+                @for (parameter, value) in settings {
+                    code { (terminal(parameter)) " = " (terminal(value)) }
+                }
+            }
+            p { bdi { (terminal(&best.why)) } }
+            p class=(if sweep.held_out == 0 { "warned" } else { "" }) { (terminal(&reported(results, sweep, &best.policy))) }
+            @if let Some(neighbours) = neighbours { (neighbours) }
+            details {
+                summary { "The policy as TOML" }
+                (policies::source(&best.policy, &best.toml))
+            }
+            (how)
+        }
+    }
 }
 
 /// Says which sessions the values are based on: the best of many configurations looks better on the sessions it was

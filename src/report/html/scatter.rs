@@ -5,9 +5,12 @@ mod labels;
 
 use std::collections::{HashMap, HashSet};
 
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
 use super::super::table_model::compare::title;
 use super::super::table_model::{ColumnHeader, TableModel};
-use super::super::{escape, number_format};
 use labels::{caption, legend, names};
 
 use super::figure::{Figure, area};
@@ -54,27 +57,28 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Option<Figure> {
         Scale::around(dots.iter().flat_map(|dot| dot.y_interval.into_iter().flatten().chain(dot.bound).chain([dot.position.1])));
     let to_percent = |(x, y): (f64, f64)| (x_scale.position(x), y_scale.position_from_top(y));
 
-    let mut drawing = plot::vertical_axis(&y_scale, axes.y.unit, &axis_name(axes.y));
-    drawing += &plot::horizontal_axis(&x_scale, axes.x.unit, &axis_name(axes.x), true);
     let mut front: Vec<&Dot> = dots.iter().filter(|dot| dot.on_front).collect();
     front.sort_by(|a, b| a.position.0.total_cmp(&b.position.0));
-    if front.len() > 1 {
-        drawing += &plot::path("front", "", front.iter().map(|dot| to_percent(dot.position)));
-    }
-    for dot in &dots {
-        let whisker = |from, to| plot::line(&format!("whisker {}", dot.class), to_percent(from), to_percent(to));
-        drawing += &dot.x_interval.map_or(String::new(), |[low, high]| whisker((low, dot.position.1), (high, dot.position.1)));
-        drawing += &dot.y_interval.map_or(String::new(), |[low, high]| whisker((dot.position.0, low), (dot.position.0, high)));
-        if let Some(bound) = dot.bound {
-            let top = to_percent((dot.position.0, bound));
-            drawing += &plot::line("headroom", to_percent(dot.position), top);
-            drawing +=
-                &format!(r##"<use class="ceiling" href="#cap" x="{}%" y="{}%"/>"##, plot::percent(top.0), plot::percent(top.1));
-        }
-    }
     let tooltip_columns = tooltip_columns(results, &axes);
-    drawing += &dots.iter().map(|dot| point(dot, to_percent(dot.position), &tooltip_columns)).collect::<String>();
-    drawing += &names(&dots, to_percent);
+    let whisker = |dot: &Dot, from, to| plot::line(&format!("whisker {}", dot.class), to_percent(from), to_percent(to));
+    let drawing = html! {
+        (plot::vertical_axis(&y_scale, axes.y.unit, &axis_name(axes.y)))
+        (plot::horizontal_axis(&x_scale, axes.x.unit, &axis_name(axes.x), true))
+        @if front.len() > 1 {
+            (plot::path("front", front.iter().map(|dot| to_percent(dot.position))))
+        }
+        @for dot in &dots {
+            @let (x, y) = dot.position;
+            @if let Some([low, high]) = dot.x_interval { (whisker(dot, (low, y), (high, y))) }
+            @if let Some([low, high]) = dot.y_interval { (whisker(dot, (x, low), (x, high))) }
+            @if let Some(bound) = dot.bound {
+                (plot::line("headroom", to_percent(dot.position), to_percent((x, bound))))
+                (plot::place("ceiling", "#cap", to_percent((x, bound))))
+            }
+        }
+        @for dot in &dots { (point(dot, to_percent(dot.position), &tooltip_columns)) }
+        (names(&dots, to_percent))
+    };
     let name = format!("{} and {}", title(axes.y), title(axes.x));
     let caption = caption(results, &dots);
     Some(Figure {
@@ -201,7 +205,7 @@ fn tooltip_columns<'a>(results: &'a Results, axes: &Axes<'a>) -> Vec<&'a Column>
     tooltip_columns
 }
 
-fn point(dot: &Dot, (x, y): (f64, f64), tooltip_columns: &[&Column]) -> String {
+fn point(dot: &Dot, (x, y): (f64, f64), tooltip_columns: &[&Column]) -> Markup {
     let mut lines: Vec<(String, String)> = tooltip_columns
         .iter()
         .filter_map(|column| Some((title(column), number_format::value(column.unit, Some(dot.values.get(&column.id)?)))))
@@ -214,25 +218,16 @@ fn point(dot: &Dot, (x, y): (f64, f64), tooltip_columns: &[&Column]) -> String {
     }
     lines.extend(dot.settings.iter().cloned());
     let aria_texts: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let tooltip: Vec<String> = lines.iter().flat_map(|(name, value)| [escape::html(name), escape::html(value)]).collect();
-    let flags = [(dot.on_front, " onfront"), (dot.recommended, " best")];
-    let flags: String = flags.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
-    let name = escape::html(dot.policy);
-    let ring = if dot.recommended {
-        format!(r##"<use class="ring" href="#ring" x="{}%" y="{}%"/>"##, plot::percent(x), plot::percent(y))
-    } else {
-        String::new()
-    };
-    format!(
-        r##"{ring}<use class="dot mark {}{flags}" href="#{}" x="{}%" y="{}%" role="button" tabindex="-1" aria-pressed="false" data-p="{index}" data-pin="{index}" data-name="{name}" data-tip="{}" aria-label="{name}: {}"/>"##,
-        dot.class,
-        dot.mark.map_or("tried".to_owned(), |mark| format!("m{}", mark % 8)),
-        plot::percent(x),
-        plot::percent(y),
-        tooltip.join("\n"),
-        escape::html(&aria_texts.join(", ")),
-        index = dot.index,
-    )
+    let tooltip: Vec<_> = lines.iter().flat_map(|(name, value)| [terminal(name), terminal(value)]).collect();
+    let (name, aria_text) = (terminal(dot.policy), aria_texts.join(", "));
+    let shape = dot.mark.map_or("#tried".to_owned(), |mark| format!("#m{}", mark % 8));
+    html! {
+        @if dot.recommended { (plot::place("ring", "#ring", (x, y))) }
+        use class={ "dot mark " (dot.class) @if dot.on_front { " onfront" } @if dot.recommended { " best" } } href=(shape)
+            x={ (plot::percent(x)) "%" } y={ (plot::percent(y)) "%" } role="button" tabindex="-1" aria-pressed="false"
+            data-p=(dot.index) data-pin=(dot.index) data-name=(name) data-tip=(tooltip.join("\n"))
+            aria-label={ (name) ": " (terminal(&aria_text)) } {}
+    }
 }
 
 fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) -> TableModel {
@@ -261,8 +256,16 @@ fn data_table(dots: &[Dot], tooltip_columns: &[&Column], title_of_plot: String) 
 }
 
 /// Defines the shapes that only this plot uses, once per page.
-pub fn shapes() -> &'static str {
-    r#"<svg class="defs" width="0" height="0" aria-hidden="true"><defs><circle id="tried" r="2.8"/><circle id="ring" r="10"/><path id="cap" d="M-5 0H5"/></defs></svg>"#
+pub fn shapes() -> Markup {
+    html! {
+        svg class="defs" width="0" height="0" aria-hidden="true" {
+            defs {
+                circle id="tried" r="2.8" {}
+                circle id="ring" r="10" {}
+                path id="cap" d="M-5 0H5" {}
+            }
+        }
+    }
 }
 
 /// The section's title: cost if it is known, else tokens.

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::escape;
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
 use super::super::table_model::compare::keep_all_first;
 use crate::analysis::study::BOUNDS;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
@@ -77,11 +79,6 @@ impl<'a> PolicySeries<'a> {
         self.indices.get(policy).copied()
     }
 
-    /// Returns ` data-p="3"` for a policy, nothing for any other text.
-    pub fn tag(&self, policy: &str) -> String {
-        self.index_of(policy).map_or(String::new(), |index| format!(r#" data-p="{index}""#))
-    }
-
     pub fn style(&self, policy: &str) -> Option<&SeriesStyle<'a>> {
         self.drawn.iter().find(|style| style.policy == policy)
     }
@@ -99,29 +96,30 @@ impl<'a> PolicySeries<'a> {
         }
     }
 
-    /// Renders buttons that show and hide the lines of a plot.
-    pub fn legend(&self, more: &str) -> String {
-        let key = |style: &SeriesStyle| {
-            format!(
-                r#"<button type="button" class="key {}" aria-pressed="true" data-k="{}">{}<bdi>{}</bdi></button>"#,
-                style.class,
-                style.index,
-                sample(style),
-                escape::html(style.policy)
-            )
-        };
-        let keys: String = self.drawn.iter().map(key).collect();
-        format!(r#"<div class="legend" role="group" aria-label="Lines shown">{keys}{more}</div>"#)
+    /// Renders buttons that show and hide the lines of a plot; `more` follows them.
+    pub fn legend(&self, more: Option<Markup>) -> Markup {
+        html! {
+            div class="legend" role="group" aria-label="Lines shown" {
+                @for style in &self.drawn {
+                    button type="button" class={ "key " (style.class) } aria-pressed="true" data-k=(style.index) {
+                        (sample(style))
+                        bdi { (terminal(style.policy)) }
+                    }
+                }
+                @if let Some(more) = more { (more) }
+            }
+        }
     }
 }
 
 /// Draws a short sample of a policy's line.
-pub fn sample(style: &SeriesStyle) -> String {
-    format!(
-        r##"<svg class="sample {}" width="30" height="12" aria-hidden="true"><line class="stroke" x1="0" y1="6" x2="30" y2="6"/><use class="mark" href="#m{}" x="15" y="6"/></svg>"##,
-        style.class,
-        style.mark % 8
-    )
+pub fn sample(style: &SeriesStyle) -> Markup {
+    html! {
+        svg class={ "sample " (style.class) } width="30" height="12" aria-hidden="true" {
+            line class="stroke" x1="0" y1="6" x2="30" y2="6" {}
+            use class="mark" href={ "#m" (style.mark % 8) } x="15" y="6" {}
+        }
+    }
 }
 
 /// Selects the policies to draw: all if they fit, else the recommended one, the bounds and those on the sweep's front

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use maud::html;
+
 use super::super::number_format;
 use super::super::table_model::{ColumnHeader, TableModel};
 use super::figure::{Figure, area};
@@ -55,13 +57,18 @@ pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Op
             Some((plot::step_middle(index, steps.len()), scale.position_from_top(row.hit)))
         };
         let points: Vec<(f64, f64)> = steps.iter().enumerate().filter_map(point).collect();
-        let marks: String = points.iter().map(|point| plot::mark("", style.mark, *point)).collect();
-        let line = plot::path("stroke", "", points.into_iter());
-        format!(r#"<g class="series {}" data-p="{}" data-line="{}">{line}{marks}</g>"#, style.class, style.index, style.index)
+        html! {
+            g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) {
+                (plot::path("stroke", points.iter().copied()))
+                @for point in &points { (plot::mark("", style.mark, *point)) }
+            }
+        }
     };
-    let lines: String = series.drawn.iter().map(line).collect();
-    let drawing =
-        format!("{}{}{lines}", plot::vertical_axis(&scale, Unit::Share, "in context"), plot::step_axis(&steps, grouping.axis));
+    let drawing = html! {
+        (plot::vertical_axis(&scale, Unit::Share, "in context"))
+        (plot::step_axis(&steps, grouping.axis))
+        @for style in &series.drawn { (line(style)) }
+    };
     let mut headers = vec![ColumnHeader::names("policy")];
     headers.extend(steps.iter().map(|step| ColumnHeader::numbers(step)));
     let share = |policy: &str, step: &str| number_format::value(Unit::Share, shares.get(&(policy, step)).map(|row| row.hit));
@@ -81,7 +88,7 @@ pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Op
     };
     Some(Figure {
         drawing: area(grouping.by, HEIGHT, "img", grouping.name, grouping.caption, &drawing),
-        legend: series.legend(""),
+        legend: series.legend(None),
         caption: format!("{} {}", grouping.caption, series.left_out(results)).trim_end().to_owned(),
         data,
     })

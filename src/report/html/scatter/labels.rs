@@ -1,6 +1,9 @@
 //! The texts of the scatter plot: names beside points, the legend, the caption.
 
-use super::super::super::{escape, number_format};
+use maud::{Markup, html};
+
+use super::super::super::escape::terminal;
+use super::super::super::number_format;
 use super::super::plot;
 use super::super::series::is_bound;
 use super::{Dot, HEIGHT};
@@ -13,7 +16,7 @@ const WIDTH: f64 = 960.0;
 const MAX_NAMED: usize = 20;
 
 /// Places names beside points, if there is room on a wide screen.
-pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> String {
+pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Markup {
     let candidates: Vec<&Dot> = dots.iter().filter(|dot| dot.mark.is_some() || dot.recommended).collect();
     let pixels = |dot: &Dot| {
         let (x, y) = to_percent(dot.position);
@@ -22,7 +25,7 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Str
     // Boxes already in use: left, top, right, bottom.
     let mut taken: Vec<[f64; 4]> =
         candidates.iter().map(|dot| pixels(dot)).map(|(x, y)| [x - 7.0, y - 7.0, x + 7.0, y + 7.0]).collect();
-    let mut out = String::new();
+    let mut labels = Vec::new();
     let named =
         candidates.iter().filter(|dot| candidates.len() <= MAX_NAMED || dot.on_front || dot.recommended || is_bound(dot.policy));
     for dot in named {
@@ -47,51 +50,58 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Str
         let Some((dx, dy, anchor, label_box)) = free else { continue };
         taken.push(label_box);
         let (px, py) = to_percent(dot.position);
-        out += &format!(
-            r#"<text class="name{}" data-p="{}" x="{}%" y="{}%" dx="{dx}" dy="{dy}" text-anchor="{anchor}">{}</text>"#,
-            if dot.recommended { " best" } else { "" },
-            dot.index,
-            plot::percent(px),
-            plot::percent(py),
-            escape::html(dot.policy)
-        );
+        labels.push(html! {
+            text class={ "name" @if dot.recommended { " best" } } data-p=(dot.index) x={ (plot::percent(px)) "%" }
+                y={ (plot::percent(py)) "%" } dx=(dx) dy=(dy) text-anchor=(anchor) { (terminal(dot.policy)) }
+        });
     }
-    out
+    html! {
+        @for label in labels { (label) }
+    }
 }
 
-pub fn legend(dots: &[Dot], results: &Results) -> String {
-    let sample = |drawing: &str, name: &str| {
-        format!(
-            r#"<span class="key still"><svg class="sample" width="30" height="14" aria-hidden="true">{drawing}</svg>{name}</span>"#
-        )
+pub fn legend(dots: &[Dot], results: &Results) -> Markup {
+    let sample = |drawing: Markup, name: &str| {
+        html! {
+            span class="key still" {
+                svg class="sample" width="30" height="14" aria-hidden="true" { (drawing) }
+                (name)
+            }
+        }
     };
-    let mut keys = String::new();
-    if dots.iter().filter(|dot| dot.on_front).count() > 1 {
-        keys += &sample(r#"<line class="front" x1="0" x2="30" y1="7" y2="7"/>"#, "Pareto front");
+    let shape = |class: &str, shape: &str| html! { use class=(class) href=(shape) x="15" y="7" {} };
+    let any = |is: fn(&Dot) -> bool| dots.iter().any(is);
+    let level = results.statistics.as_ref().map_or(95.0, |statistics| statistics.level * 100.0);
+    html! {
+        div class="legend" {
+            @if dots.iter().filter(|dot| dot.on_front).count() > 1 {
+                (sample(html! { line class="front" x1="0" x2="30" y1="7" y2="7" {} }, "Pareto front"))
+            }
+            @if any(|dot| dot.mark.is_none()) {
+                (sample(shape("mark tried", "#tried"), "configuration"))
+            }
+            @if any(|dot| dot.class.contains("early")) {
+                (sample(shape("mark tried early", "#tried"), "dropped after fewer sessions"))
+            }
+            @if any(|dot| dot.class.contains("refused")) {
+                (sample(shape("mark tried refused", "#tried"), "violates a condition"))
+            }
+            @if any(|dot| dot.recommended) {
+                (sample(shape("ring", "#ring"), "recommended"))
+            }
+            @if any(|dot| dot.bound.is_some()) {
+                @let drawing = html! {
+                    line class="headroom" x1="15" x2="15" y1="14" y2="3" {}
+                    use class="ceiling" href="#cap" x="15" y="3" {}
+                };
+                (sample(drawing, "what an oracle would keep with the same tokens"))
+            }
+            @if any(|dot| dot.x_interval.is_some() || dot.y_interval.is_some()) {
+                @let drawing = html! { line class="whisker other" x1="2" x2="28" y1="7" y2="7" {} };
+                (sample(drawing, &format!("{} % interval", number_format::grouped(level, 0))))
+            }
+        }
     }
-    if dots.iter().any(|dot| dot.mark.is_none()) {
-        keys += &sample(r##"<use class="mark tried" href="#tried" x="15" y="7"/>"##, "configuration");
-    }
-    if dots.iter().any(|dot| dot.class.contains("early")) {
-        keys += &sample(r##"<use class="mark tried early" href="#tried" x="15" y="7"/>"##, "dropped after fewer sessions");
-    }
-    if dots.iter().any(|dot| dot.class.contains("refused")) {
-        keys += &sample(r##"<use class="mark tried refused" href="#tried" x="15" y="7"/>"##, "violates a condition");
-    }
-    if dots.iter().any(|dot| dot.recommended) {
-        keys += &sample(r##"<use class="ring" href="#ring" x="15" y="7"/>"##, "recommended");
-    }
-    if dots.iter().any(|dot| dot.bound.is_some()) {
-        let drawing =
-            r##"<line class="headroom" x1="15" x2="15" y1="14" y2="3"/><use class="ceiling" href="#cap" x="15" y="3"/>"##;
-        keys += &sample(drawing, "what an oracle would keep with the same tokens");
-    }
-    if dots.iter().any(|dot| dot.x_interval.is_some() || dot.y_interval.is_some()) {
-        let horizontal_axis = results.statistics.as_ref().map_or(95.0, |statistics| statistics.level * 100.0);
-        let name = format!("{} % interval", number_format::grouped(horizontal_axis, 0));
-        keys += &sample(r#"<line class="whisker other" x1="2" x2="28" y1="7" y2="7"/>"#, &name);
-    }
-    format!(r#"<div class="legend">{keys}</div>"#)
 }
 
 pub fn caption(results: &Results, dots: &[Dot]) -> String {
