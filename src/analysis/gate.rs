@@ -88,6 +88,7 @@ pub struct Rule {
     pub line: Option<usize>,
 }
 
+/// What a rule of a suite compares.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RuleKind {
     /// Limit of the value, whatever the baseline has.
@@ -97,6 +98,7 @@ pub enum RuleKind {
 }
 
 impl Suite {
+    /// Returns the name of the suite, as in its file.
     pub fn name(&self) -> &str {
         &self.table.name
     }
@@ -156,10 +158,12 @@ impl GateReport {
         self.verdicts.iter().filter(|verdict| is_counted(&verdict.outcome)).count()
     }
 
+    /// Returns the number of verdicts whose rule does not hold.
     pub fn breaches(&self) -> usize {
         self.count(|outcome| *outcome == Outcome::Breach)
     }
 
+    /// Returns the number of verdicts that could not be decided.
     pub fn undecided(&self) -> usize {
         self.count(|outcome| matches!(outcome, Outcome::Undecided(_)))
     }

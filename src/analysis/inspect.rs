@@ -58,6 +58,7 @@ pub struct Inspection {
     pub notes: Vec<InspectionNote>,
 }
 
+/// Estimated tokens of a conversation by the kind of their block.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TokensByKind {
     pub total: u64,
@@ -73,6 +74,7 @@ pub struct TokensByKind {
     pub other: u64,
 }
 
+/// What a provider billed for the recorded calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RecordedUsage {
     /// Calls with recorded usage.
@@ -96,6 +98,7 @@ pub struct RecordedUsage {
     pub by_model: Vec<ModelBill>,
 }
 
+/// What the calls of one model cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelBill {
     pub model: Option<String>,
@@ -103,6 +106,7 @@ pub struct ModelBill {
     pub bill: Bill,
 }
 
+/// One of the largest tool results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LargeResult {
     pub line: u32,
@@ -111,6 +115,7 @@ pub struct LargeResult {
     pub tokens: u64,
 }
 
+/// A compaction of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecordedCompaction {
     pub line: u32,
@@ -129,6 +134,7 @@ pub struct RecordedCompaction {
     pub cleared: usize,
 }
 
+/// What a reader of a conversation must know about its record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InspectionNote {
     pub line: Option<u32>,

@@ -74,6 +74,7 @@ pub struct Question {
 }
 
 impl Question {
+    /// Returns whether the fact is in the context.
     pub fn is_hit(&self) -> bool {
         matches!(self.outcome, UseOutcome::Hit { .. })
     }

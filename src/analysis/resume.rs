@@ -88,6 +88,7 @@ pub struct Checkpoint<P> {
 }
 
 impl<P> Checkpoint<P> {
+    /// Wraps a result with what identifies it.
     pub fn new(source: Source, round: &str, result: P) -> Self {
         Self { transcript: source.name.to_owned(), hash: source.hash(), round: round.to_owned(), result }
     }

@@ -87,6 +87,7 @@ pub struct Study {
 
 /// Creates an observer for each replay. With observers, replays run one after another.
 pub trait Observers {
+    /// Returns an observer of the replay of one policy over one conversation.
     fn observe<'a>(
         &'a mut self,
         transcript: &'a str,

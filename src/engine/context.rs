@@ -31,6 +31,7 @@ pub use validity::{Fault, FaultKind};
 /// Sizes in each unit of the context's [`BlockSizes`], in its order; unused entries are 0.
 pub type MessageSizes = [u64; SizeUnit::MAX_UNITS];
 
+/// The messages of the next request, with running sizes. Layers propose edits; only the context applies them.
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
     conversation: &'a Conversation,
@@ -67,18 +68,22 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Returns the recorded conversation.
     pub fn conversation(&self) -> &'a Conversation {
         self.conversation
     }
 
+    /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[ContextMessage] {
         &self.messages
     }
 
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
+    /// Returns whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -229,10 +234,12 @@ impl<'a> Context<'a> {
         std::mem::swap(&mut self.synthetic, &mut other.synthetic);
     }
 
+    /// Returns whether something changed since the changes were last taken.
     pub fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }
 
+    /// Returns the blocks that layers wrote, in the order of their ids.
     pub fn into_synthetic_blocks(self) -> Vec<SyntheticBlock> {
         self.synthetic
     }

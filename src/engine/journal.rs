@@ -12,6 +12,7 @@ pub use request_cursor::RequestCursor;
 
 /// The request sent for one recorded call.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Request {
     /// Index of the call in the conversation.
     pub call: usize,
@@ -81,12 +82,14 @@ pub struct SentBlock {
 
 /// One action of a layer at one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Event {
     pub call: usize,
     pub layer: usize,
     pub kind: EventKind,
 }
 
+/// What a layer did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
     /// The layer edited the context. `before` and `after`: tokens of the context by the report's counter, without overhead.
@@ -101,6 +104,7 @@ pub enum EventKind {
 
 /// A file that the policy would have written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct File {
     pub kind: FileKind,
     pub call: usize,
@@ -116,6 +120,7 @@ pub struct File {
 
 /// One call of the summarizer.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     pub call: usize,
     pub layer: usize,
@@ -124,6 +129,7 @@ pub struct Summary {
 
 /// A summary of the recording that was put back, with its call and layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordedSummary {
     pub call: usize,
     pub layer: usize,
@@ -132,6 +138,7 @@ pub struct RecordedSummary {
 
 /// A summarizer gave no answer: the journal is meaningless from this call on.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unanswered {
     pub call: usize,
     pub layer: usize,
@@ -140,6 +147,7 @@ pub struct Unanswered {
 
 /// One comparison of the context size with a layer's threshold, by the layer's own meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThresholdCheck {
     pub call: usize,
     pub layer: usize,
@@ -154,6 +162,7 @@ pub struct ThresholdCheck {
 
 /// The result of one replay, from its first request to its last.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Journal {
     pub requests: Vec<Request>,
     pub events: Vec<Event>,

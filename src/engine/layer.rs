@@ -34,6 +34,7 @@ use crate::tokens::meter::Meter;
 
 /// One step of a policy: an action, and when it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Layer {
     /// Name of the layer in `--set` and in reports; unique in its policy.
     pub id: String,
@@ -73,6 +74,7 @@ fn is_true(value: &bool) -> bool {
 /// When a layer is due. If the layer has a `threshold`, the context must also be over it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum When {
     /// Before every request.
     #[default]

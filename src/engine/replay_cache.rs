@@ -13,6 +13,7 @@ pub struct ReplayCache {
 }
 
 impl ReplayCache {
+    /// Builds an empty cache for the replays of one conversation.
     pub fn new(conversation: &Conversation) -> Self {
         Self { digests: Digests::new(conversation), rewrites: RewriteCache::new(conversation), names: NameIndex::default() }
     }

@@ -51,6 +51,7 @@ pub struct InputBlock<'a> {
 }
 
 impl<'a> InputBlock<'a> {
+    /// Returns the text of the block, as the summarizer reads it.
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| self.block.text())
     }
@@ -137,6 +138,7 @@ impl From<Result<String, SummaryError>> for Reply {
 
 /// Writes summaries. Implementations must return the same text for the same request.
 pub trait Summarizer: Send + Sync {
+    /// Answers a request for a summary. Errors are part of the reply, because a failed attempt may cost money too.
     fn summarize(&self, request: &SummaryRequest) -> Reply;
 }
 

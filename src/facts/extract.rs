@@ -54,9 +54,11 @@ pub enum FactKind {
 }
 
 impl FactKind {
+    /// All kinds, in the order of reports.
     pub const ALL: [FactKind; 8] =
         [Self::Path, Self::File, Self::Identifier, Self::Hash, Self::Url, Self::Line, Self::Quoted, Self::Number];
 
+    /// Returns the name in reports and in saved results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Path => "path",

@@ -73,8 +73,10 @@ pub enum Provenance {
 }
 
 impl Provenance {
+    /// All origins, in the order of reports.
     pub const ALL: [Provenance; 4] = [Self::Tool, Self::User, Self::Own, Self::Summary];
 
+    /// Returns the name in reports and in saved results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -84,6 +86,7 @@ impl Provenance {
         }
     }
 
+    /// Returns where the content of a block comes from.
     pub fn of_block(block: &Block) -> Self {
         match (block.kind, block.origin) {
             (_, Origin::Compaction) => Self::Summary,

@@ -16,8 +16,10 @@ pub enum Level {
 }
 
 impl Level {
+    /// All levels, the worst first.
     pub const ALL: [Level; 3] = [Self::Error, Self::Warning, Self::Note];
 
+    /// Returns the name in reports, as SARIF spells it.
     pub fn name(self) -> &'static str {
         match self {
             Level::Error => "error",

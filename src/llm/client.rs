@@ -66,6 +66,7 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Adds the tokens of another usage.
     pub fn add(&mut self, other: &Self) {
         self.input += other.input;
         self.cache_read += other.cache_read;
@@ -98,6 +99,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         match self {
             Self::TooLong(message) | Self::Unreachable(message) | Self::Lost(message) => message,

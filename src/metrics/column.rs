@@ -76,6 +76,7 @@ impl Aggregation {
 /// Id of a column: dotted, lower case (`tokens.sent`). Scripts rely on it, so it never changes.
 pub type ColumnId = Cow<'static, str>;
 
+/// A column of results: what a value means, its unit, and how the values of several conversations become one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
     pub id: ColumnId,

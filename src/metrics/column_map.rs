@@ -34,6 +34,7 @@ impl<T> ColumnMap<T> {
         }
     }
 
+    /// Returns whether it has no entry.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

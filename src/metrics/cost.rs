@@ -22,6 +22,7 @@ const REFETCH_OUTPUT_TOKENS: u64 = 100;
 
 /// An amount, split by what it pays for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct CostParts {
     pub read: f64,
     /// Input written to the cache, or input of requests too short to be cached.
@@ -39,6 +40,7 @@ pub struct CostParts {
 }
 
 impl CostParts {
+    /// Returns all parts together, in USD.
     pub fn total(&self) -> f64 {
         self.read + self.written + self.output + self.summarizer
     }
@@ -46,6 +48,7 @@ impl CostParts {
 
 /// Cost of one conversation under one policy.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Cost {
     /// `None` if the price of one of its models is unknown.
     pub usd: Option<CostParts>,

@@ -20,6 +20,7 @@ use crate::metrics::retention::Retention;
 use crate::transcript::conversation::Conversation;
 
 /// Input of a metric: one replay and its baseline.
+#[non_exhaustive]
 pub struct MetricInput<'a> {
     pub conversation: &'a Conversation,
     pub journal: &'a Journal,
@@ -37,6 +38,7 @@ pub struct MetricInput<'a> {
 pub type Value = fn(&MetricInput) -> Option<f64>;
 
 /// A column and its value.
+#[non_exhaustive]
 pub struct Metric {
     pub column: Column,
     pub value: Value,
@@ -48,6 +50,7 @@ pub struct Metric {
 
 /// Part of the input that takes long to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CostlyInput {
     /// The oracle, which takes as long as a replay.
     Oracle,
@@ -56,6 +59,7 @@ pub enum CostlyInput {
 }
 
 /// Metrics of one subject.
+#[non_exhaustive]
 pub struct MetricGroup {
     pub name: &'static str,
     /// One line for the catalog.

@@ -35,6 +35,7 @@ use visible_facts::VisibleFacts;
 
 /// What a policy kept of the facts that one conversation used again.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Retention {
     /// Outcome of each use in `References::uses`; hard if its call sent no request.
     pub outcomes: Vec<UseOutcome>,

@@ -66,6 +66,7 @@ pub enum Length {
 }
 
 /// A format in which documents can be printed.
+#[non_exhaustive]
 pub struct Report {
     /// The id that `--output` takes.
     pub name: &'static str,
@@ -75,6 +76,7 @@ pub struct Report {
 }
 
 /// What a report makes of a document.
+#[non_exhaustive]
 pub enum Format {
     Tables(Length, fn(&[TableModel], &Style) -> Vec<u8>),
     Json,

@@ -182,6 +182,7 @@ impl TableModel {
         Self { title, subject, headers, rows: lines.into_iter().map(|line| vec![line]).collect(), footnotes }
     }
 
+    /// Returns whether its rows are lines of text that must stay as they are.
     pub fn is_verbatim(&self) -> bool {
         self.headers.iter().any(|header| header.kind == CellKind::Verbatim)
     }

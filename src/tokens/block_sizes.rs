@@ -13,6 +13,7 @@ pub struct BlockSizes {
 }
 
 impl BlockSizes {
+    /// Measures all blocks of a conversation, in parallel, in these units.
     pub fn new(conversation: &Conversation, measures: impl IntoIterator<Item = SizeUnit>) -> Self {
         let measures: Vec<_> = std::collections::BTreeSet::from_iter(measures).into_iter().collect();
         let mut is_plain = vec![false; conversation.blocks.len()];
@@ -37,6 +38,7 @@ impl BlockSizes {
         self
     }
 
+    /// Returns the units in which the blocks were measured.
     pub fn units(&self) -> &[SizeUnit] {
         &self.measures
     }

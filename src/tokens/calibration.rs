@@ -60,6 +60,7 @@ impl Calibration {
         Some(Self { model: model.map(str::to_owned), rates, deltas: own.len(), by, spread, sizes })
     }
 
+    /// Returns the counter that was fitted.
     pub fn meter(&self) -> Meter {
         Meter::fitted(self.rates)
     }

@@ -23,6 +23,7 @@ pub use usage::{Iteration, Usage};
 pub struct BlockId(pub u32);
 
 impl BlockId {
+    /// Returns the position in the conversation's list.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -33,11 +34,13 @@ impl BlockId {
 pub struct PairId(pub u32);
 
 impl PairId {
+    /// Returns the position in the conversation's list.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
+/// Who speaks in a message. System text is not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     User,
@@ -45,6 +48,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Returns the name in the Messages API.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::User => "user",
@@ -192,10 +196,20 @@ pub struct Conversation {
 }
 
 impl Conversation {
+    /// Returns a block.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the id is of another conversation.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
     }
 
+    /// Returns a call with its result.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the id is of another conversation.
     pub fn pair(&self, id: PairId) -> &ToolPair {
         &self.pairs[id.index()]
     }

@@ -38,10 +38,12 @@ pub enum Level {
 }
 
 impl Note {
+    /// Builds a note that needs no action. `line` counts from 1.
     pub fn info(line: u32, what: impl Into<String>) -> Self {
         Self { line: Some(line), level: Level::Info, what: what.into() }
     }
 
+    /// Builds a note on a line that was not read. `line` counts from 1.
     pub fn skipped(line: u32, what: impl Into<String>) -> Self {
         Self { line: Some(line), level: Level::Skipped, what: what.into() }
     }

@@ -74,6 +74,7 @@ impl SourceErrorKind {
 }
 
 impl SourceError {
+    /// Returns the path as the user gave it.
     pub fn path(&self) -> &str {
         &self.path
     }

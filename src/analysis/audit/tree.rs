@@ -57,6 +57,7 @@ pub enum PathMatch<'a> {
 }
 
 impl<'a> Index<'a> {
+    /// Indexes the entries of a folder by their names.
     pub fn new(tree: &'a dyn Tree) -> Self {
         let mut by_name: HashMap<&str, Vec<&Entry>> = HashMap::new();
         for entry in tree.entries() {

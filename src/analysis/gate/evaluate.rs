@@ -27,6 +27,7 @@ pub struct Verdict {
     pub moved: Option<Moved>,
 }
 
+/// Whether a rule holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

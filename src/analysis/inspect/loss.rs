@@ -41,6 +41,7 @@ pub struct CompactionLoss {
 /// Maximum number of facts that a loss names.
 pub const NAMED: usize = 10;
 
+/// A fact that the agent used after a recorded compaction had removed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LostFact {
     pub kind: &'static str,

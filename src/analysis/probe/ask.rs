@@ -44,6 +44,7 @@ pub struct AnsweredQuestion {
 }
 
 impl AnsweredQuestion {
+    /// Returns whether the fact is in the context.
     pub fn is_hit(&self) -> bool {
         self.outcome == "hit"
     }
@@ -83,6 +84,7 @@ pub struct Forecast {
 
 /// Names of the two controls.
 pub const EVERYTHING: &str = "full context";
+/// Name of the control that gives the model no context.
 pub const NOTHING: &str = "no context";
 
 /// Asks every question; those about one request one after another. Calls `each` after every question.

@@ -34,6 +34,7 @@ pub struct Answers {
     pub table: Table,
 }
 
+/// Shares of right answers for one policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PolicyAnswers {
     pub policy: String,
@@ -44,6 +45,7 @@ pub struct PolicyAnswers {
     pub agreement: Agreement,
 }
 
+/// Shares of right answers for one kind of fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindAnswers {
     pub policy: String,

@@ -37,6 +37,7 @@ pub struct Agreement {
 }
 
 impl Table {
+    /// Adds a question: whether its fact was in the context, and whether the answer was right.
     pub fn count(&mut self, is_hit: bool, is_right: bool) {
         *match (is_hit, is_right) {
             (true, true) => &mut self.hit_right,
@@ -50,16 +51,19 @@ impl Table {
         self.hit_right + self.hit_wrong + self.miss_right + self.miss_wrong
     }
 
+    /// Returns the share of questions on which both agree, 0 to 1; `None` without a question.
     pub fn share(&self) -> Option<f64> {
         ratio(self.hit_right + self.miss_wrong, self.all())
     }
 
+    /// Returns the phi coefficient, −1 to 1; `None` if one of the two never varies.
     pub fn phi(&self) -> Option<f64> {
         let Self { hit_right, hit_wrong, miss_right, miss_wrong } = *self;
         let margins = (hit_right + hit_wrong) * (miss_right + miss_wrong) * (hit_right + miss_right) * (hit_wrong + miss_wrong);
         ratio(hit_right * miss_wrong - hit_wrong * miss_right, margins.sqrt())
     }
 
+    /// Returns Cohen's kappa, at most 1; `None` if chance alone explains all agreement.
     pub fn kappa(&self) -> Option<f64> {
         let all = self.all();
         let both_yes = (self.hit_right + self.hit_wrong) * (self.hit_right + self.miss_right);

@@ -37,6 +37,7 @@ pub struct ResolvedCounter {
 }
 
 impl TokenCounter {
+    /// Returns the counter for a conversation, which depends on its model unless the counter is fixed.
     pub fn resolve(self, conversation: &Conversation) -> ResolvedCounter {
         let by_meter = |meter| ResolvedCounter { meter, calibration: None, uncalibrated: None };
         match (self, main_model(conversation)) {

@@ -13,6 +13,7 @@ pub struct NamedSummarizer {
 }
 
 impl NamedSummarizer {
+    /// Names a summarizer as reports show it.
     pub fn new(name: &str, summarizer: impl Summarizer + 'static) -> Self {
         Self { name: name.to_owned(), replicate: None, summarizer: Box::new(summarizer) }
     }

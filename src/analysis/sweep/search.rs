@@ -92,6 +92,7 @@ impl Search {
         }
     }
 
+    /// Returns the objectives and conditions.
     pub fn criteria(&self) -> &Criteria {
         &self.criteria
     }

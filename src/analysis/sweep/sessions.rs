@@ -37,6 +37,7 @@ pub struct TranscriptSize {
 }
 
 impl TranscriptSize {
+    /// Measures a transcript by the calls of its conversations.
     pub fn new(transcript: &str, conversations: &[Conversation]) -> Self {
         let size = |conversation: &Conversation| SessionSize {
             conversation: conversation.name.clone(),
@@ -98,6 +99,7 @@ impl SessionTable {
         self.copies.iter().map(|(copy, original)| ResultNote::of_copy(copy, original))
     }
 
+    /// Returns the number of sessions.
     pub fn sessions(&self) -> usize {
         self.calls.len()
     }

@@ -122,6 +122,7 @@ impl Space {
         &self.plain.name
     }
 
+    /// Returns the parameters, in the order of the settings.
     pub fn parameters(&self) -> &[Parameter] {
         &self.varied
     }

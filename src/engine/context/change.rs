@@ -13,6 +13,7 @@ pub enum Cause {
     Layer(usize),
 }
 
+/// What a change did to blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     Rewrite,

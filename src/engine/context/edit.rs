@@ -29,6 +29,7 @@ pub struct NewMessage {
     pub blocks: Vec<NewBlock>,
 }
 
+/// A block of a message that an edit adds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NewBlock {
     /// A block of the conversation.

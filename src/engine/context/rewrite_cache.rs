@@ -51,6 +51,7 @@ type BlockRewrites = Mutex<Vec<(u128, Arc<RewrittenBlock>)>>;
 const MAX_TEXTS_PER_BLOCK: usize = 8;
 
 impl RewriteCache {
+    /// Builds an empty cache for the blocks of a conversation.
     pub fn new(conversation: &Conversation) -> Self {
         Self(conversation.blocks.iter().map(|_| Mutex::default()).collect())
     }

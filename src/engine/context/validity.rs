@@ -13,7 +13,9 @@ use super::change::Cause;
 use super::message::ContextMessage;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
+/// Why an API would refuse a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// A tool_result without its tool_use before it.
     OrphanResult,
@@ -43,6 +45,7 @@ impl FaultKind {
     }
 }
 
+/// A place of a request for which an API would refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub kind: FaultKind,

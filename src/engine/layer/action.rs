@@ -33,6 +33,7 @@ pub trait Action: Default {
 
 /// What others need to know about a layer. No field has a default, so that each kind decides all of them.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LayerTraits<'a> {
     pub timing: Timing,
     /// What remains of a block that it rewrites; `None` if it rewrites no block.
@@ -61,6 +62,7 @@ pub struct LayerTraits<'a> {
 
 /// The moments at which a kind of layer can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Timing {
     /// All but those of the others.
     Requests,
@@ -72,6 +74,7 @@ pub enum Timing {
 
 /// What remains of a block that a layer rewrites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Remains {
     /// A placeholder.
     Nothing,
@@ -85,6 +88,7 @@ pub enum Remains {
 
 /// How a layer asks for summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SummarizerUse {
     /// Unit in which the length of the summarizer's input is limited.
     pub input_unit: SizeUnit,

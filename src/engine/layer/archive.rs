@@ -18,6 +18,7 @@ use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
 use crate::engine::context::Context;
 use crate::tokens::meter::{SizeUnit, python_text};
 
+/// Settings of `archive`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Archive {

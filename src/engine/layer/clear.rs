@@ -43,6 +43,7 @@ use crate::engine::size::Size;
 use crate::transcript::conversation::{Block, BlockKind, Role};
 use crate::util::template::fill;
 
+/// Settings of `clear`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Clear {

@@ -33,6 +33,7 @@ use crate::transcript::conversation::{BlockId, PairId};
 use crate::transcript::tool_access;
 use crate::util::template::fill;
 
+/// Settings of `dedupe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Dedupe {

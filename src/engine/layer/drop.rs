@@ -30,6 +30,7 @@ use crate::engine::context::{Context, ContextMessage, Edit, NewMessage};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId, Role};
 use crate::util::template::fill;
 
+/// Settings of `drop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Drop {

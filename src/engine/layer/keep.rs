@@ -22,6 +22,7 @@ use crate::engine::context::{Edit, NewMessage};
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
 
+/// Settings of `keep`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Keep {

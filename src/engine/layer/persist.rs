@@ -45,6 +45,7 @@ use crate::transcript::conversation::Role;
 use crate::util::template::fill;
 use crate::util::text;
 
+/// Settings of `persist`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Persist {

@@ -37,6 +37,7 @@ pub struct NewFile {
     pub text: String,
 }
 
+/// What a file that a policy writes holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A tool result moved to disk.

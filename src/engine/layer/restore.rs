@@ -27,6 +27,7 @@ use crate::transcript::conversation::{BlockKind, Origin, Role, text_wire};
 use crate::util::template::fill;
 use crate::util::text;
 
+/// Settings of `restore`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {

@@ -11,6 +11,7 @@ use crate::engine::context::{Context, Edit};
 use crate::tokens::meter::{SizeUnit, python, python_text};
 use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 
+/// Which tool results a layer may edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResultFilter {
@@ -90,6 +91,7 @@ pub enum BlockFilter {
 }
 
 impl BlockFilter {
+    /// Returns the setting for a kind of block; `None` for media and unknown kinds, which no layer selects.
     pub fn from_kind(kind: BlockKind) -> Option<Self> {
         match kind {
             BlockKind::Text => Some(BlockFilter::Text),
@@ -128,6 +130,7 @@ impl ScanCursor {
         if self.moves == context.moves() { self.position } else { BlockPosition::default() }
     }
 
+    /// Stores the position up to which the layer has decided.
     pub fn set(&mut self, position: BlockPosition, context: &Context) {
         *self = ScanCursor { position, moves: context.moves() };
     }

@@ -54,6 +54,7 @@ use crate::transcript::conversation::Role;
 use crate::util::template::{fill, has_placeholder};
 use crate::util::text;
 
+/// Settings of `summarize`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summarize {
@@ -155,6 +156,7 @@ impl Action for Summarize {
     type State = usize;
 
     fn traits(&self) -> LayerTraits<'_> {
+        let Self { input_form, max_retries, rides_prefix, .. } = *self;
         LayerTraits {
             timing: Timing::Requests,
             remains: None,
@@ -166,11 +168,7 @@ impl Action for Summarize {
             repeats_record: false,
             filter: None,
             selects_by_age: false,
-            summarizer: Some(SummarizerUse {
-                input_unit: self.input_form,
-                max_retries: self.max_retries,
-                reuses_prefix_cache: self.rides_prefix,
-            }),
+            summarizer: Some(SummarizerUse { input_unit: input_form, max_retries, reuses_prefix_cache: rides_prefix }),
             archive_path: None,
         }
     }

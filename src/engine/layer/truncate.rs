@@ -36,6 +36,7 @@ use crate::transcript::conversation::{BlockId, BlockKind};
 use crate::util::template::fill;
 use crate::util::text;
 
+/// Settings of `truncate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Truncate {

@@ -19,7 +19,9 @@ macro_rules! presets {
 /// Names of the presets that have a role of their own: the bound that never compacts, the bound that keeps only the newest
 /// messages, and what the recorded agent's harness did.
 pub const KEEP_ALL: &str = "keep-all";
+/// Name of the preset that sends only new messages: the lower bound of retention.
 pub const DROP_ALL: &str = "drop-all";
+/// Name of the preset that repeats the compactions of the record.
 pub const RECORDED: &str = "recorded";
 
 presets![

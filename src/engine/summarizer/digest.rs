@@ -62,6 +62,7 @@ pub(super) struct Sentence<'t, 'd> {
 }
 
 impl Digests {
+    /// Prepares the digests of a conversation's blocks; each is computed when it is first asked for.
     pub fn new(conversation: &Conversation) -> Self {
         Self { by_block: conversation.blocks.iter().map(|_| OnceLock::new()).collect(), ids: Mutex::default() }
     }

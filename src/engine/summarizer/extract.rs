@@ -17,6 +17,7 @@ use crate::transcript::conversation::{BlockKind, Origin};
 use crate::util::text;
 use informative::informative;
 
+/// Summarizer without a model: it copies the most informative lines.
 pub struct Extract {
     /// Maximum tokens, even if the layer allows more: no real summary fills a limit of 20,000 tokens.
     pub tokens: u64,

@@ -39,6 +39,7 @@ impl<'a> ReplayView<'a> {
         self.user_text.get_or_init(|| UserText::new(self))
     }
 
+    /// Returns a block of the conversation, or one that a layer wrote.
     pub fn block(&self, id: BlockId) -> &'a Block {
         self.journal.block(self.conversation, id)
     }

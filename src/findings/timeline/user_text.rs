@@ -64,6 +64,7 @@ pub struct UserText {
 }
 
 impl UserText {
+    /// Follows the typed messages through all requests of a replay.
     pub fn new(replay: &ReplayView) -> Self {
         let typed = typed_messages(replay);
         let mut tracker = UserTextTracker::new(replay, &typed);

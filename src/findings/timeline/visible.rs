@@ -33,6 +33,7 @@ pub struct VisibleBlocks<'a> {
 }
 
 impl<'a> VisibleBlocks<'a> {
+    /// Begins before the first request.
     pub fn new(replay: &ReplayView<'a>) -> Self {
         let mut in_history = vec![false; replay.conversation.blocks.len()];
         for id in replay.conversation.messages.iter().flat_map(|message| &message.blocks) {
@@ -131,6 +132,7 @@ pub struct RequestEdits<'r> {
 }
 
 impl<'r> RequestEdits<'r> {
+    /// Indexes the edits before one request.
     pub fn new(request: &'r Request) -> Self {
         let mut by_removed: FxHashMap<BlockId, Vec<(usize, &Change)>> = FxHashMap::default();
         for (position, change) in request.edits().enumerate() {

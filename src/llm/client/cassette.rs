@@ -140,10 +140,12 @@ impl Cassette {
         Self { folder, mode }
     }
 
+    /// Returns whether it records, replays, or does both.
     pub fn mode(&self) -> CassetteMode {
         self.mode
     }
 
+    /// Returns the folder of the recorded answers; `None` if none are kept.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }

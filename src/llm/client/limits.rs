@@ -32,10 +32,12 @@ pub(super) struct Permit<'a> {
 }
 
 impl Limits {
+    /// Limits the number of calls, their total cost in USD, and how many run at once.
     pub fn new(max_calls: Option<u64>, max_cost: Option<f64>, concurrency: usize) -> Self {
         Self { max_calls, max_cost, concurrency: concurrency.max(1), spent: Mutex::default(), freed: Condvar::new() }
     }
 
+    /// Returns what was spent so far.
     pub fn spent(&self) -> Spending {
         *self.lock()
     }

@@ -76,14 +76,21 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MIN_BYTES_PER_TOKEN: u64 = 2;
 
 impl Model {
+    /// Builds a model from its configuration; asks nothing yet.
     pub fn new(setup: ModelConfig) -> Self {
         Self { setup, outcomes: Mutex::default(), health: Health::default() }
     }
 
+    /// Returns the address without secrets, such as `openai:gpt-5`.
     pub fn name(&self) -> &str {
         &self.setup.name
     }
 
+    /// Asks a question, or takes the answer from the cassette.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a limit is reached, if the cassette has no answer and must not ask, or if the server does not answer.
     pub fn ask(&self, question: &Question) -> Result<Answer, AskError> {
         self.look_up(question)?.outcome.map_err(AskError::TooLong)
     }

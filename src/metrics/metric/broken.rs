@@ -4,9 +4,9 @@ use super::tokens::CALLS;
 use super::{Metric, MetricGroup, MetricInput, count};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
-pub const REQUESTS: &str = "broken.requests";
+pub(crate) const REQUESTS: &str = "broken.requests";
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "broken",
     about: "requests that an API would refuse: unpaired tool calls, wrong order, duplicate ids, empty content",
     metrics: &[

@@ -8,12 +8,12 @@ use super::{Metric, MetricGroup, MetricInput, Value, count, sum};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::cost::{Cost, CostParts};
 
-pub const USD: &str = "cost.usd";
-pub const RATIO: &str = "cost.ratio";
-pub const READ: &str = "cost.read";
-pub const WRITE: &str = "cost.write";
-pub const OUTPUT: &str = "cost.output";
-pub const SUMMARIZER: &str = "cost.summarizer";
+pub(crate) const USD: &str = "cost.usd";
+pub(crate) const RATIO: &str = "cost.ratio";
+pub(crate) const READ: &str = "cost.read";
+pub(crate) const WRITE: &str = "cost.write";
+pub(crate) const OUTPUT: &str = "cost.output";
+pub(crate) const SUMMARIZER: &str = "cost.summarizer";
 const NOMINAL: &str = "cost.nominal";
 const BASELINE_NOMINAL: &str = "cost.baseline_nominal";
 const UNCACHED_NOMINAL: &str = "cost.uncached_nominal";
@@ -43,7 +43,7 @@ const fn ratio(over: &'static str, under: &'static str) -> Aggregation {
     Aggregation::Ratio { over: ColumnId::Borrowed(over), under: ColumnId::Borrowed(under) }
 }
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "cost",
     about: "cost with the provider's prompt cache simulated: what requests read from it, and what edits make them write again",
     metrics: &[

@@ -5,7 +5,7 @@ use crate::engine::journal::File;
 use crate::engine::layer::FileKind;
 use crate::metrics::column::{Aggregation, Direction, Unit};
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "disk",
     about: "bytes and files that a policy writes: tool results moved to disk, transcripts archived",
     metrics: &[

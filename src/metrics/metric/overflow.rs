@@ -3,10 +3,10 @@
 use super::{Metric, MetricGroup, count};
 use crate::metrics::column::{Aggregation, Direction, Unit};
 
-pub const OVERFLOWS: &str = "overflows";
-pub const FAILED_CALLS: &str = "failed_calls";
+pub(crate) const OVERFLOWS: &str = "overflows";
+pub(crate) const FAILED_CALLS: &str = "failed_calls";
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "overflow",
     about: "requests larger than the context window, and those that no layer could make fit",
     metrics: &[

@@ -4,18 +4,18 @@ use super::{CostlyInput, Metric, MetricGroup, MetricInput, count};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::retention::OutcomeWeights;
 
-pub const HIT: &str = "kept.hit";
-pub const HARD: &str = "kept.hard";
-pub const CONSTRAINTS: &str = "kept.constraints";
+pub(crate) const HIT: &str = "kept.hit";
+pub(crate) const HARD: &str = "kept.hard";
+pub(crate) const CONSTRAINTS: &str = "kept.constraints";
 /// Filled in when all conversations of a study are known.
-pub const CHANCE: &str = "kept.chance";
+pub(crate) const CHANCE: &str = "kept.chance";
 const WEIGHT: &str = "kept.weight";
 const BOUND: &str = "kept.bound";
 const RULES: &str = "kept.rules";
 
 const BY_WEIGHT: Aggregation = Aggregation::Weighted { by: ColumnId::Borrowed(WEIGHT) };
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "kept",
     about: "facts that the agent used again: still in the context, recoverable, or lost for good",
     metrics: &[

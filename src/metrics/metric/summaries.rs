@@ -6,22 +6,22 @@ use crate::engine::layer::Attempt;
 use crate::engine::summarizer::NameCounts;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
-pub const MADE: &str = "summaries";
-pub const FAILED: &str = "summary.failed";
-pub const TOKENS_OUT: &str = "summary.tokens_out";
-pub const NEEDED: &str = "summary.needed";
-pub const CONSTRAINTS: &str = "summary.constraints";
-pub const FILL: &str = "summary.fill";
-pub const FALSE: &str = "summary.false";
-pub const FACTS: &str = "summary.facts";
-pub const FALSE_FACTS: &str = "summary.false_facts";
-pub const RECORDED: &str = "summary.recorded";
-pub const RECORDED_TOKENS: &str = "summary.recorded_tokens";
+pub(crate) const MADE: &str = "summaries";
+pub(crate) const FAILED: &str = "summary.failed";
+pub(crate) const TOKENS_OUT: &str = "summary.tokens_out";
+pub(crate) const NEEDED: &str = "summary.needed";
+pub(crate) const CONSTRAINTS: &str = "summary.constraints";
+pub(crate) const FILL: &str = "summary.fill";
+pub(crate) const FALSE: &str = "summary.false";
+pub(crate) const FACTS: &str = "summary.facts";
+pub(crate) const FALSE_FACTS: &str = "summary.false_facts";
+pub(crate) const RECORDED: &str = "summary.recorded";
+pub(crate) const RECORDED_TOKENS: &str = "summary.recorded_tokens";
 const LIMIT: &str = "summary.limit";
 const NEEDED_WEIGHT: &str = "summary.needed_weight";
 const RULES: &str = "summary.rules";
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "summaries",
     about: "summaries made, their tokens, and how well they keep the facts of what they replace",
     metrics: &[

@@ -8,12 +8,12 @@ use super::{Metric, MetricGroup, count, sum};
 use crate::engine::journal::Journal;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
-pub const CALLS: &str = "calls";
-pub const SENT: &str = "tokens.sent";
-pub const BASELINE: &str = "tokens.baseline";
-pub const SAVED: &str = "tokens.saved";
+pub(crate) const CALLS: &str = "calls";
+pub(crate) const SENT: &str = "tokens.sent";
+pub(crate) const BASELINE: &str = "tokens.baseline";
+pub(crate) const SAVED: &str = "tokens.saved";
 
-pub const GROUP: MetricGroup = MetricGroup {
+pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "tokens",
     about: "model calls replayed, and the tokens sent in their requests",
     metrics: &[

@@ -97,6 +97,7 @@ pub const OTHER: Provider = Provider {
 };
 
 impl Provider {
+    /// Returns the provider with this name.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PROVIDERS.iter().find(|provider| provider.name == name)
     }

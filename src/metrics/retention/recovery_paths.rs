@@ -24,6 +24,7 @@ pub struct RecoveryPaths<'a> {
 }
 
 impl<'a> RecoveryPaths<'a> {
+    /// Begins before the first request.
     pub fn new(conversation: &'a Conversation, references: &'a References, journal: &'a Journal) -> Self {
         let visible = VisibleFacts::new(conversation, references, journal);
         let archives = visible.archives().clone();

@@ -31,6 +31,7 @@ pub struct OutcomeWeights {
 }
 
 impl OutcomeWeights {
+    /// Adds one use.
     pub fn count(&mut self, weight: f64, outcome: UseOutcome) {
         self.uses += 1;
         self.weight += weight;
@@ -48,6 +49,7 @@ impl OutcomeWeights {
         }
     }
 
+    /// Adds the uses of another total.
     pub fn add(&mut self, other: &OutcomeWeights) {
         self.uses += other.uses;
         self.weight += other.weight;
@@ -97,12 +99,14 @@ pub struct GroupTotals(
 );
 
 impl GroupTotals {
+    /// Adds the uses of one replay.
     pub fn add_retention(&mut self, retention: &Retention) {
         let used = retention.groups().enumerate().filter(|(_, weights)| weights.uses > 0);
         used.for_each(|(group, weights)| self.add_group(group as u8, weights));
         self.0.shrink_to_fit();
     }
 
+    /// Adds the uses of other totals, group by group.
     pub fn add(&mut self, other: &GroupTotals) {
         other.0.iter().for_each(|(group, weights)| self.add_group(*group, weights));
     }

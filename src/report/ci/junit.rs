@@ -17,6 +17,7 @@ use super::{escape, line};
 /// Placeholder for names that the schema requires and that are empty.
 const NAMELESS: &str = "unnamed";
 
+/// Writes cases as JUnit XML.
 pub fn render(cases: &[Case]) -> Vec<u8> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 1);
     write(&mut writer, cases).expect("writing to memory does not fail");

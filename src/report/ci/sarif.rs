@@ -15,6 +15,7 @@ const BROKEN: usize = 4;
 /// Name and version of the fingerprint; the number must change if the hashed fields change.
 const FINGERPRINT: &str = "findingPlace/v1";
 
+/// Writes cases as SARIF.
 pub fn render(cases: &[Case]) -> Vec<u8> {
     let findings: Vec<&Finding> = cases.iter().flat_map(|case| &case.findings).collect();
     let mut rules: Vec<Value> = FINDINGS.iter().map(rule).collect();

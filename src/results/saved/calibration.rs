@@ -35,6 +35,7 @@ pub struct CalibrationRow {
 }
 
 impl CalibrationRow {
+    /// Builds the row of a conversation's calibration.
     pub fn new(transcript: &str, conversation: &str, calibration: &Calibration) -> Self {
         let rate = |class: TextClass| f64::from(calibration.rates.by_class[class as usize]) / SCALE as f64;
         let to_thousandths = |value: f64| (value * 1e3).round() / 1e3;

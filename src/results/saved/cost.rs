@@ -110,10 +110,12 @@ pub struct EventCounts {
 }
 
 impl EventCounts {
+    /// Returns the number of calls of all kinds.
     pub fn total(&self) -> usize {
         self.evicted.saturating_add(self.lived_on).saturating_add(self.extended)
     }
 
+    /// Returns the sums of both.
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             evicted: self.evicted.saturating_add(other.evicted),

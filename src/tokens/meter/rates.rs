@@ -27,8 +27,10 @@ pub enum TextClass {
 }
 
 impl TextClass {
+    /// All classes, in the order of the rates.
     pub const ALL: [TextClass; 4] = [TextClass::Result, TextClass::ToolUse, TextClass::Text, TextClass::Thinking];
 
+    /// Returns the class of a block's text.
     pub fn from_block(block: &Block) -> Self {
         match block.kind {
             BlockKind::ToolResult(_) => TextClass::Result,

@@ -19,6 +19,7 @@ pub struct ConversationBuilder {
 }
 
 impl ConversationBuilder {
+    /// Begins a conversation without messages.
     pub fn new(name: impl Into<String>, format: &'static str, thinking: Thinking) -> Self {
         let conversation = Conversation {
             name: name.into(),
@@ -53,6 +54,7 @@ impl ConversationBuilder {
         self.conversation.window = self.conversation.window.max(Some(tokens));
     }
 
+    /// Sets the system prompt.
     pub fn set_system(&mut self, text: impl Into<String>) {
         self.conversation.system = Some(text.into());
     }
@@ -104,6 +106,7 @@ impl ConversationBuilder {
         Some(response)
     }
 
+    /// Adds a compaction of the record.
     pub fn compaction(&mut self, compaction: Compaction) {
         self.conversation.compactions.push(compaction);
     }
@@ -113,6 +116,7 @@ impl ConversationBuilder {
         self.pair_ids.get(id).copied()
     }
 
+    /// Returns the conversation, with calls paired to their results.
     pub fn finish(self) -> Conversation {
         self.conversation
     }

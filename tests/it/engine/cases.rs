@@ -290,13 +290,13 @@ impl Page<'_> {
             let text = if text.chars().count() <= LONGEST_FILE { format!(": {text}") } else { String::new() };
             self.line(format!("{}, {kind} to {path}{again}, {bytes} bytes{text}", at(file.call)));
         }
-        for Summary { call, layer, attempt } in &journal.summaries {
+        for Summary { call, layer, attempt, .. } in &journal.summaries {
             let out = if attempt.failed { "no answer".to_owned() } else { format!("{} out", attempt.tokens_out) };
             let layer = self.cause(Cause::Layer(*layer)).to_owned();
             let names = said(attempt.names);
             self.line(format!("{}, {layer} asked for a summary: {} in, {out}{names}", at(*call), attempt.tokens_in));
         }
-        for RecordedSummary { call, layer, restored } in &journal.recorded {
+        for RecordedSummary { call, layer, restored, .. } in &journal.recorded {
             let layer = self.cause(Cause::Layer(*layer)).to_owned();
             let (tokens, names) = (restored.tokens, said(restored.names));
             self.line(format!("{}, {layer} put back a summary: {tokens} long{names}", at(*call)));

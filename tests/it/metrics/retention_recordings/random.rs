@@ -41,10 +41,14 @@ pub fn clearing(one: &One, whole: &Journal, like: &Journal, seed: u64) -> Journa
             let (kind, cause) = (ChangeKind::Rewrite, Cause::Layer(0));
             changes.push(Change { kind, cause, at: 0, removed: vec![result], added: Vec::new() });
         }
-        Request { changes, tokens: left(cleared), ..whole.clone() }
+        let mut request = whole.clone();
+        (request.changes, request.tokens) = (changes, left(cleared));
+        request
     };
     let requests = whole.requests.iter().zip(&like.requests).map(request).collect();
-    Journal { requests, ..whole.clone() }
+    let mut journal = whole.clone();
+    journal.requests = requests;
+    journal
 }
 
 /// The contribution of one session to a difference of two shares: the weight of hits of each policy, and the whole weight.
