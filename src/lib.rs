@@ -44,6 +44,18 @@
 //! The [`guide`] is for users of the program: what each number means, how to write a policy, what was measured. This page is for
 //! readers of the code.
 //!
+//! # Features
+//!
+//! | feature | what it adds | by default |
+//! |---|---|---|
+//! | `cli` | the program `recompact` | yes |
+//! | `models` | summarizers and probes that ask a model over HTTP | yes |
+//! | `exact` | the exact bound of retention, by an integer solver | yes |
+//!
+//! Without them the engine, the metrics, the findings and the reports remain: 110 dependencies in place of 178
+//! (`cargo tree --no-default-features --edges normal --prefix none | sort -u`). The study above, built with `cargo build --release`
+//! and `strip = true`, took 126 s on two cores; the program has 14 MB. `recompact` with all features has 24 MB.
+//!
 //! # Data flow
 //!
 //! ```text

@@ -2,7 +2,8 @@
 //! and Jenkins'.
 //!
 //! Ant's schema requires a time, a host and a date. To give the same output in every run, they are fixed: `0`,
-//! `localhost` and the first second of 1970. Characters that XML cannot hold are escaped as for terminals: `\u{b}`.
+//! `localhost` and the first second of 1970. (The crate `quick-junit` cannot be used: it writes attributes that Ant's schema
+//! forbids.) Characters that XML cannot hold are escaped as for terminals: `\u{b}`.
 
 use std::io::{self, Write};
 

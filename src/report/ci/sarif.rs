@@ -1,4 +1,7 @@
 //! Renders cases as SARIF 2.1.0 for code scanning: one run, one rule per kind of finding, one result per finding.
+//!
+//! Each result is one line and its keys stay in the order of their importance, so that two logs can be compared. (The types of the
+//! crate `serde-sarif` write keys in the order of the schema.)
 
 use std::collections::HashMap;
 
