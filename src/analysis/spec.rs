@@ -19,7 +19,6 @@ mod policies;
 mod prices;
 mod record;
 mod resources;
-mod table;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +29,7 @@ use serde_json::Value;
 use super::corpus::ReadSpec;
 use super::study::{MAX_RESIDUAL, TokenCounter};
 use crate::engine::policy::{KEEP_ALL, Policy};
+use crate::engine::size::{Tokens, optional_tokens};
 use crate::metrics::prompt_cache::CacheMode;
 use crate::results::stats::SEED;
 use crate::transcript::conversation::Thinking;
@@ -40,7 +40,6 @@ pub use prices::{LoadedPrices, load_prices};
 pub use record::difference;
 pub(in crate::analysis) use record::record;
 pub use resources::{Files, ModelRequest, Resources};
-pub use table::{FieldError, field_names, from_table};
 
 /// Number of lost facts and of cache invalidations that are listed for each policy.
 const LISTED: usize = 3;
@@ -69,6 +68,8 @@ pub struct StudySpec {
     /// Extra fields of every request to a model, such as `temperature = 0`.
     pub param: BTreeMap<String, Value>,
     /// Context window, in tokens; default: the transcript's, else the policy's, else 200000.
+    #[serde(deserialize_with = "optional_tokens")]
+    #[schemars(with = "Tokens")]
     pub window: Option<u64>,
     /// Tokens of system prompt and tools in every request; default: taken from the first recorded usage.
     pub overhead: Option<u32>,

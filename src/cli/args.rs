@@ -5,4 +5,5 @@ pub mod models;
 pub mod output;
 pub mod pricing;
 pub mod study;
+pub mod suggestions;
 pub mod summarizers;

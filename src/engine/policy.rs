@@ -31,6 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::layer::{Layer, When, archive};
+use crate::engine::size;
 use crate::tokens::meter::{Meter, SizeUnit};
 
 /// A compaction policy.
@@ -58,10 +59,12 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<Meter>,
     /// Context window of the model in tokens, unless the transcript or `--window` states another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "size::optional_tokens")]
+    #[schemars(with = "size::Tokens")]
     pub window: Option<u64>,
     /// Maximum tokens of an answer, `max_output` in formulas; default 32,000.
-    #[serde(default = "default_max_output")]
+    #[serde(default = "default_max_output", deserialize_with = "size::tokens")]
+    #[schemars(with = "size::Tokens", default = "default_max_output")]
     pub max_output: u64,
     /// How the harness uses the provider's prompt cache: `[cache]`.
     #[serde(default, skip_serializing_if = "CacheSettings::is_default")]

@@ -1,6 +1,6 @@
 //! Sizes in a policy are numbers or formulas.
 //!
-//! Examples: `50000`, `"50k"`, `"200KB"`, `"0.9 * window"`, `"window - min(max_output, 20k) - 13k"`.
+//! Examples: `50000`, `"50k"`, `"200 KB"`, `"80%"` (of the window), `"window - min(max_output, 20k) - 13k"`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -48,13 +48,73 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(written: &str) -> Result<Self, String> {
-        let mut parser = Parser { rest: written.trim(), depth: 0 };
+        let mut parser = Parser { rest: written.trim(), depth: 0, is_share: false };
         let formula = parser.sum().map_err(|reason| format!("`{written}` is not a size: {reason}"))?;
-        match parser.rest {
-            "" => Ok(Self { written: written.trim().to_owned(), formula }),
-            rest => Err(format!("`{written}` is not a size: unexpected `{rest}`")),
+        match (parser.rest, &formula) {
+            ("", Formula::Number(number)) if number.fract() != 0.0 => Err(not_whole(*number)),
+            ("", _) => Ok(Self { written: written.trim().to_owned(), formula }),
+            (rest, _) => Err(format!("`{written}` is not a size: unexpected `{rest}`")),
         }
     }
+}
+
+/// Parses a size that does not depend on a window: `200000`, `200k`, `1.5M`.
+///
+/// # Errors
+///
+/// Fails with the reason if it is not a size, or depends on the window.
+pub fn parse_tokens(written: &str) -> Result<u64, String> {
+    match written.parse::<Size>()?.formula {
+        Formula::Number(number) if number >= 0.0 => Ok(number as u64),
+        _ => Err(format!("`{written}` is not a number of tokens: write one such as 200000 or 200k")),
+    }
+}
+
+/// A number of tokens in a file: `200000`, or `"200k"`.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[serde(untagged, expecting = "a number of tokens, such as 200000 or \"200k\"")]
+pub enum Tokens {
+    /// `200000`
+    Number(u64),
+    /// `"200k"`
+    Text(String),
+}
+
+impl Tokens {
+    fn value<E: serde::de::Error>(self) -> Result<u64, E> {
+        match self {
+            Self::Number(number) => Ok(number),
+            Self::Text(text) => parse_tokens(&text).map_err(E::custom),
+        }
+    }
+}
+
+/// Reads [`Tokens`], for `deserialize_with`.
+///
+/// # Errors
+///
+/// Fails if it is not a number of tokens.
+pub fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Tokens::deserialize(deserializer)?.value()
+}
+
+/// Like [`tokens`], for a value that may be missing.
+///
+/// # Errors
+///
+/// Fails if it is not a number of tokens.
+pub fn optional_tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Option::<Tokens>::deserialize(deserializer)?.map(Tokens::value).transpose()
+}
+
+/// Says why a number is not a size. Numbers below 1 are meant as shares of the window.
+fn not_whole(number: f64) -> String {
+    if number > 0.0 && number < 1.0 {
+        let percent = (number * 1e4).round() / 100.0;
+        return format!("`{number}` is not a size: for a share of the window write \"{percent}%\" or \"{number} * window\"");
+    }
+    format!("`{number}` is not a size: write a whole number")
 }
 
 impl Serialize for Size {
@@ -69,13 +129,16 @@ impl Serialize for Size {
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a size: a number, or a text such as \"50k\" or \"0.9 * window\"")]
+        #[serde(untagged, expecting = "a size: a number, or a text such as \"50k\", \"80%\" or \"0.9 * window\"")]
         enum Written {
             Number(u64),
+            Fraction(f64),
             Text(String),
         }
         match Written::deserialize(deserializer)? {
             Written::Number(number) => Ok(number.into()),
+            Written::Fraction(number) if number >= 0.0 && number.fract() == 0.0 => Ok((number as u64).into()),
+            Written::Fraction(number) => Err(serde::de::Error::custom(not_whole(number))),
             Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
         }
     }
@@ -84,9 +147,9 @@ impl<'de> Deserialize<'de> for Size {
 /// Regular expression of a formula, for editors. A regular expression cannot check that parentheses are balanced.
 const PATTERN: &str = concat!(
     r"^[\s(]*(?:(?:min|max)\s*\([\s(]*)*",
-    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?[kKmMgG]?_*[bB]?_*)[\s)]*",
+    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?\s*(?:%|[kKmMgG]?_*[bB]?_*))[\s)]*",
     r"(?:[-+*/,][\s(]*(?:(?:min|max)\s*\([\s(]*)*",
-    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?[kKmMgG]?_*[bB]?_*)[\s)]*)*$"
+    r"(?:window|max_output|[0-9._]+(?:[eE][0-9._]+)?\s*(?:%|[kKmMgG]?_*[bB]?_*))[\s)]*)*$"
 );
 
 impl JsonSchema for Size {
@@ -103,7 +166,7 @@ impl JsonSchema for Size {
             "type": ["integer", "string"],
             "minimum": 0,
             "pattern": PATTERN,
-            "examples": [50_000, "50k", "200KB", "0.9 * window", "window - min(max_output, 20k) - 13k"],
+            "examples": [50_000, "50k", "200 KB", "80%", "0.9 * window", "window - min(max_output, 20k) - 13k"],
         })
     }
 }
@@ -116,7 +179,7 @@ enum Formula {
     Add(Box<Formula>, Box<Formula>),
     Subtract(Box<Formula>, Box<Formula>),
     Multiply(Box<Formula>, Box<Formula>),
-    Rounding(Box<Formula>, Box<Formula>),
+    Divide(Box<Formula>, Box<Formula>),
     Min(Box<Formula>, Box<Formula>),
     Max(Box<Formula>, Box<Formula>),
 }
@@ -130,7 +193,7 @@ impl Formula {
             Formula::Add(a, b) => a.evaluate(limits) + b.evaluate(limits),
             Formula::Subtract(a, b) => a.evaluate(limits) - b.evaluate(limits),
             Formula::Multiply(a, b) => a.evaluate(limits) * b.evaluate(limits),
-            Formula::Rounding(a, b) => a.evaluate(limits) / b.evaluate(limits),
+            Formula::Divide(a, b) => a.evaluate(limits) / b.evaluate(limits),
             Formula::Min(a, b) => a.evaluate(limits).min(b.evaluate(limits)),
             Formula::Max(a, b) => a.evaluate(limits).max(b.evaluate(limits)),
         }
@@ -143,6 +206,8 @@ const MAX_DEPTH: usize = 32;
 struct Parser<'a> {
     rest: &'a str,
     depth: usize,
+    /// The last atom was a share of the window: `80%`.
+    is_share: bool,
 }
 
 impl Parser<'_> {
@@ -177,13 +242,18 @@ impl Parser<'_> {
 
     fn product(&mut self) -> Result<Formula, String> {
         let mut left = self.atom()?;
+        let mut has_share = std::mem::take(&mut self.is_share);
         loop {
             let operator = match () {
                 () if self.take('*') => Formula::Multiply,
-                () if self.take('/') => Formula::Rounding,
+                () if self.take('/') => Formula::Divide,
                 () => return Ok(left),
             };
             left = operator(Box::new(left), Box::new(self.atom()?));
+            has_share |= std::mem::take(&mut self.is_share);
+            if has_share {
+                return Err("`%` is a share of the window already: write `80%` or `0.8 * window`".to_owned());
+            }
         }
     }
 
@@ -201,8 +271,25 @@ impl Parser<'_> {
             "min" => self.two_arguments(Formula::Min),
             "max" => self.two_arguments(Formula::Max),
             "" => Err("expected a number or a name".to_owned()),
-            word => parse_number(word).map(Formula::Number),
+            word => self.number(word),
         }
+    }
+
+    /// Reads the unit of a number, if there is one behind a space: `30 KB`, `80 %`.
+    fn number(&mut self, word: &str) -> Result<Formula, String> {
+        if self.take('%') {
+            self.is_share = true;
+            let percent = Formula::Number(parse_number(word)?);
+            let of_window = Formula::Multiply(Box::new(percent), Box::new(Formula::Window));
+            return Ok(Formula::Divide(Box::new(of_window), Box::new(Formula::Number(100.0))));
+        }
+        let behind = self.rest.trim_start();
+        let unit = &behind[..behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len())];
+        if word.ends_with(|c: char| c.is_ascii_digit()) && unit_factor(unit).is_some() && !unit.is_empty() {
+            self.rest = &behind[unit.len()..];
+            return parse_number(&format!("{word}{unit}")).map(Formula::Number);
+        }
+        parse_number(word).map(Formula::Number)
     }
 
     fn two_arguments(&mut self, make: fn(Box<Formula>, Box<Formula>) -> Formula) -> Result<Formula, String> {
@@ -226,15 +313,21 @@ impl Parser<'_> {
 fn parse_number(word: &str) -> Result<f64, String> {
     let plain = word.replace('_', "");
     let digits = plain.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &plain[digits.len()..].to_ascii_lowercase()[..] {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        _ => return Err(format!("`{word}` is neither a number nor `window`, `max_output`, `min`, `max`")),
-    };
+    let unknown = || format!("`{word}` is neither a number nor `window`, `max_output`, `min`, `max`");
+    let factor = unit_factor(&plain[digits.len()..]).ok_or_else(unknown)?;
     let value: f64 = digits.parse().map_err(|_| format!("`{word}` is not a number"))?;
     Ok(value * factor)
+}
+
+/// Returns what a unit multiplies by.
+fn unit_factor(unit: &str) -> Option<f64> {
+    match &unit.to_ascii_lowercase()[..] {
+        "" | "b" => Some(1.0),
+        "k" | "kb" => Some(1e3),
+        "m" | "mb" => Some(1e6),
+        "g" | "gb" => Some(1e9),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +340,15 @@ mod tests {
 
     #[test]
     fn sizes_with_units_are_read() {
-        for (written, value) in [("50000", 50_000), ("50k", 50_000), ("200KB", 200_000), ("1.5M", 1_500_000), ("1_000", 1_000)] {
+        for (written, value) in [
+            ("50000", 50_000),
+            ("50k", 50_000),
+            ("200KB", 200_000),
+            ("1.5M", 1_500_000),
+            ("1_000", 1_000),
+            ("30 KB", 30_000),
+            ("1.5 m", 1_500_000),
+        ] {
             assert_eq!(resolve(written, 0, 0), value, "{written}");
         }
     }
@@ -272,6 +373,8 @@ mod tests {
             ("max(window - 40k, 0.8 * window)", 32_768, 0, 26_214),
             ("0.9 * window - max_output", 200 * k, 8_192, 171_808),
             ("max(min(window / 16, 8192), 1024)", 32_768, 0, 2_048),
+            ("57%", 200 * k, 0, 114 * k),
+            ("min(85 %, window - 33k)", 200 * k, 0, 167 * k),
         ] {
             assert_eq!(resolve(written, window, max_output), fires_at, "{written} of {window}");
         }
@@ -284,9 +387,19 @@ mod tests {
             ("window -", "`window -` is not a size: expected a number or a name"),
             ("min(1", "`min(1` is not a size: `min` and `max` take two sizes, separated by a comma"),
             ("5k 6k", "`5k 6k` is not a size: unexpected `6k`"),
+            ("0.8", "`0.8` is not a size: for a share of the window write \"80%\" or \"0.8 * window\""),
+            ("80% * window", "`80% * window` is not a size: `%` is a share of the window already: write `80%` or `0.8 * window`"),
+            ("30 KX", "`30 KX` is not a size: unexpected `KX`"),
         ] {
             assert_eq!(written.parse::<Size>().expect_err(written), reason);
         }
         assert!("(".repeat(10_000).parse::<Size>().is_err());
+    }
+
+    #[test]
+    fn tokens_are_plain_sizes() {
+        assert_eq!(["200k", "200_000", "0.2M", "1000000"].map(parse_tokens), [200_000, 200_000, 200_000, 1_000_000].map(Ok));
+        let error = "`80%` is not a number of tokens: write one such as 200000 or 200k";
+        assert_eq!(parse_tokens("80%"), Err(error.to_owned()));
     }
 }

@@ -19,6 +19,8 @@ mod spark;
 mod table;
 mod table_model;
 
+use std::path::Path;
+
 pub use table_model::TableModel;
 
 use crate::findings::Case;
@@ -72,6 +74,8 @@ pub struct Report {
     pub name: &'static str,
     /// One line for `recompact catalog reports`.
     pub about: &'static str,
+    /// Ending of files that hold it, without a dot; `None` if the ending says nothing.
+    pub ending: Option<&'static str>,
     pub format: Format,
 }
 
@@ -90,41 +94,49 @@ pub const REPORTS: &[Report] = &[
     Report {
         name: "table",
         about: "for people: policies side by side, then conversations, retention, layers, reproduced bugs and notes, fitted to the terminal's width",
+        ending: Some("txt"),
         format: Format::Tables(Length::Short, table::draw_all),
     },
     Report {
         name: "json",
         about: "all results, in the saved form (version 1) that `recompact report` reads; one row per line, so that two files can be compared",
+        ending: Some("json"),
         format: Format::Json,
     },
     Report {
         name: "csv",
         about: "one line per conversation and policy with all values, for spreadsheets and data frames",
+        ending: Some("csv"),
         format: Format::Csv,
     },
     Report {
         name: "markdown",
         about: "the tables of the table report as GitHub tables, uncut, for pull requests and notes",
+        ending: Some("md"),
         format: Format::Tables(Length::Whole, |tables, _| markdown::draw_all(tables)),
     },
     Report {
         name: "html",
         about: "one page with plots, tables and the saved form, for a browser; it loads nothing from elsewhere",
+        ending: Some("html"),
         format: Format::Html,
     },
     Report {
         name: "sarif",
         about: "findings (with `--findings`) as SARIF 2.1.0, for code scanning: rules with their pages, locations, stable fingerprints",
+        ending: Some("sarif"),
         format: Format::Cases(ci::sarif),
     },
     Report {
         name: "junit",
         about: "findings (with `--findings`) as JUnit XML: one test for each transcript, policy and kind of finding",
+        ending: Some("xml"),
         format: Format::Cases(ci::junit),
     },
     Report {
         name: "github",
         about: "findings (with `--findings`) as GitHub workflow commands, which GitHub shows beside the changed lines",
+        ending: None,
         format: Format::Cases(ci::github),
     },
 ];
@@ -160,6 +172,12 @@ impl Report {
 /// Returns the report with this id.
 pub fn by_name(name: &str) -> Option<&'static Report> {
     REPORTS.iter().find(|report| report.name == name)
+}
+
+/// Returns the report whose files have the ending of this path.
+pub fn by_ending(path: &Path) -> Option<&'static Report> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    REPORTS.iter().find(|report| report.ending == Some(&ending))
 }
 
 impl Document for Results {

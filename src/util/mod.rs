@@ -1,7 +1,8 @@
 //! Small tools that know nothing about agents.
 //!
 //! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
-//! with named holes), [`toml_span`] (the line of a key in a TOML file), and, inside this crate only, `csr` (lists of lists in two
+//! with named holes), [`toml_span`] (the line of a key in a TOML file),
+//! [`toml_table`] (a value from a table, and the key that is wrong), and, inside this crate only, `csr` (lists of lists in two
 //! flat vectors) and `json_schema` (schemas for editors, generated from the types that serde reads).
 
 pub(crate) mod csr;
@@ -11,3 +12,4 @@ pub(crate) mod linear;
 pub mod template;
 pub mod text;
 pub mod toml_span;
+pub mod toml_table;

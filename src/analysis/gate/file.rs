@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::analysis::spec::{FieldError, StudySpec, from_table};
+use crate::analysis::spec::StudySpec;
+use crate::util::toml_table::{FieldError, from_table};
 
 /// A suite file: `recompact.toml`.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]

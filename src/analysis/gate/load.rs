@@ -2,13 +2,13 @@
 
 use toml::{Table, Value};
 
-use crate::analysis::spec::field_names;
 use crate::engine::policy::Setting;
 use crate::llm::client::Address;
 use crate::metrics::column::Direction;
 use crate::results::condition::Condition;
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
+use crate::util::toml_table::field_names;
 
 use super::column::by_id;
 use super::file::{SuiteTable, default_baseline};

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use recompact::report::{self, Document, Format, REPORTS, Report, Style};
 
+use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::output;
 
 #[derive(Args)]
 pub struct OutputArgs {
-    #[arg(short, long, value_name = "REPORT", default_value = "table", value_parser = report_by_name, help = output_help())]
-    output: &'static Report,
+    #[arg(short, long, value_name = "REPORT", value_parser = suggesting(REPORTS.iter().map(|report| report.name), report_by_name),
+        hide_possible_values = true, help = output_help())]
+    output: Option<&'static Report>,
     /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -24,7 +26,7 @@ fn output_help() -> String {
         let reports = REPORTS.iter().filter(|report| report.shows_cases() == of_cases);
         reports.map(|report| report.name).collect::<Vec<_>>().join(", ")
     };
-    format!("Output format: {}; findings only: {}", names(false), names(true))
+    format!("Output format: {}; findings only: {} [default: by the ending of --out, else table]", names(false), names(true))
 }
 
 fn report_by_name(name: &str) -> Result<&'static Report, String> {
@@ -35,17 +37,22 @@ fn report_by_name(name: &str) -> Result<&'static Report, String> {
 }
 
 impl OutputArgs {
+    /// The chosen report, else the one that the name of the output file says, else the table.
+    fn report(&self) -> &'static Report {
+        self.output.or_else(|| report::by_ending(self.out.as_deref()?)).unwrap_or(&REPORTS[0])
+    }
+
     /// Writes a document in the chosen report; fails if documents of this kind have no such report.
     pub fn document<D: Document>(&self, command: &str, document: &D) -> Result<(), Failure> {
         let bytes =
-            self.output.render(document, &self.style()).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.output)))?;
+            self.report().render(document, &self.style()).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.report())))?;
         self.write(&bytes)
     }
 
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.
     pub fn needs_findings(&self, findings_checked: bool) -> Result<(), Failure> {
-        if self.output.shows_cases() && !findings_checked {
-            let name = self.output.name;
+        if self.report().shows_cases() && !findings_checked {
+            let name = self.report().name;
             let message = format!("-o {name} shows findings, but none were checked; `replay --findings` checks them");
             return Err(Failure::Usage(message));
         }
@@ -54,12 +61,12 @@ impl OutputArgs {
 
     /// Rejects a report that the documents of a command do not have, before the command does its work.
     pub fn must_show<D: Document>(&self, command: &str) -> Result<(), Failure> {
-        if self.output.has::<D>() { Ok(()) } else { Err(Failure::Usage(lacks::<D>(command, self.output))) }
+        if self.report().has::<D>() { Ok(()) } else { Err(Failure::Usage(lacks::<D>(command, self.report()))) }
     }
 
     /// Whether the output can be loaded again, because it holds the complete results.
     pub fn is_loadable(&self) -> bool {
-        matches!(self.output.format, Format::Json)
+        matches!(self.report().format, Format::Json)
     }
 
     /// The output file, if it is not standard output.

@@ -1,32 +1,44 @@
 //! Options of every study: which policies, which baseline, how tokens are counted and priced.
 
+use std::path::Path;
 use std::str::FromStr;
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::StudySpec;
-use recompact::analysis::study::{MAX_RESIDUAL, TokenCounter};
-use recompact::engine::policy::preset;
+use recompact::analysis::study::{BOUNDS, MAX_RESIDUAL, TokenCounter};
+use recompact::engine::policy::{PRESETS, preset};
+use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 
 use crate::cli::args::pricing::PricingArgs;
+use crate::cli::args::suggestions::suggesting;
 use crate::cli::args::summarizers::SummarizerArgs;
 use crate::cli::file_uses::FileUses;
 
+/// Means every preset but the bounds, which are in each comparison anyway.
+const ALL: &str = "all";
+
+fn preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name).filter(|name| !BOUNDS.contains(name))
+}
+
 #[derive(Args)]
 pub struct StudyArgs {
-    /// Policy to replay: a preset (see `recompact catalog policies`) or a TOML file; repeatable
-    #[arg(short, long = "policy", value_name = "POLICY", required = true)]
+    /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, several separated by commas, or all (every
+    /// preset); repeatable
+    #[arg(short, long = "policy", value_name = "POLICY", required = true, hide_possible_values = true,
+        value_parser = suggesting(preset_names().chain([ALL]), StringValueParser::new()))]
     policies: Vec<String>,
     /// Policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]
     baseline: String,
     #[command(flatten)]
     summarizers: SummarizerArgs,
-    /// Context window in tokens [default: the transcript's, else the policy's, else 200000]
-    #[arg(long, value_name = "TOKENS")]
+    /// Context window in tokens, such as 200k [default: the transcript's, else the policy's, else 200000]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_tokens)]
     window: Option<u64>,
     /// Tokens of the system prompt and tools in every request [default: from the first recorded usage]
     #[arg(long, value_name = "TOKENS", value_parser = RangedU64ValueParser::<u32>::new().range(..=u64::from(u32::MAX)))]
@@ -84,7 +96,7 @@ enum CacheArg {
 impl StudyArgs {
     /// Adds the files that these options name.
     pub fn add_to(&self, uses: &mut FileUses) {
-        for name in self.policies.iter().filter(|name| preset(name).is_none()) {
+        for name in self.policies().iter().filter(|name| preset(name).is_none()) {
             uses.read("--policy", name);
         }
         if preset(&self.baseline).is_none() {
@@ -92,6 +104,15 @@ impl StudyArgs {
         }
         self.pricing.add_to(uses);
         self.summarizers.models().add_to(uses);
+    }
+
+    /// Returns the names of the policies. A comma separates two, unless it is part of the name of a file.
+    fn policies(&self) -> Vec<String> {
+        let names = self.policies.iter().flat_map(|written| {
+            if Path::new(written).exists() { vec![written.as_str()] } else { written.split(',').map(str::trim).collect() }
+        });
+        let presets = |name: &str| if name == ALL { preset_names().map(str::to_owned).collect() } else { vec![name.to_owned()] };
+        names.flat_map(presets).collect()
     }
 
     /// The summarizer options.
@@ -102,7 +123,7 @@ impl StudyArgs {
     /// Describes a study with these options.
     pub fn spec(&self) -> StudySpec {
         let mut spec = StudySpec::default();
-        spec.policies = self.policies.iter().cloned().map(Into::into).collect();
+        spec.policies = self.policies().into_iter().map(Into::into).collect();
         spec.baseline.clone_from(&self.baseline);
         spec.window = self.window;
         spec.overhead = self.overhead;

@@ -1,6 +1,7 @@
 //! `recompact catalog`: lists everything of a kind, and prints the page of one entry.
 
 use clap::Args;
+use clap::builder::StringValueParser;
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
@@ -15,6 +16,7 @@ use recompact::tokens::meter::{METERS, MeterDescription, RECORDED};
 use recompact::transcript::format::FORMATS;
 use recompact::util::text;
 
+use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::output;
 
@@ -22,6 +24,7 @@ use crate::cli::output;
 pub struct Catalog {
     /// Kind to list: formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas,
     /// prices or providers
+    #[arg(hide_possible_values = true, value_parser = suggesting(KINDS.iter().map(|kind| kind.name), StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
     name: Option<String>,

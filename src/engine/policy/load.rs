@@ -9,7 +9,8 @@ use super::{CacheSettings, Policy};
 use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
-use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
+use crate::util::toml_span::{FileError, TomlSpans, line_at};
+use crate::util::toml_table::{FieldError, from_table};
 
 /// Why a policy cannot be used. The `origin` is the name of the preset or the path of the file.
 pub type PolicyError = FileError;
@@ -46,7 +47,7 @@ fn parse_value(written: &str) -> Value {
 
 fn parse_plain_size(written: &str) -> Option<Value> {
     let starts_with_digit = written.starts_with(|c: char| c.is_ascii_digit());
-    let is_formula = written.contains(|c: char| "+-*/() ".contains(c));
+    let is_formula = written.contains(|c: char| "+-*/()%".contains(c));
     let size = (starts_with_digit && !is_formula).then(|| written.parse::<Size>().ok()).flatten()?;
     let number = size.resolve(Limits { window: 0, max_output: 0 });
     i64::try_from(number).ok().map(Value::Integer)
@@ -159,20 +160,24 @@ fn check_keys(policy: &Table) -> Result<(), SettingError> {
 
 /// Parses the layers one at a time, so that an error can name its layer.
 fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
-    let error = |layer: Option<usize>, key: &str, e: toml::de::Error| SettingError {
+    let error = |layer: Option<usize>, default: &str, error: FieldError| SettingError {
         layer,
-        key: key.to_owned(),
-        message: friendly_serde_error(e.message().trim()),
+        key: error.key.unwrap_or_else(|| default.to_owned()),
+        message: error.what,
     };
     let layers = match table.remove("layer") {
         Some(Value::Array(layers)) => layers,
         _ => Vec::new(),
     };
-    let mut policy: Policy = table.try_into().map_err(|e| error(None, "name", e))?;
+    let required = |keys: &[&str], table: &Table| -> Table {
+        keys.iter().filter_map(|key| Some(((*key).to_owned(), table.get(*key)?.clone()))).collect()
+    };
+    let mut policy: Policy = from_table(&table, &required(&["name"], &table)).map_err(|wrong| error(None, "name", wrong))?;
     for (index, layer) in layers.into_iter().enumerate() {
         let id = layer.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
-        let parsed = with_defaults(layer).try_into().map_err(|e| {
-            let error = error(Some(index), "id", e);
+        let layer = with_defaults(layer);
+        let parsed = from_table(&layer, &required(&["id", "do"], &layer)).map_err(|wrong| {
+            let error = error(Some(index), "id", wrong);
             SettingError { message: format!("layer `{id}`: {}", error.message), ..error }
         })?;
         policy.layers.push(parsed);
@@ -182,15 +187,13 @@ fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
 
 /// Fills in the defaults of the layer's kind. Serde would use the defaults of the flattened
 /// [`ResultFilter`](crate::engine::layer::ResultFilter) instead, which are the same for every kind.
-fn with_defaults(layer: Value) -> Value {
+fn with_defaults(layer: Value) -> Table {
     let spec = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);
-    match (spec.map(Value::try_from), layer) {
-        (Some(Ok(Value::Table(mut settings))), Value::Table(written)) => {
-            settings.extend(written);
-            Value::Table(settings)
-        }
-        (_, layer) => layer,
+    let mut settings = spec.and_then(|spec| Table::try_from(spec).ok()).unwrap_or_default();
+    if let Value::Table(written) = layer {
+        settings.extend(written);
     }
+    settings
 }
 
 fn layers(policy: &Table) -> impl Iterator<Item = &Value> {

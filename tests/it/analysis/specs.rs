@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use recompact::analysis::gate::{Gate, SuiteTable};
-use recompact::analysis::spec::{Files, StudySpec, difference, field_names};
+use recompact::analysis::spec::{Files, StudySpec, difference};
+use recompact::util::toml_table::field_names;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

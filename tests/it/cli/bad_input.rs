@@ -267,7 +267,7 @@ fn invalid_option_values_are_refused() {
         (&["--overhead", "18446744073709551615"], "18446744073709551615 is not in 0..=4294967295"),
         (&["--tokenizer", "words"], "unknown meter `words`; a meter is one of chars, bytes, "),
         (&["--tokenizer", "recorded+chars/4"], "'--tokenizer <NAME>': needs a meter that counts by itself, without `recorded+`"),
-        (&["--window", "200KB"], "invalid value '200KB' for '--window <TOKENS>'"),
+        (&["--window", "80%"], "`80%` is not a number of tokens: write one such as 200000 or 200k"),
         (&["--thinking", "hard"], "[possible values: turn, all, none]"),
     ];
     for (arguments, said) in refused {

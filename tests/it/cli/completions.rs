@@ -25,6 +25,11 @@ fn completions_name_every_subcommand() {
         for name in subcommands() {
             assert!(script.contains(&name), "{shell}: {name}");
         }
+        // The scripts of PowerShell and Elvish complete no values.
+        let complete_values = ["bash", "zsh", "fish"].contains(&shell);
+        for word in ["claude-code-cached-mc", "markdown", "summarizers", "observation-mask"].iter().filter(|_| complete_values) {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
         assert!(script.contains("findings") && script == run(["completions", shell]).printed(), "{shell}");
     }
     assert_eq!(run(["completions", "tcsh"]).code, 2);

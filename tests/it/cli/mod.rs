@@ -13,4 +13,5 @@ pub mod models;
 pub mod prices;
 pub mod promises;
 pub mod resume;
+pub mod typed_input;
 pub mod workflow_commands;

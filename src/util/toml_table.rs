@@ -1,4 +1,4 @@
-//! Reads a spec from a TOML table, and names the key that is wrong.
+//! Reads a value from a TOML table, and names the key that is wrong.
 
 use serde::de::DeserializeOwned;
 use toml::Table;

@@ -1,0 +1,98 @@
+//! What people type: lists of policies, sizes with units, files whose ending says what they hold.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::support::program::{fixtures, run, run_in};
+
+const TRANSCRIPT: &str = "codex/repair.jsonl";
+
+fn policies(arguments: &[&str]) -> Vec<String> {
+    let results = run([&["replay", TRANSCRIPT, "-q", "-o", "json"], arguments].concat()).json();
+    let policies = results["policies"].as_array().expect("policies").iter();
+    policies.map(|policy| policy["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn policies_are_listed_with_commas() {
+    let both = policies(&["-p", "lcc-s06", "-p", "claude-code"]);
+    assert_eq!(policies(&["-p", "lcc-s06,claude-code"]), both);
+    assert_eq!(policies(&["-p", "lcc-s06, claude-code"]), both);
+    let all = policies(&["-p", "all"]);
+    assert!(all.len() > 10 && both.iter().all(|name| all.contains(name)), "{all:?}");
+    let twice = run(["replay", TRANSCRIPT, "-p", "lcc-s06,lcc-s06"]);
+    assert!(twice.code == 2 && twice.stderr.contains("the policy `lcc-s06` is named twice"), "{}", twice.stderr);
+}
+
+#[test]
+fn a_file_name_may_have_a_comma() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::copy(fixtures().join(TRANSCRIPT), folder.path().join("a.jsonl")).expect("a copy");
+    fs::write(folder.path().join("a,b.toml"), "name = \"own\"\n").expect("a policy");
+    let results = run_in(folder.path(), ["replay", "a.jsonl", "-p", "a,b.toml", "-q", "-o", "json"], b"").json();
+    assert_eq!(results["policies"][1]["name"], "own");
+}
+
+#[test]
+fn the_window_takes_units() {
+    let study = |window: &str| {
+        run(["replay", TRANSCRIPT, "-p", "lcc-s06", "--window", window, "-q", "-o", "json"]).json()["study"]["spec"]["window"]
+            .clone()
+    };
+    for written in ["100000", "100k", "100_000", "0.1M", "100 KB"] {
+        assert_eq!(study(written), 100_000, "{written}");
+    }
+}
+
+#[test]
+fn sizes_of_a_policy_take_units_and_shares() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::copy(fixtures().join(TRANSCRIPT), folder.path().join("a.jsonl")).expect("a copy");
+    let fires = |threshold: &str| {
+        let policy = format!(
+            "name = \"own\"\nmeter = \"o200k\"\nwindow = \"20k\"\n\n[[layer]]\nid = \"clear\"\ndo = \"clear\"\nthreshold = {threshold}\n"
+        );
+        fs::write(folder.path().join("own.toml"), policy).expect("a policy");
+        run_in(folder.path(), ["replay", "a.jsonl", "-p", "own.toml", "--window", "20k", "-q", "-o", "csv"], b"")
+    };
+    let plain = fires("4000").printed();
+    for written in ["\"4 KB\"", "\"20%\"", "\"20 %\"", "\"0.2 * window\"", "4000.0"] {
+        assert_eq!(fires(written).printed(), plain, "{written}");
+    }
+    assert_ne!(fires("\"90%\"").printed(), plain);
+    for (written, said) in [
+        ("0.8", "own.toml:8: layer `clear`: `0.8` is not a size: for a share of the window write \"80%\" or \"0.8 * window\""),
+        ("\"30 KX\"", "own.toml:8: layer `clear`: `30 KX` is not a size: unexpected `KX`"),
+        ("true", "own.toml:8: layer `clear`: "),
+    ] {
+        let refused = fires(written);
+        assert!(refused.code == 2 && refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn the_ending_of_the_file_chooses_the_report() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::copy(fixtures().join(TRANSCRIPT), folder.path().join("a.jsonl")).expect("a copy");
+    let written = |more: &[&str]| {
+        let arguments = [&["replay", "a.jsonl", "-p", "lcc-s06", "-q", "--findings"], more].concat();
+        run_in(folder.path(), arguments, b"").printed();
+        fs::read_to_string(folder.path().join(more[1])).expect("a report")
+    };
+    for (file, begin) in [
+        ("r.html", "<!DOCTYPE html>"),
+        ("r.JSON", "{"),
+        ("r.csv", "transcript,"),
+        ("r.md", "### "),
+        ("r.sarif", "{"),
+        ("r.xml", "<?xml"),
+        ("r.txt", "Summary"),
+        ("report", "Summary"),
+    ] {
+        assert!(written(&["--out", file]).starts_with(begin), "{file}");
+    }
+    assert!(written(&["--out", "r.html", "-o", "csv"]).starts_with("transcript,"), "-o comes first");
+    let refused = run_in(folder.path(), ["inspect", "a.jsonl", "--out", "x.html"], b"");
+    assert!(refused.code == 2 && refused.stderr.contains("inspect has no html report"), "{}", refused.stderr);
+}
