@@ -16,7 +16,7 @@ pub(in crate::findings) fn trigger(replay: &ReplayView, layer: usize) -> Option<
         tokens += request_tokens.saturating_sub(uncounted) as f64;
         size += check.size as f64;
     }
-    (size > 0.0).then(|| (limit as f64 * tokens / size).round() as u64 + uncounted)
+    (size > 0.0).then(|| (limit as f64 * tokens / size).round() as u64).map(|tokens| tokens.saturating_add(uncounted))
 }
 
 /// Returns the tokens of the request at the time of a threshold check: if the layer acted then, those before it acted.
