@@ -5,7 +5,7 @@
 //! how, as plain data), [`study`] (many transcripts
 //! through many policies), [`resume`] (continues what was stopped), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
 //! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
-//! context?), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
+//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
 
 pub mod audit;
 pub mod corpus;
@@ -18,5 +18,6 @@ mod run;
 pub mod spec;
 pub mod study;
 pub mod sweep;
+pub mod verdict;
 
 pub use error::Error;

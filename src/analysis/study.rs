@@ -20,7 +20,7 @@ mod unknown_models;
 use rayon::prelude::*;
 
 use crate::engine::journal::Journal;
-use crate::engine::policy::{DROP_ALL, Policy};
+use crate::engine::policy::Policy;
 use crate::engine::replay::{NoObserver, Observer, ReplaySetup, replay};
 use crate::engine::summarizer::Extract;
 use crate::findings::{self, Finding};
@@ -34,6 +34,7 @@ use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
+use crate::engine::policy::DROP_ALL;
 pub use crate::engine::policy::KEEP_ALL;
 pub use compare::missing_summary_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};

@@ -35,9 +35,11 @@ pub use criteria::Criteria;
 pub use held_out::confirm;
 pub use load::LoadedSweep;
 pub use parameter::{Parameter, Values};
+pub(in crate::analysis) use recommend::{Member, minimax_choice};
 pub use run::{Continuation, SweepEnd, SweepRun};
 pub use search::{Round, Search, SearchResult};
 pub use sendable::UNSENDABLE;
+pub(in crate::analysis) use sendable::is_sendable;
 pub use sessions::{SessionTable, Split, TranscriptSize};
 pub use space::{Space, spaces};
 

@@ -2,7 +2,7 @@
 //!
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `output` (the one writer of the
-//! disk), `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
+//! disk), `pager`, `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
 //! `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), and `resume`, `saved_results`.
 
 mod args;
@@ -13,6 +13,7 @@ mod input;
 mod interrupt;
 mod monitor;
 pub mod output;
+mod pager;
 mod progress;
 mod resources;
 mod resume;

@@ -29,6 +29,7 @@ macro_rules! pages {
 pages![
     start,
     formats,
+    verdict,
     results,
     policies,
     retention,

@@ -1,6 +1,7 @@
 //! Columns of results: the unit of a value, and how the values of several conversations become one total.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,18 @@ pub enum Direction {
     Lower,
     Higher,
     Neither,
+}
+
+impl Direction {
+    /// Orders two values of a column: the better one first, a missing one last.
+    pub fn compare(self, one: Option<f64>, other: Option<f64>) -> Ordering {
+        let loss = |value: Option<f64>| match (self, value) {
+            (_, None) => f64::INFINITY,
+            (Self::Higher, Some(value)) => -value,
+            (Self::Lower | Self::Neither, Some(value)) => value,
+        };
+        loss(one).total_cmp(&loss(other))
+    }
 }
 
 /// How the values of several conversations become one total. Rows without a value do not take part; if no row has a value,

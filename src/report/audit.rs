@@ -1,11 +1,13 @@
 //! Audits as documents.
 
+mod screen;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::table_model::{ColumnHeader, TableModel, common_folder, findings, left_out, left_out_transcripts};
-use super::{Document, Length, csv, json, number_format};
+use super::{Detail, Document, Layout, Length, Screen, Section, csv, json, number_format};
 use crate::analysis::audit::archive_chain::Chain;
 use crate::analysis::audit::persisted_outputs::State;
 use crate::analysis::audit::{Audit, Compacted, Transcript};
@@ -20,9 +22,26 @@ impl Document for Audit {
     const CSV: Option<fn(&Self) -> Vec<u8>> = Some(csv_lines);
     const CASES: Option<fn(&Self) -> Vec<Case>> = Some(Audit::cases);
 
-    fn tables(&self, length: Length) -> Vec<TableModel> {
-        let limit = if length == Length::Short { SHOWN } else { usize::MAX };
-        tables(self, limit)
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section::new("transcripts", "transcripts, and what is wrong with each", |audit, detail| {
+            vec![overview(audit, limit(detail))]
+        }),
+        Section::new("markers", "offloaded files that markers name", |audit, detail| vec![markers(audit, limit(detail))]),
+        Section::new("archives", "archives of the same session", |audit, detail| vec![chains(audit, limit(detail))]),
+        Section::new("compactions", "recorded compactions, and what became of what they removed", |audit, detail| {
+            vec![compactions(audit, limit(detail))]
+        }),
+        Section::new("findings", "what is wrong, by kind and one by one", |audit, _| {
+            vec![counts(audit), findings::list(&audit.findings)]
+        }),
+        Section::new("totals", "files and bytes", |audit, _| vec![totals(audit)]),
+        Section::new("orphans", "offloaded files that no marker names", |audit, detail| vec![orphans(audit, limit(detail))]),
+        Section::new("notes", "notes on places in transcripts", |audit, detail| vec![notes(audit, limit(detail))]),
+        Section::new("left-out", "transcripts that are not in the audit", |audit, _| vec![left_out_transcripts(&audit.coverage)]),
+    ];
+
+    fn screen(&self, layout: &Layout) -> Option<Screen> {
+        screen::screen(self, layout)
     }
 
     fn json(&self) -> Vec<u8> {
@@ -30,20 +49,9 @@ impl Document for Audit {
     }
 }
 
-fn tables(audit: &Audit, limit: usize) -> Vec<TableModel> {
-    let tables = [
-        overview(audit, limit),
-        markers(audit, limit),
-        chains(audit, limit),
-        compactions(audit, limit),
-        counts(audit),
-        findings::list(&audit.findings),
-        totals(audit),
-        orphans(audit, limit),
-        notes(audit, limit),
-        left_out_transcripts(&audit.coverage),
-    ];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+/// Maximum rows of a table.
+fn limit(detail: &Detail) -> usize {
+    if detail.length == Length::Short { SHOWN } else { usize::MAX }
 }
 
 fn number(count: usize) -> String {

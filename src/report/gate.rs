@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::table_model::{ColumnHeader, TableModel};
-use super::{Document, Length, json, number_format};
+use super::{Document, Section, json, number_format};
 use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
 use crate::findings::{Case, Finding, Level};
 use crate::metrics::column_map::JsonNumber;
@@ -18,9 +18,7 @@ pub use sentence::sentence;
 impl Document for GateReport {
     const CASES: Option<fn(&Self) -> Vec<Case>> = Some(cases);
 
-    fn tables(&self, _length: Length) -> Vec<TableModel> {
-        tables(self)
-    }
+    const SECTIONS: &'static [Section<Self>] = &[Section::new("verdicts", "rules and their outcomes", |gate, _| tables(gate))];
 
     fn json(&self) -> Vec<u8> {
         json::write(&GateJson::new(self))

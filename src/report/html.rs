@@ -31,8 +31,8 @@ use sha2::{Digest, Sha256};
 
 use super::escape::terminal;
 use super::table_model::compare::{self, conversations_of};
-use super::table_model::{retention, sweep, tables};
-use super::{csv, json, number_format};
+use super::table_model::{retention, sweep};
+use super::{Detail, Document, csv, json, number_format};
 use crate::metrics::metric::tokens::CALLS;
 use crate::results::saved::Results;
 use crate::util::text::plural;
@@ -213,8 +213,10 @@ fn save() -> Markup {
 fn collapsed_tables(results: &Results, series: &PolicySeries) -> Markup {
     let of_sweep = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
     let drawn = of_sweep.into_iter().filter_map(|table| Some(table(results)?.title));
-    let drawn: Vec<String> = drawn.chain([compare::summary(results).title, retention::misses(results).title]).collect();
-    let others = tables(results).into_iter().filter(|table| !drawn.contains(&table.title));
+    let drawn: Vec<String> =
+        drawn.chain([compare::summary(results, &Detail::WHOLE).title, retention::misses(results).title]).collect();
+    let others = Results::SECTIONS.iter().flat_map(|section| (section.tables)(results, &Detail::WHOLE));
+    let others = others.filter(|table| !table.rows.is_empty() && !drawn.contains(&table.title));
     html! {
         @for table in others {
             details {

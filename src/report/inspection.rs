@@ -2,12 +2,13 @@
 
 mod losses;
 mod meters;
+mod screen;
 mod usage;
 
 use serde::Serialize;
 
 use super::table_model::{ColumnHeader, TableModel, common_folder, left_out, left_out_transcripts};
-use super::{Document, Length, csv, json, number_format, spark};
+use super::{Document, Layout, Screen, Section, csv, json, number_format, spark};
 use crate::analysis::inspect::{Inspection, TokensByKind};
 use crate::metrics::column::Unit;
 use crate::results::saved::Coverage;
@@ -27,29 +28,27 @@ pub struct Inspections {
 impl Document for Inspections {
     const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|inspections| csv_lines(&inspections.conversations));
 
-    fn tables(&self, _length: Length) -> Vec<TableModel> {
-        tables(&self.conversations, &self.coverage)
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section::new("conversations", "conversations, the largest first", |all, _| vec![overview(&all.conversations)]),
+        Section::new("kinds", "tokens by kind of content", |all, _| vec![kinds(&all.conversations)]),
+        Section::new("usage", "recorded usage and its cost", |all, _| vec![usage::usage(&all.conversations)]),
+        Section::new("results", "the largest tool results", |all, _| vec![results(&all.conversations)]),
+        Section::new("meters", "sizes by each token estimator", |all, _| vec![meters::meters(&all.conversations)]),
+        Section::new("compactions", "recorded compactions", |all, _| vec![compactions(&all.conversations)]),
+        Section::new("losses", "what recorded compactions lost", |all, _| {
+            vec![losses::losses(&all.conversations), losses::nowhere(&all.conversations)]
+        }),
+        Section::new("notes", "notes on places in transcripts", |all, _| vec![notes(&all.conversations)]),
+        Section::new("left-out", "transcripts that are not in the results", |all, _| vec![left_out_transcripts(&all.coverage)]),
+    ];
+
+    fn screen(&self, layout: &Layout) -> Option<Screen> {
+        screen::screen(self, layout)
     }
 
     fn json(&self) -> Vec<u8> {
         json::write(&self.conversations)
     }
-}
-
-fn tables(inspections: &[Inspection], coverage: &Coverage) -> Vec<TableModel> {
-    let tables = [
-        overview(inspections),
-        kinds(inspections),
-        usage::usage(inspections),
-        results(inspections),
-        meters::meters(inspections),
-        compactions(inspections),
-        losses::losses(inspections),
-        losses::nowhere(inspections),
-        notes(inspections),
-        left_out_transcripts(coverage),
-    ];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn tokens(tokens: u64) -> String {

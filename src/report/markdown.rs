@@ -2,7 +2,23 @@
 //! is in a code span, where GitHub sees no link, mention or tag.
 
 use super::escape;
+use super::screen::{Prose, Screen};
 use super::table_model::{CellKind, ColumnHeader, TableModel};
+
+/// Draws a screen: its answer, its table and what to check. What to do next is for the reader of a terminal.
+pub fn screen(screen: &Screen) -> Vec<u8> {
+    let text = |prose: &Prose| prose.text(escape::markdown);
+    let mut out = String::new();
+    for (index, sentences) in screen.answer.iter().enumerate() {
+        out += &if index == 0 { format!("**{}**\n\n", text(sentences)) } else { format!("{}\n\n", text(sentences)) };
+    }
+    out += &format!("{}\n\n{}", text(&screen.scope), rows_of(&screen.table.model));
+    if !screen.checks.is_empty() {
+        out += "\nCheck before you trust it:\n\n";
+        screen.checks.iter().for_each(|check| out += &format!("- {}\n", text(&check.text)));
+    }
+    escape::without_commands(&out).into_owned().into_bytes()
+}
 
 /// Draws tables below each other.
 pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {
@@ -11,18 +27,23 @@ pub fn draw_all(tables: &[TableModel]) -> Vec<u8> {
 }
 
 fn table(table: &TableModel) -> String {
-    let rule = |header: &ColumnHeader| if header.kind == CellKind::Numbers { "---:" } else { "---" }.to_owned();
-    let mut out = match table.subject.as_str() {
+    let title = match table.subject.as_str() {
         "" => format!("### {}\n\n", table.title),
         subject => format!("### {}: {}\n\n", table.title, escape::markdown(subject)),
     };
+    title + &rows_of(table)
+}
+
+/// Draws a table without its title.
+fn rows_of(table: &TableModel) -> String {
+    let rule = |header: &ColumnHeader| if header.kind == CellKind::Numbers { "---:" } else { "---" }.to_owned();
     if table.is_verbatim() {
-        return out + &fenced(table.rows.iter().flatten()) + &footnotes(table);
+        return fenced(table.rows.iter().flatten()) + &footnotes(table);
     }
     // Headers over numbers are column ids and policy names, so they are escaped; the other headers are ours.
     let headers = table.headers.iter();
-    out +=
-        &row(headers
+    let mut out =
+        row(headers
             .map(|header| if header.kind == CellKind::Numbers { escape::markdown(&header.text) } else { header.text.clone() }));
     out += &row(table.headers.iter().map(rule));
     for cells in &table.rows {

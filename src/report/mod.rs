@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod ci;
 mod csv;
+mod document;
 pub mod escape;
 pub mod gate;
 mod html;
@@ -15,57 +16,19 @@ mod json;
 mod markdown;
 mod number_format;
 pub mod probe;
+mod results;
+pub mod screen;
 mod spark;
 mod table;
 mod table_model;
 
 use std::path::Path;
 
+pub use document::{Detail, Document, Invocation, Layout, Length, Section, Style, View};
+pub use screen::Screen;
 pub use table_model::TableModel;
 
 use crate::findings::Case;
-use crate::results::saved::Results;
-
-/// Terminal properties that a report adapts to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Terminal width in columns. Only the table report uses it.
-    pub width: usize,
-    /// Whether the terminal supports attributes such as bold.
-    pub color: bool,
-}
-
-impl Default for Style {
-    /// The style for pipes and files: 100 columns, no attributes.
-    fn default() -> Self {
-        Self { width: 100, color: false }
-    }
-}
-
-/// What a command shows: results, an audit, inspections, the verdicts of a gate, the answers of a probe. Each is shown in every
-/// report for which it has something.
-pub trait Document {
-    /// Writes it as CSV, if rows of numbers make sense.
-    const CSV: Option<fn(&Self) -> Vec<u8>> = None;
-    /// Writes it as a page for a browser.
-    const HTML: Option<fn(&Self) -> Vec<u8>> = None;
-    /// Returns what was checked, if it is the outcome of checks.
-    const CASES: Option<fn(&Self) -> Vec<Case>> = None;
-
-    /// Returns the tables for people that have rows.
-    fn tables(&self, length: Length) -> Vec<TableModel>;
-
-    /// Writes all of it as JSON.
-    fn json(&self) -> Vec<u8>;
-}
-
-/// How long a table may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// For a terminal: the first rows, and how many more there are.
-    Short,
-    Whole,
-}
 
 /// A format in which documents can be printed.
 #[non_exhaustive]
@@ -82,20 +45,30 @@ pub struct Report {
 /// What a report makes of a document.
 #[non_exhaustive]
 pub enum Format {
-    Tables(Length, fn(&[TableModel], &Style) -> Vec<u8>),
+    /// For people: the first screen, and tables of at most this length.
+    Text(Length, Drawing),
     Json,
     Csv,
     Html,
     Cases(fn(&[Case]) -> Vec<u8>),
 }
 
+/// How a report for people draws the parts of a document.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Drawing {
+    /// Draws the screen with at most this many lines.
+    pub screen: fn(&Screen, &Style, usize) -> Vec<u8>,
+    pub tables: fn(&[TableModel], &Style) -> Vec<u8>,
+}
+
 /// All reports.
 pub const REPORTS: &[Report] = &[
     Report {
         name: "table",
-        about: "for people: policies side by side, then conversations, retention, layers, reproduced bugs and notes, fitted to the terminal's width",
+        about: "for people: the answer on one screen, fitted to the terminal's width; --show and --full add the sections",
         ending: Some("txt"),
-        format: Format::Tables(Length::Short, table::draw_all),
+        format: Format::Text(Length::Short, Drawing { screen: screen::draw, tables: table::draw_all }),
     },
     Report {
         name: "json",
@@ -111,9 +84,12 @@ pub const REPORTS: &[Report] = &[
     },
     Report {
         name: "markdown",
-        about: "the tables of the table report as GitHub tables, uncut, for pull requests and notes",
+        about: "the first screen for pull requests and notes; with --show or --full, the sections as GitHub tables, uncut",
         ending: Some("md"),
-        format: Format::Tables(Length::Whole, |tables, _| markdown::draw_all(tables)),
+        format: Format::Text(
+            Length::Whole,
+            Drawing { screen: |screen, _, _| markdown::screen(screen), tables: |tables, _| markdown::draw_all(tables) },
+        ),
     },
     Report {
         name: "html",
@@ -145,7 +121,7 @@ impl Report {
     /// Returns whether documents of a type can be printed in this format.
     pub fn has<D: Document>(&self) -> bool {
         match self.format {
-            Format::Tables(..) | Format::Json => true,
+            Format::Text(..) | Format::Json => true,
             Format::Csv => D::CSV.is_some(),
             Format::Html => D::HTML.is_some(),
             Format::Cases(_) => D::CASES.is_some(),
@@ -158,9 +134,9 @@ impl Report {
     }
 
     /// Prints a document; `None` if the document cannot be printed in this format.
-    pub fn render<D: Document>(&self, document: &D, style: &Style) -> Option<Vec<u8>> {
+    pub fn render<D: Document>(&self, document: &D, layout: &Layout) -> Option<Vec<u8>> {
         Some(match self.format {
-            Format::Tables(length, draw) => draw(&document.tables(length), style),
+            Format::Text(length, drawing) => layout.draw(document, length, drawing),
             Format::Json => document.json(),
             Format::Csv => D::CSV?(document),
             Format::Html => D::HTML?(document),
@@ -178,18 +154,4 @@ pub fn by_name(name: &str) -> Option<&'static Report> {
 pub fn by_ending(path: &Path) -> Option<&'static Report> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     REPORTS.iter().find(|report| report.ending == Some(&ending))
-}
-
-impl Document for Results {
-    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(csv::write);
-    const HTML: Option<fn(&Self) -> Vec<u8>> = Some(html::write);
-    const CASES: Option<fn(&Self) -> Vec<Case>> = Some(ci::cases);
-
-    fn tables(&self, _length: Length) -> Vec<TableModel> {
-        table_model::tables(self)
-    }
-
-    fn json(&self) -> Vec<u8> {
-        json::write(self)
-    }
 }

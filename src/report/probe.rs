@@ -1,8 +1,10 @@
 //! The answers of a probe as a document: which facts a model found in requests, compared with what
 //! `kept.hit` says.
 
+mod screen;
+
 use super::table_model::{ColumnHeader, TableModel, cut, left_out_transcripts};
-use super::{Document, Length, escape, json, number_format};
+use super::{Document, Layout, Screen, Section, escape, json, number_format};
 use crate::analysis::probe::{
     Agreement, AnswerShare, Answers, EVERYTHING, Estimate, Forecast, NOTHING, PolicyAnswers, ProbeResults,
 };
@@ -11,9 +13,17 @@ use crate::results::saved::Coverage;
 use crate::util::text::plural;
 
 impl Document for ProbeResults {
-    fn tables(&self, _length: Length) -> Vec<TableModel> {
-        let tables = [answers(self), agreement(self), kinds(self), left_out_transcripts(&self.coverage)];
-        tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section::new("answers", "facts that the model finds", |probe, _| vec![answers(probe)]),
+        Section::new("agreement", "how far the model agrees with kept.hit", |probe, _| vec![agreement(probe)]),
+        Section::new("kinds", "the same by kind of fact", |probe, _| vec![kinds(probe)]),
+        Section::new("left-out", "transcripts that are not in the results", |probe, _| {
+            vec![left_out_transcripts(&probe.coverage)]
+        }),
+    ];
+
+    fn screen(&self, layout: &Layout) -> Option<Screen> {
+        screen::screen(self, layout)
     }
 
     fn json(&self) -> Vec<u8> {
@@ -28,10 +38,10 @@ pub struct DryRun {
 }
 
 impl Document for DryRun {
-    fn tables(&self, _length: Length) -> Vec<TableModel> {
-        let tables = [forecast(&self.forecasts), left_out_transcripts(&self.coverage)];
-        tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
-    }
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section::new("forecast", "what would be asked", |run, _| vec![forecast(&run.forecasts)]),
+        Section::new("left-out", "transcripts that are not in the results", |run, _| vec![left_out_transcripts(&run.coverage)]),
+    ];
 
     fn json(&self) -> Vec<u8> {
         json::write(&self.forecasts)

@@ -5,17 +5,17 @@
 
 use std::ops::Range;
 
-use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, LineStyle, Table, TableStyle, Width};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, LineStyle, Table, TableStyle, Width};
 
 use crate::util::text::wrap;
 
-use super::table_model::{CellKind, ColumnHeader, TableModel};
+use super::table_model::{CellKind, ColumnHeader, TableModel, Tone};
 use super::{Style, escape, number_format};
 
 /// Spaces between two columns.
-const GAP: usize = 2;
+pub const GAP: usize = 2;
 /// Minimum width. On narrower terminals, lines are longer than the terminal.
-const MIN_WIDTH: usize = 60;
+pub const MIN_WIDTH: usize = 60;
 /// Headers over numbers are broken into lines of about this many characters …
 const HEADER_WIDTH: usize = 10;
 /// … and a column of numbers or single words is at most this wide: no number is wider, and hostile names are broken to
@@ -39,10 +39,10 @@ fn draw(table: &TableModel, style: &Style) -> String {
     let tables: Vec<String> = if table.is_verbatim() {
         vec![table.rows.iter().flatten().map(|line| format!("{}\n", escape::terminal(line))).collect()]
     } else {
-        let widths = widths(table, style);
+        let widths = widths(table, style.width);
         stack(&table.headers, &widths, style.width)
             .into_iter()
-            .map(|columns| draw_part(table, &columns, &widths, style))
+            .map(|columns| draw_part(table, &columns, &widths, (style, &[])))
             .collect()
     };
     let mut out = format!("{}\n{}", if style.color { format!("\x1b[1m{title}\x1b[0m") } else { title }, tables.join("\n"));
@@ -53,17 +53,17 @@ fn draw(table: &TableModel, style: &Style) -> String {
 }
 
 /// Returns the width of each column: its content's width within limits; prose gets the width that is left.
-fn widths(table: &TableModel, style: &Style) -> Vec<usize> {
+pub fn widths(table: &TableModel, limit: usize) -> Vec<usize> {
     let mut grid = Table::new();
     grid.set_header(table.headers.iter().map(header_text));
     grid.add_rows(table.rows.iter().map(|cells| table.headers.iter().zip(cells).map(|(header, text)| cell_text(header, text))));
     let content: Vec<usize> = grid.column_max_content_widths().into_iter().map(usize::from).collect();
     let mut name_widths = shares(
-        style.width / 2,
+        limit / 2,
         table.headers.iter().zip(&content).filter(|(header, _)| header.kind == CellKind::Names).map(|(_, width)| *width),
     )
     .into_iter();
-    let mut remaining = style.width;
+    let mut remaining = limit;
     let widths = table.headers.iter().zip(content).map(|(header, width)| {
         let width = match header.kind {
             CellKind::Names => name_widths.next().unwrap_or(width),
@@ -119,7 +119,13 @@ fn group(header: &ColumnHeader) -> &str {
     header.text.trim_start_matches('~').split_once('.').map_or("", |(group, _)| group)
 }
 
-fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], style: &Style) -> String {
+/// Draws all columns of a table beside each other, without its title and footnotes; each row has the colour of its tone.
+pub fn draw_rows(table: &TableModel, tones: &[Tone], style: &Style) -> String {
+    let columns: Vec<usize> = (0..table.headers.len()).collect();
+    draw_part(table, &columns, &widths(table, style.width), (style, tones))
+}
+
+fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], (style, tones): (&Style, &[Tone])) -> String {
     let mut grid = Table::new();
     let separator = LineStyle { fill: Some('─'), ..LineStyle::none() };
     grid.load_style(TableStyle::new().header_separator(separator));
@@ -129,11 +135,14 @@ fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], style: &St
         grid.force_no_tty();
     }
     grid.set_header(columns.iter().map(|index| Cell::new(header_text(&table.headers[*index])).add_attribute(Attribute::Bold)));
-    for cells in rows_of(table, columns) {
+    for (row, cells) in rows_of(table, columns).into_iter().enumerate() {
+        let color = tones.get(row).copied().and_then(color).filter(|_| style.color);
         let cell = |index: &usize| {
             let (header, text) = (&table.headers[*index], cells.get(*index).map_or("", String::as_str));
             let text = cell_text(header, text);
-            if header.kind == CellKind::Names { break_after(&text, &['/'], widths[*index]) } else { text }
+            let text = if header.kind == CellKind::Names { break_after(&text, &['/'], widths[*index]) } else { text };
+            let cell = Cell::new(text);
+            if let Some(color) = color { cell.fg(color) } else { cell }
         };
         grid.add_row(columns.iter().map(cell));
     }
@@ -145,6 +154,16 @@ fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], style: &St
         column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
     }
     grid.trim_fmt() + "\n"
+}
+
+/// The colour of a row.
+fn color(tone: Tone) -> Option<Color> {
+    match tone {
+        Tone::Plain => None,
+        Tone::Chosen => Some(Color::Green),
+        Tone::Unfit => Some(Color::Red),
+        Tone::Reference => Some(Color::DarkGrey),
+    }
 }
 
 /// Returns the rows of one stacked table. It leaves out a row whose values, like those of a bound, are all in other

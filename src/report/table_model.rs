@@ -1,17 +1,17 @@
 //! The content of reports for people, before it is drawn: tables of cells. The table, markdown and html reports draw
 //! the same tables.
 
-mod calibration;
+pub mod calibration;
 pub mod compare;
-mod comparison;
-mod cost;
-mod cost_check;
+pub mod comparison;
+pub mod cost;
+pub mod cost_check;
 pub mod findings;
-mod growth;
+pub mod growth;
 mod interval_notes;
 pub mod retention;
-mod spending;
-mod summarizers;
+pub mod spending;
+pub mod summarizers;
 pub mod sweep;
 
 use std::collections::HashSet;
@@ -34,6 +34,20 @@ pub struct TableModel {
     pub footnotes: Vec<String>,
 }
 
+/// How a row is meant; drawn as a colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    /// The answer.
+    Chosen,
+    /// Not to be used.
+    Unfit,
+    /// For comparison only.
+    Reference,
+}
+
+#[derive(Clone)]
 pub struct ColumnHeader {
     pub text: String,
     pub kind: CellKind,
@@ -56,43 +70,11 @@ pub enum CellKind {
 const SHOWN: usize = 10;
 /// Maximum characters shown of a fact, counted before escaping.
 const LONGEST: usize = 60;
-
-/// Returns all tables that have rows.
-pub fn tables(results: &Results) -> Vec<TableModel> {
-    let of_sweep = [
-        sweep::recommended(results),
-        sweep::front(results),
-        sweep::plot(results),
-        sweep::sensitivity(results),
-        sweep::chosen(results),
-    ];
-    let tables = [
-        compare::summary(results),
-        comparison::with_baseline(results),
-        compare::conversations(results),
-        growth::growth(results),
-        cost::breaks(results),
-        cost::costliest(results),
-        cost_check::checks(results),
-        retention::by_grouping(results),
-        retention::by_generation(results),
-        summarizers::summarizers(results),
-        retention::misses(results),
-        findings::counts(results),
-        findings::worst(results),
-        layers(results),
-        spending::spending(results),
-        calibration::calibrations(results),
-        quirks(results),
-        notes(results),
-    ];
-    let all =
-        of_sweep.into_iter().flatten().chain(tables).chain(sweep::toml(results)).chain([left_out_transcripts(&results.coverage)]);
-    all.filter(|table| !table.rows.is_empty()).collect()
-}
+/// Maximum characters of the name of a file on a screen.
+pub const LONGEST_NAME: usize = 36;
 
 /// What each layer did.
-fn layers(results: &Results) -> TableModel {
+pub fn layers(results: &Results) -> TableModel {
     let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
     headers.extend(["fired", "skipped", "failed", "edits", "tokens.freed"].map(ColumnHeader::numbers));
     if results.layers.iter().any(|layer| layer.note.is_some()) {
@@ -111,7 +93,7 @@ fn layers(results: &Results) -> TableModel {
 }
 
 /// Bugs of the original systems that the replay reproduces.
-fn quirks(results: &Results) -> TableModel {
+pub fn quirks(results: &Results) -> TableModel {
     let rows = results.policies.iter().flat_map(|p| p.quirks.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
     let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("bug")];
     TableModel {
@@ -123,7 +105,7 @@ fn quirks(results: &Results) -> TableModel {
     }
 }
 
-fn notes(results: &Results) -> TableModel {
+pub fn notes(results: &Results) -> TableModel {
     let location = |note: &ResultNote| match note.line {
         Some(line) => format!("{}:{line}", note.path),
         None => note.path.clone(),
@@ -137,7 +119,7 @@ fn notes(results: &Results) -> TableModel {
     TableModel { title, subject: String::new(), headers, rows, footnotes: footnotes.into_iter().collect() }
 }
 
-/// The transcripts that are not in the results. It is the last table, so that its footnote is the last line.
+/// The transcripts that are not in the results.
 pub fn left_out_transcripts(coverage: &Coverage) -> TableModel {
     let row = |left_out: &LeftOut| vec![left_out.path.clone(), left_out.why.clone()];
     let rows: Vec<_> = coverage.left_out.iter().take(SHOWN).map(row).collect();
@@ -169,10 +151,25 @@ pub fn left_out(folder: &str) -> Vec<String> {
 
 /// Cuts a text to the characters that a cell shows.
 pub fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    cut_to(text, LONGEST)
+}
+
+/// Cuts a text to this many characters.
+pub fn cut_to(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         None => text.to_owned(),
-        Some(_) => text.chars().take(LONGEST - 1).chain(['…']).collect(),
+        Some(_) => text.chars().take(longest - 1).chain(['…']).collect(),
     }
+}
+
+/// Cuts the middle of a path, so that its folder and the end of its name stay.
+pub fn cut_path(path: &str, longest: usize) -> String {
+    let (length, half) = (path.chars().count(), longest / 2);
+    if length <= longest {
+        return path.to_owned();
+    }
+    let ends = path.chars().take(half).chain(['…']).chain(path.chars().skip(length - (longest - half - 1)));
+    ends.collect()
 }
 
 impl TableModel {

@@ -1,6 +1,6 @@
 //! Saved results: every report can show them, and JSON gives them back.
 
-use recompact::report::{Document, REPORTS, Style};
+use recompact::report::{Document, Layout, REPORTS, Style};
 use recompact::results::saved::Results;
 
 pub fn run(data: &[u8]) {
@@ -8,7 +8,7 @@ pub fn run(data: &[u8]) {
     let Ok(results) = Results::from_json(&text) else { return };
     for report in REPORTS {
         for width in [20, 100] {
-            let bytes = report.render(&results, &Style { width, color: false }).expect("results have every report");
+            let bytes = report.render(&results, &Layout::full(Style { width, color: false })).expect("results have every report");
             assert!(!bytes.contains(&0x1b), "{}: an escape character", report.name);
         }
     }

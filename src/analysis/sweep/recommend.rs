@@ -117,7 +117,7 @@ fn compromise(objectives: &[Objective], choices: usize, range: &[Member], best: 
 /// Chooses the compromise: the member whose largest shortfall from the best is smallest (Chebyshev), each objective measured
 /// as a share of its range over `range`. Of equals the one with the smallest sum of shortfalls, then the first. With one
 /// objective this is the best member. Returns its index.
-fn minimax_choice(objectives: &[Objective], members: &[Member], range: &[Member]) -> Option<usize> {
+pub fn minimax_choice(objectives: &[Objective], members: &[Member], range: &[Member]) -> Option<usize> {
     let shortfalls: Vec<Vec<f64>> = members.iter().map(|member| shortfalls(objectives, range, member)).collect();
     let largest = |at: usize| shortfalls[at].iter().copied().fold(0.0, f64::max);
     let sum = |at: usize| shortfalls[at].iter().sum::<f64>();

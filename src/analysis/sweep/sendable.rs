@@ -10,6 +10,11 @@ pub const UNSENDABLE: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
 /// Largest share of requests that cannot be sent. One in two hundred is about one in a long session.
 const MAX_SHARE: f64 = 0.005;
 
+/// Returns whether few enough of the requests cannot be sent.
+pub fn is_sendable(count: u64, requests: u64) -> bool {
+    count as f64 <= MAX_SHARE * requests as f64
+}
+
 /// Returns the columns that have a condition by default: those for which the user sets none.
 pub fn default_columns(conditions: &[Condition]) -> impl Iterator<Item = &'static str> + '_ {
     UNSENDABLE.into_iter().filter(|column| conditions.iter().all(|condition| condition.column != *column))

@@ -1,15 +1,20 @@
 //! `--output` and `--out`: the output format and the output file.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use recompact::report::{self, Document, Format, REPORTS, Report, Style};
+use clap::builder::TypedValueParser;
+use recompact::metrics::metric;
+use recompact::report::{self, Document, Format, Invocation, Layout, REPORTS, Report, Style, View};
+use recompact::results::saved::ColumnId;
+use recompact::util::text::did_you_mean;
 
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
-use crate::cli::output;
+use crate::cli::{output, pager};
 
 #[derive(Args)]
 pub struct OutputArgs {
@@ -19,6 +24,46 @@ pub struct OutputArgs {
     /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Show these sections instead of the first screen, separated by commas; a wrong name lists them
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', conflicts_with = "full")]
+    show: Vec<String>,
+    /// Show the first screen and all sections; on a terminal through the pager that PAGER names, or less
+    #[arg(long)]
+    full: bool,
+    /// Width in columns [default: that of the terminal, else 100]
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..=1000))]
+    width: Option<u16>,
+    #[arg(skip)]
+    columns: PolicyColumns,
+    /// What the command works on.
+    #[arg(skip)]
+    paths: Vec<PathBuf>,
+}
+
+/// Options for tables that compare policies.
+#[derive(Args, Clone, Default)]
+pub struct PolicyColumns {
+    /// Show these columns of the policies, separated by commas (`recompact catalog measures` lists them)
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = column(), hide_possible_values = true)]
+    columns: Vec<ColumnId>,
+    /// Sort policies by this column, the best first
+    #[arg(long, value_name = "COLUMN", value_parser = column(), hide_possible_values = true)]
+    sort: Option<ColumnId>,
+}
+
+/// Parses the id of a column.
+fn column() -> impl TypedValueParser<Value = ColumnId> {
+    let metrics = metric::GROUPS.iter().flat_map(|group| group.metrics);
+    let ids: Vec<&'static str> = metrics
+        .filter_map(|metric| match metric.column.id {
+            Cow::Borrowed(id) => Some(id),
+            Cow::Owned(_) => None,
+        })
+        .collect();
+    suggesting(ids.clone(), move |written: &str| {
+        let id = ids.iter().find(|id| **id == written);
+        id.map(|id| Cow::Borrowed(*id)).ok_or_else(|| format!("there is no such column{}", did_you_mean(written, &ids)))
+    })
 }
 
 fn output_help() -> String {
@@ -42,11 +87,42 @@ impl OutputArgs {
         self.output.or_else(|| report::by_ending(self.out.as_deref()?)).unwrap_or(&REPORTS[0])
     }
 
+    /// Also takes options for tables of policies.
+    pub fn with_columns(&mut self, columns: &PolicyColumns) {
+        self.columns = columns.clone();
+    }
+
+    /// Says what the command works on, for the commands that a screen proposes.
+    pub fn works_on(&mut self, paths: &[PathBuf]) {
+        self.paths = paths.to_vec();
+    }
+
     /// Writes a document in the chosen report; fails if documents of this kind have no such report.
     pub fn document<D: Document>(&self, command: &str, document: &D) -> Result<(), Failure> {
-        let bytes =
-            self.report().render(document, &self.style()).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.report())))?;
+        let layout = self.layout(command);
+        let bytes = self.report().render(document, &layout).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.report())))?;
+        if self.full && self.is_on_terminal() && matches!(self.report().format, Format::Text(..)) && pager::show(&bytes) {
+            return Ok(());
+        }
         self.write(&bytes)
+    }
+
+    fn layout(&self, command: &str) -> Layout {
+        let mut layout = Layout::default();
+        layout.style = self.style();
+        layout.view = match (&self.show[..], self.full) {
+            ([], false) => View::Screen,
+            ([], true) => View::Full,
+            (sections, _) => View::Sections(sections.to_vec()),
+        };
+        layout.columns.clone_from(&self.columns.columns);
+        layout.sort.clone_from(&self.columns.sort);
+        layout.invocation = Invocation { command: command.to_owned(), paths: shell_words(&self.paths) };
+        layout
+    }
+
+    fn is_on_terminal(&self) -> bool {
+        self.out.is_none() && std::io::stdout().is_terminal()
     }
 
     /// Rejects a report of findings if findings were not checked: its output would look like a pass.
@@ -61,7 +137,13 @@ impl OutputArgs {
 
     /// Rejects a report that the documents of a command do not have, before the command does its work.
     pub fn must_show<D: Document>(&self, command: &str) -> Result<(), Failure> {
-        if self.report().has::<D>() { Ok(()) } else { Err(Failure::Usage(lacks::<D>(command, self.report()))) }
+        if !self.report().has::<D>() {
+            return Err(Failure::Usage(lacks::<D>(command, self.report())));
+        }
+        match self.show.iter().find(|id| D::SECTIONS.iter().all(|section| section.id != id.as_str())) {
+            None => Ok(()),
+            Some(id) => Err(Failure::Usage(unknown_section::<D>(command, id))),
+        }
     }
 
     /// Whether the output can be loaded again, because it holds the complete results.
@@ -85,11 +167,12 @@ impl OutputArgs {
 
     /// The terminal's width and colours; the default style if the output is not a terminal.
     pub fn style(&self) -> Style {
+        let given = self.width.map(usize::from);
         let plain = Style::default();
-        if self.out.is_some() || !std::io::stdout().is_terminal() {
-            return plain;
+        if !self.is_on_terminal() {
+            return Style { width: given.unwrap_or(plain.width), ..plain };
         }
-        let width = comfy_table::Table::new().width().map_or(plain.width, usize::from);
+        let width = given.or_else(|| comfy_table::Table::new().width().map(usize::from)).unwrap_or(plain.width);
         Style { width, color: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 }
@@ -104,4 +187,26 @@ pub fn report_of<D: Document>(command: &str, name: &str) -> Result<&'static Repo
 fn lacks<D: Document>(command: &str, report: &Report) -> String {
     let names: Vec<_> = REPORTS.iter().filter(|report| report.has::<D>()).map(|report| report.name).collect();
     format!("{command} has no {} report (it has: {})", report.name, names.join(", "))
+}
+
+/// Says which sections documents of this kind have.
+fn unknown_section<D: Document>(command: &str, id: &str) -> String {
+    let list: String = D::SECTIONS.iter().map(|section| format!("\n  {:<14} {}", section.id, section.about)).collect();
+    format!("--show {id}: {command} has no such section; it has:{list}")
+}
+
+/// Most characters of paths that a proposed command repeats.
+const LONGEST_PATHS: usize = 60;
+
+/// Writes paths as a shell takes them; the first one and `…` if they are long.
+fn shell_words(paths: &[PathBuf]) -> String {
+    let words: Vec<String> = paths.iter().map(|path| shell_word(&path.to_string_lossy())).collect();
+    let all = words.join(" ");
+    if all.chars().count() <= LONGEST_PATHS || words.len() < 2 { all } else { format!("{} …", words[0]) }
+}
+
+/// Quotes a word unless a shell takes it as it is.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./~+,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

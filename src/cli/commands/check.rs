@@ -8,7 +8,7 @@ use recompact::analysis::corpus::{RunError, Source};
 use recompact::analysis::gate::{Baseline, Gate, GateReport, Problem, Suite, SuiteResult};
 use recompact::analysis::spec::PolicySpec;
 use recompact::report::gate::render_baseline;
-use recompact::report::{Report, Style};
+use recompact::report::{Layout, Report};
 use recompact::transcript::format::Reading;
 use recompact::transcript::source::{display_path, read_settings};
 use recompact::util::text::plural;
@@ -124,7 +124,7 @@ impl Check {
     fn write(&self, checked: &GateReport) -> Result<(), Failure> {
         self.output.document(COMMAND, checked)?;
         for (report, file) in &self.also {
-            let bytes = report.render(checked, &Style::default()).expect("`also` accepts only the reports of a gate");
+            let bytes = report.render(checked, &Layout::default()).expect("`also` accepts only the reports of a gate");
             output::write(Some(file), &bytes)?;
         }
         Ok(())

@@ -42,6 +42,7 @@ pub struct Probe {
 
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
+        self.output.works_on(self.transcripts.paths());
         self.output.must_show::<ProbeResults>("probe")?;
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);

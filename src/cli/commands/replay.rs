@@ -16,7 +16,7 @@ use recompact::results::saved::Results;
 use recompact::transcript::conversation::Conversation;
 
 use crate::cli::args::fail_on::FailOn;
-use crate::cli::args::output::OutputArgs;
+use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -64,11 +64,16 @@ pub struct Replay {
     #[arg(long, value_name = "RESULTS.json", conflicts_with_all = ["contexts", "materialize"])]
     resume: Option<PathBuf>,
     #[command(flatten)]
+    columns: PolicyColumns,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
+        self.output.with_columns(&self.columns);
+        self.output.works_on(self.transcripts.paths());
+        self.output.must_show::<Results>("replay")?;
         self.file_uses().check()?;
         self.output.needs_findings(self.findings)?;
         if self.fail_on.is_given() && !self.findings {

@@ -6,7 +6,7 @@ use clap::Args;
 use recompact::llm::client::Cassette;
 use recompact::results::saved::{Results, VERSION, cassette_spending};
 
-use crate::cli::args::output::OutputArgs;
+use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::pricing::PricingArgs;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -20,11 +20,16 @@ pub struct Report {
     #[command(flatten)]
     pricing: PricingArgs,
     #[command(flatten)]
+    columns: PolicyColumns,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
 impl Report {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(mut self) -> Result<(), Failure> {
+        self.output.with_columns(&self.columns);
+        self.output.works_on(std::slice::from_ref(&self.file));
+        self.output.must_show::<Results>("report")?;
         let mut uses = FileUses::default();
         uses.read("RESULTS.json", &self.file);
         self.pricing.add_to(&mut uses);

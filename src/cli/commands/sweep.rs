@@ -10,7 +10,7 @@ use recompact::results::condition::Condition;
 use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
-use crate::cli::args::output::OutputArgs;
+use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -54,6 +54,8 @@ pub struct Sweep {
     #[arg(long, value_name = "RESULTS.json")]
     resume: Option<PathBuf>,
     #[command(flatten)]
+    columns: PolicyColumns,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -63,7 +65,10 @@ fn holdout_share(written: &str) -> Result<f64, String> {
 }
 
 impl Sweep {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(mut self) -> Result<(), Failure> {
+        self.output.with_columns(&self.columns);
+        self.output.works_on(self.transcripts.paths());
+        self.output.must_show::<Results>("sweep")?;
         // Check all arguments before anything is read.
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);

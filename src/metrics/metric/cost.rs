@@ -9,7 +9,10 @@ use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::cost::{Cost, CostParts};
 
 pub(crate) const USD: &str = "cost.usd";
+pub(crate) const BASELINE_USD: &str = "cost.baseline_usd";
 pub(crate) const RATIO: &str = "cost.ratio";
+pub(crate) const BEST_BREAKPOINTS: &str = "cost.best_breakpoints";
+pub(crate) const REREADS: &str = "cost.rereads";
 pub(crate) const READ: &str = "cost.read";
 pub(crate) const WRITE: &str = "cost.write";
 pub(crate) const OUTPUT: &str = "cost.output";
@@ -54,7 +57,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| in_usd(input, CostParts::total),
         ),
         usd(
-            "cost.baseline_usd",
+            BASELINE_USD,
             Direction::Neither,
             "cost.usd under the baseline policy (keep-all, which never compacts, or --baseline)",
             |input| priced(input)?.1.usd.as_ref().map(CostParts::total),
@@ -77,7 +80,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| over_baseline(input, |parts| parts.at_ends),
         ),
         Metric::estimated(
-            "cost.best_breakpoints",
+            BEST_BREAKPOINTS,
             Unit::Ratio,
             Direction::Lower,
             ratio(AT_BEST_NOMINAL, BASELINE_AT_BEST_NOMINAL),
@@ -116,7 +119,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| in_usd(input, |parts| parts.summarizer),
         ),
         usd(
-            "cost.rereads",
+            REREADS,
             Direction::Lower,
             "not in cost.usd: the most that fetching all recoverable facts (soft misses) again would add; the least is \
              nothing",

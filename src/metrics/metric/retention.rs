@@ -5,6 +5,7 @@ use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::retention::OutcomeWeights;
 
 pub(crate) const HIT: &str = "kept.hit";
+pub(crate) const SOFT: &str = "kept.soft";
 pub(crate) const HARD: &str = "kept.hard";
 pub(crate) const CONSTRAINTS: &str = "kept.constraints";
 /// Filled in when all conversations of a study are known.
@@ -47,7 +48,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |_| None,
         ),
         Metric::counted(
-            "kept.soft",
+            SOFT,
             Unit::Share,
             Direction::Neither,
             BY_WEIGHT,

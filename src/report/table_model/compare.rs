@@ -3,20 +3,21 @@
 use std::collections::HashMap;
 
 use crate::analysis::study::KEEP_ALL;
-use crate::results::saved::{Column, Results, Row, Summary, Unit};
+use crate::report::Detail;
+use crate::results::saved::{Column, ColumnId, Results, Row, Summary, Unit};
 use crate::util::text::plural;
 
 use super::super::number_format;
 use super::{ColumnHeader, SHOWN, TableModel, common_folder, cost_check, interval_notes, left_out};
 
 /// Policies × columns over all conversations, without detail columns.
-pub fn summary(results: &Results) -> TableModel {
-    let columns: Vec<&Column> = in_tables(results).collect();
+pub fn summary(results: &Results, detail: &Detail) -> TableModel {
+    let columns = shown_columns(results, detail);
     let transcripts = results.summary.iter().map(|summary| summary.transcripts).max().unwrap_or(0);
     let conversations = conversations_of(&results.rows).len().max(transcripts);
     let mut headers = vec![ColumnHeader::names("policy")];
     headers.extend(columns.iter().map(|column| ColumnHeader::numbers(&title(column))));
-    let rows = keep_all_first(results).map(|summary| {
+    let rows = in_order(results, detail.sort).into_iter().map(|summary| {
         let values = columns.iter().map(|column| with_interval(column, summary));
         std::iter::once(name(summary)).chain(values).collect()
     });
@@ -94,6 +95,32 @@ pub fn conversations(results: &Results) -> TableModel {
     }
     let scope = if left > 0 { format!("The {SHOWN} largest conversations") } else { "Conversations".to_owned() };
     TableModel { title: format!("{scope} by policy"), subject: title(shown), headers, rows, footnotes }
+}
+
+/// The columns of a table that compares policies: the chosen ones, else all but the detail columns.
+pub fn shown_columns<'a>(results: &'a Results, detail: &Detail) -> Vec<&'a Column> {
+    match detail.columns {
+        [] => in_tables(results).collect(),
+        chosen => chosen.iter().filter_map(|id| results.column(id)).collect(),
+    }
+}
+
+/// The policies and their bounds: the best value of a column first, those without a value last; without a column,
+/// [`KEEP_ALL`] first.
+pub fn in_order<'a>(results: &'a Results, column: Option<&ColumnId>) -> Vec<&'a Summary> {
+    let mut summaries: Vec<&Summary> = keep_all_first(results).collect();
+    if let Some(column) = column.and_then(|id| results.column(id)) {
+        // A bound has the place of its policy.
+        let totals: HashMap<&str, Option<f64>> =
+            summaries.iter().map(|summary| (owner(summary), results.total(owner(summary), &column.id))).collect();
+        summaries.sort_by(|a, b| column.better.compare(totals[owner(a)], totals[owner(b)]));
+    }
+    summaries
+}
+
+/// The policy of a summary: that of a bound is the policy that it bounds.
+fn owner(summary: &Summary) -> &str {
+    summary.bound_of.as_deref().unwrap_or(&summary.policy)
 }
 
 /// The columns shown in tables: all but the detail columns.

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::report::escape;
+use crate::report::{Detail, escape};
 use crate::results::saved::{Aggregation, Column, ComparisonRow, Direction, Results, Statistics, Unit};
 use crate::results::stats::SIGN_PATTERNS;
 use crate::util::text::plural;
 
 use super::super::number_format;
-use super::compare::title;
+use super::compare::{shown_columns, title};
 use super::{ColumnHeader, TableModel};
 
 /// Shown where a difference is not significant.
@@ -16,15 +16,15 @@ const UNSURE: &str = "?";
 
 /// Policies × columns. It shows columns that have a better direction and weigh long sessions more; it leaves out detail
 /// columns and columns in which no policy differs. Empty if nothing can be compared.
-pub fn with_baseline(results: &Results) -> TableModel {
+pub fn with_baseline(results: &Results, detail: &Detail) -> TableModel {
     let (Some(statistics), Some(first)) = (&results.statistics, results.comparisons.first()) else {
         return empty();
     };
     let rows: HashMap<(&str, &str), &ComparisonRow> =
         results.comparisons.iter().map(|row| ((row.policy.as_str(), &*row.column), row)).collect();
     let differs = |column: &Column| results.comparisons.iter().any(|row| row.column == column.id && !is_same(row));
-    let is_shown = |column: &&Column| !column.detail && column.combine != Aggregation::Mean && differs(column);
-    let columns: Vec<&Column> = results.columns.iter().filter(is_shown).collect();
+    let is_shown = |column: &&Column| column.combine != Aggregation::Mean && differs(column);
+    let columns: Vec<&Column> = shown_columns(results, detail).into_iter().filter(is_shown).collect();
     if columns.is_empty() {
         return empty();
     }

@@ -58,26 +58,35 @@ pub fn checks(results: &Results) -> TableModel {
 
 /// Lines below the summary: how much of the bill costs cover, and which cache events they contain.
 pub fn coverage(results: &Results) -> Vec<String> {
+    covered(results).map(|covered| covered.line).into_iter().chain(events(&results.checks)).collect()
+}
+
+/// Says how much of the bill costs cover, if they do not cover all of it.
+pub fn coverage_gap(results: &Results) -> Option<String> {
+    covered(results).filter(|covered| !covered.is_all).map(|covered| covered.line)
+}
+
+/// How much of the bill costs cover.
+struct Covered {
+    line: String,
+    is_all: bool,
+}
+
+fn covered(results: &Results) -> Option<Covered> {
     let in_usd = || results.checks.iter().filter(|check| check.in_usd);
     let billed = |checks: &mut dyn Iterator<Item = &CheckRow>| checks.map(|check| check.recorded_cost).sum::<f64>();
     let (all, covered) = (billed(&mut in_usd()), billed(&mut in_usd().filter(|check| check.priced)));
-    let mut lines = Vec::new();
-    if all > 0.0 {
-        let usd = |amount: f64| number_format::value(Unit::Usd, Some(amount));
-        let mut line = format!(
-            "costs cover {} of the {} billed ({})",
-            usd(covered),
-            usd(all),
-            number_format::value(Unit::Share, Some(covered / all))
-        );
-        let unpriced = results.checks.len() - in_usd().count();
-        if unpriced > 0 {
-            line += &format!("; {} without a known price", plural(unpriced, "more conversation"));
-        }
-        lines.push(line);
+    if all <= 0.0 {
+        return None;
     }
-    lines.extend(events(&results.checks));
-    lines
+    let usd = |amount: f64| number_format::value(Unit::Usd, Some(amount));
+    let share = number_format::value(Unit::Share, Some(covered / all));
+    let mut line = format!("costs cover {} of the {} billed ({share})", usd(covered), usd(all));
+    let unpriced = results.checks.len() - in_usd().count();
+    if unpriced > 0 {
+        line += &format!("; {} without a known price", plural(unpriced, "more conversation"));
+    }
+    Some(Covered { line, is_all: unpriced == 0 && in_usd().all(|check| check.priced) })
 }
 
 fn events(checks: &[CheckRow]) -> Option<String> {

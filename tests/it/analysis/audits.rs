@@ -55,10 +55,11 @@ fn lines_of(audit: &Value) -> Vec<String> {
 fn audit_reports_of_three_trees_match_snapshots() {
     for name in ["clean", "damaged", "forgetful"] {
         for report in ["table", "json", "markdown", "csv"] {
-            let ran = run_in(&saved(), ["audit", name, "-o", report], b"");
+            let ran = run_in(&saved(), ["audit", name, "-o", report, "--full"], b"");
             assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name} {report}");
             insta::assert_snapshot!(format!("audit-{name}-{report}"), ran.stdout);
         }
+        insta::assert_snapshot!(format!("audit-{name}"), run_in(&saved(), ["audit", name], b"").printed());
     }
 }
 
@@ -120,7 +121,7 @@ fn fail_on_level_sets_the_exit_code() {
 #[test]
 fn audit_reports_hold_no_secret() {
     for report in ["table", "json", "csv", "markdown", "github"] {
-        let ran = run_in(&saved(), ["audit", "damaged", "-o", report], b"");
+        let ran = run_in(&saved(), ["audit", "damaged", "-o", report, "--full"], b"");
         assert!(ran.stdout.contains("password in a URL"), "{report}");
         assert!(!ran.stdout.contains("vene7"), "{report}");
     }

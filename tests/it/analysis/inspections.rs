@@ -5,7 +5,7 @@ use recompact::analysis::study::TokenCounter;
 use recompact::metrics::prices::Prices;
 use recompact::report::escape::is_unseen;
 use recompact::report::inspection::Inspections;
-use recompact::report::{Style, by_name};
+use recompact::report::{Layout, Style, by_name};
 use recompact::results::saved::Coverage;
 use recompact::transcript::conversation::{ConversationBuilder, Thinking};
 use recompact::transcript::format::Reading;
@@ -46,7 +46,8 @@ fn inspections() -> [Inspection; 2] {
 fn rendered(report: &str, inspections: &[Inspection], width: usize) -> String {
     let style = Style { width, color: false };
     let document = Inspections { conversations: inspections.to_vec(), coverage: Coverage::default() };
-    let bytes = by_name(report).and_then(|report| report.render(&document, &style)).expect("a report of inspections");
+    let bytes =
+        by_name(report).and_then(|report| report.render(&document, &Layout::full(style))).expect("a report of inspections");
     String::from_utf8(bytes).expect("reports are UTF-8")
 }
 

@@ -155,7 +155,7 @@ fn probe_gives_the_same_bytes_for_any_number_of_threads() {
     let shown = &*SHOWN;
     ask(&model(shown, Some(folder.path())), shown, &|| {}).expect("an answer to everything");
     for output in ["table", "markdown", "json"] {
-        let of_jobs = |jobs: &str| run(probe(cassette, &["-o", output, "--jobs", jobs])).printed();
+        let of_jobs = |jobs: &str| run(probe(cassette, &["-o", output, "--full", "--jobs", jobs])).printed();
         let one = of_jobs("1");
         assert!(effort::of(output != "json", false) || one == of_jobs("8"), "{output}");
         match output {
@@ -169,6 +169,7 @@ fn probe_gives_the_same_bytes_for_any_number_of_threads() {
             output => insta::assert_snapshot!(format!("probe-{output}"), one),
         }
     }
+    insta::assert_snapshot!("probe", run(probe(cassette, &[])).printed());
     insta::assert_snapshot!("probe-dry-run", run(probe(cassette, &["--dry-run"])).printed());
 }
 

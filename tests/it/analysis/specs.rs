@@ -113,10 +113,15 @@ fn records_hold_no_address_of_a_model() {
 }
 
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
-const NOT_IN_SUITES: [(&str, &str); 22] = [
+const NOT_IN_SUITES: [(&str, &str); 27] = [
     ("policy", "policies"),
     ("quiet", "an option of `check`"),
     ("jobs", "an option of `check`"),
+    ("columns", "how results are shown"),
+    ("sort", "how results are shown"),
+    ("show", "how results are shown"),
+    ("full", "how results are shown"),
+    ("width", "how results are shown"),
     ("output", "an option of `check`"),
     ("out", "an option of `check`"),
     ("fail-on", "a limit of `finding.*`"),

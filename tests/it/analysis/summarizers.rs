@@ -3,7 +3,7 @@
 use recompact::analysis::study::{NamedSummarizer, Study, expand_variants};
 use recompact::engine::policy::Policy;
 use recompact::engine::summarizer::{Failing, Fixed, Stub};
-use recompact::report::{REPORTS, Style};
+use recompact::report::{Layout, REPORTS, Style};
 use recompact::results::saved::{Results, Spread, SummarizerRow};
 use recompact::transcript::format::Reading;
 
@@ -122,7 +122,7 @@ fn summarizer_table_is_in_reports_for_people() {
     let shown = |name: &str| {
         let report = REPORTS.iter().find(|report| report.name == name).expect(name);
         let style = Style { width: 160, ..Style::default() };
-        String::from_utf8(report.render(&results, &style).expect("results have every report")).expect("UTF-8")
+        String::from_utf8(report.render(&results, &Layout::full(style)).expect("results have every report")).expect("UTF-8")
     };
     let markdown = shown("markdown");
     let from = markdown.find("Summarizers").expect("the table");

@@ -157,7 +157,7 @@ fn holdout_reports_only_held_out_sessions() {
     };
     let (held_out, all) = (conversations(&results), conversations(&all));
     assert!(held_out.len() < all.len() && held_out.iter().all(|one| all.contains(one)), "{held_out:?}");
-    let said = sweep(&["--holdout", "0.3"]).printed();
+    let said = sweep(&["--holdout", "0.3", "--show", "choice"]).printed();
     assert!(said.contains(&format!("{} sessions held out: nothing was chosen on them", found["held_out"])), "{said}");
 }
 
@@ -227,7 +227,7 @@ fn unmet_conditions_give_no_recommendation() {
     let folder = TempDir::new().expect("a temporary folder");
     let policy = folder.path().join("policy.toml");
     let impossible = ["--where", "cost.ratio < 0.01"];
-    let said = sweep(&impossible).printed();
+    let said = sweep(&[&impossible[..], &["--show", "recommended"]].concat()).printed();
     assert!(
         said.starts_with("No recommendation: no configuration meets: cost.ratio < 0.01, broken.requests <= 0.5% of"),
         "{said}"
@@ -285,7 +285,7 @@ fn sweep_refuses_unsuitable_transcripts() {
 
 #[test]
 fn sweep_table_matches_snapshot() {
-    let printed = sweep(&["--set", "clear.keep_recent=1,3"]).printed();
+    let printed = sweep(&["--set", "clear.keep_recent=1,3", "--full"]).printed();
     let (report, policy) = printed.split_once("The recommended policy (").expect("the policy comes last");
     let wide: Vec<_> = report.lines().filter(|line| line.chars().count() > 100).collect();
     assert!(wide.is_empty(), "{wide:#?}");
@@ -293,7 +293,7 @@ fn sweep_table_matches_snapshot() {
     insta::assert_snapshot!("sweep", found);
     let (_, policy) = policy.split_once('\n').expect("lines");
     recompact::engine::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
-    let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown"]).printed();
+    let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown", "--full"]).printed();
     assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
 }
 
@@ -386,8 +386,7 @@ fn sweep_says_that_an_objective_without_values_decides_nothing() {
     let folder = TempDir::new().expect("a temporary folder");
     let hello = br#"[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]"#;
     fs::write(folder.path().join("1.json"), hello).expect("a folder to write to");
-    let asked =
-        "sweep 1.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 --minimize tokens.sent --maximize kept.hit";
+    let asked = "sweep 1.json -q -p lcc-s08 --tokenizer chars/4 --set micro.keep_recent=1,2 --minimize tokens.sent --maximize kept.hit --full";
     let report = run_in(folder.path(), asked.split(' '), b"").printed();
     let words: Vec<&str> = report.split_whitespace().collect();
     let said = "maximize kept.hit (no configuration has a value, so it decides nothing)";

@@ -58,7 +58,7 @@ fn results_list_what_was_left_out() {
 #[test]
 fn last_line_counts_the_transcripts() {
     for (command, count) in [(&["replay", "-p", "lcc-s06"][..], 2), (&["inspect"], 3), (&["audit"], 3)] {
-        let ran = in_folder(&[command, &["r", "--tokenizer", "chars/4"]].concat());
+        let ran = in_folder(&[command, &["r", "--tokenizer", "chars/4", "--full"]].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let last = format!("{count} of 5 transcripts are in these results");
         assert_eq!(ran.stdout.lines().last(), Some(&*last), "{command:?}");
@@ -82,7 +82,7 @@ fn unreadable_transcript_in_a_folder_is_an_error() {
     for arguments in [&["inspect", "."][..], &["replay", ".", "-p", "lcc-s06", "--tokenizer", "chars/4"]] {
         let ran = run_in(folder.path(), arguments, b"");
         assert_eq!(ran.code, 2, "{arguments:?}");
-        assert!(ran.stdout.contains("c.jsonl.gz"), "the rest is reported, and so is what is missing");
+        assert!(ran.stdout.contains("[--show left-out]"), "the rest is reported, and so is what is missing");
         assert!(ran.stderr.contains("recompact: c.jsonl.gz: cannot be decompressed"), "{}", ran.stderr);
     }
 }

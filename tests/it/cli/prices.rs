@@ -90,13 +90,15 @@ fn self_check_compares_with_recorded_bill() {
 
 #[test]
 fn inspection_reports_show_the_price() {
-    let usage = |report: &str, prices: &str| run(["inspect", SESSION, "-o", report, "--prices", prices]).printed();
+    let usage =
+        |report: &str, prices: &str| run(["inspect", SESSION, "-o", report, "--show", "usage", "--prices", prices]).printed();
     let row = |text: String| text.lines().find(|line| line.contains("334,886")).map(str::to_owned).unwrap_or_default();
     assert!(row(usage("table", "claude-opus-4-6")).ends_with("$0.3577"));
     assert!(row(usage("markdown", "gpt-5.5")).ends_with("$0.3375 |"));
     let csv = usage("csv", "claude-opus-4-6");
     assert!(csv.contains(",recorded_usd,") && csv.contains(",22,66,334886,23280,0,1776,0.35767"), "{csv}");
-    let unknown = run(["inspect", "awkward/unknown-types.jsonl", "--quiet", "-o", "table", "--tokenizer", "chars/4"]).printed();
+    let unknown =
+        run(["inspect", "awkward/unknown-types.jsonl", "--quiet", "--show", "usage", "--tokenizer", "chars/4"]).printed();
     assert!(unknown.contains("–: no known price; set one with --prices (a model or a price list)\n"), "{unknown}");
 }
 

@@ -69,7 +69,9 @@ fn report_of_saved_results_equals_report_of_the_run() {
     let saved = saved.to_str().expect("a plain path");
     assert_eq!(study(&["-o", "json", "--out", saved]), "", "what goes to a file is not printed too");
     for output in outputs() {
-        assert!(run(["report", saved, "-o", output]).printed() == study(&["-o", output]), "{output}");
+        // Only the commands that the screen proposes differ.
+        let report = |printed: String| printed.split_once("\nNext\n").map_or(printed.clone(), |(report, _)| report.to_owned());
+        assert!(report(run(["report", saved, "-o", output]).printed()) == report(study(&["-o", output])), "{output}");
     }
 }
 

@@ -84,11 +84,11 @@ fn the_ending_of_the_file_chooses_the_report() {
         ("r.html", "<!DOCTYPE html>"),
         ("r.JSON", "{"),
         ("r.csv", "transcript,"),
-        ("r.md", "### "),
+        ("r.md", "**"),
         ("r.sarif", "{"),
         ("r.xml", "<?xml"),
-        ("r.txt", "Summary"),
-        ("report", "Summary"),
+        ("r.txt", "1 session, "),
+        ("report", "1 session, "),
     ] {
         assert!(written(&["--out", file]).starts_with(begin), "{file}");
     }

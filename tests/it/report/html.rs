@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use recompact::report::{Style, by_name};
+use recompact::report::{Layout, by_name};
 use recompact::results::saved::Results;
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use crate::report::html_results::{hostile, names, results, share, swept};
 
 fn page(results: &Results) -> String {
     let report = by_name("html").expect("a report of ours");
-    String::from_utf8(report.render(results, &Style::default()).expect("results have every report")).expect("UTF-8")
+    String::from_utf8(report.render(results, &Layout::default()).expect("results have every report")).expect("UTF-8")
 }
 
 /// The page as a file, and a browser that shows it.
@@ -206,7 +206,8 @@ fn html_responds_to_mouse_and_keyboard() {
     assert!(Results::from_json(&json).expect("the saved form") == results);
     browser.eval("document.querySelector('#save-csv').click()");
     let csv = by_name("csv").expect("a report of ours");
-    let expected = String::from_utf8(csv.render(&results, &Style::default()).expect("results have every report")).expect("UTF-8");
+    let expected =
+        String::from_utf8(csv.render(&results, &Layout::default()).expect("results have every report")).expect("UTF-8");
     assert_eq!(saved(browser, 2), expected);
     browser.eval("document.querySelector('#policies .csv').click()");
     let table = saved(browser, 3);

@@ -5,3 +5,4 @@ pub mod ci;
 pub mod html;
 pub mod html_results;
 pub mod reports;
+mod screens;

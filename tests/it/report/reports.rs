@@ -1,7 +1,7 @@
 //! Every report over small invented results with hostile names.
 
 use comfy_table::Table;
-use recompact::report::{self, REPORTS, Style};
+use recompact::report::{self, Layout, REPORTS, Style, View};
 use recompact::results::saved::{
     Aggregation, CalibrationRow, Column, ColumnId, ComparisonRow, Direction, Intervals, KeptRow, LayerRow, MissRow, PolicyText,
     ResultNote, Results, Row, Statistics, Unit, VERSION, Values, summarise,
@@ -212,7 +212,8 @@ fn misses(policy: &str) -> Vec<MissRow> {
 
 fn rendered(name: &str, results: &Results, style: &Style) -> String {
     let report = report::by_name(name).expect("a report of ours");
-    String::from_utf8(report.render(results, style).expect("results have every report")).expect("reports are UTF-8")
+    String::from_utf8(report.render(results, &Layout::full(*style)).expect("results have every report"))
+        .expect("reports are UTF-8")
 }
 
 #[test]
@@ -389,7 +390,10 @@ fn no_findings_print_nothing() {
 
 #[test]
 fn terminal_table_has_bold_heads() {
-    let table = rendered("table", &hostile(), &Style { width: 100, color: true });
+    let mut layout = Layout::full(Style { width: 100, color: true });
+    layout.view = View::Sections(vec!["policies".to_owned()]);
+    let bytes = report::by_name("table").and_then(|report| report.render(&hostile(), &layout)).expect("a report of ours");
+    let table = String::from_utf8(bytes).expect("reports are UTF-8");
     assert!(table.starts_with("\u{1b}[1mSummary: 2 transcripts, 3 conversations\u{1b}[0m\n"));
 }
 

@@ -1,0 +1,146 @@
+//! The first screen of an audit: how much is wrong, and what.
+
+use super::{Audit, number, tokens};
+use crate::analysis::audit::persisted_outputs::State;
+use crate::findings::{FINDINGS, Finding, Level};
+use crate::metrics::column::Unit;
+use crate::report::screen::{Check, Prose, Screen, ScreenTable, Step};
+use crate::report::table_model::{ColumnHeader, LONGEST_NAME, TableModel, Tone, cut_path, cut_to};
+use crate::report::{Layout, number_format};
+use crate::util::text::plural;
+
+/// Maximum characters of a finding.
+const EXAMPLE: usize = 40;
+
+pub fn screen(audit: &Audit, layout: &Layout) -> Option<Screen> {
+    if audit.transcripts.is_empty() {
+        return None;
+    }
+    let (model, tones) = kinds(audit);
+    Some(Screen {
+        scope: scope(audit),
+        answer: vec![Prose::new(wrong(audit)), Prose::new(files(audit) + &compactions(audit))],
+        table: ScreenTable { tones, ..ScreenTable::new(model, vec![0, 0, 0, 2, 1, 3], "findings") },
+        checks: checks(audit),
+        next: next(audit, layout),
+    })
+}
+
+fn scope(audit: &Audit) -> Prose {
+    let calls = number(audit.transcripts.iter().map(|transcript| transcript.calls).sum());
+    let size = number_format::value(Unit::Bytes, Some(audit.totals.bytes as f64));
+    Prose::new(format!("{}, {calls} calls, {size}", plural(audit.transcripts.len(), "transcript")))
+}
+
+/// `14 errors and 31 warnings in 11 of 27 transcripts.`
+fn wrong(audit: &Audit) -> String {
+    let of_level = |level: Level| audit.findings.iter().filter(move |finding| finding.level == level);
+    let (errors, warnings) = (of_level(Level::Error).count(), of_level(Level::Warning).count());
+    if errors + warnings == 0 {
+        return "Nothing wrong was found.".to_owned();
+    }
+    let serious = audit.findings.iter().filter(|finding| finding.level != Level::Note);
+    let files: std::collections::BTreeSet<&str> = serious.map(|finding| finding.path.as_str()).collect();
+    format!(
+        "{} and {} in {} of {}.",
+        plural(errors, "error"),
+        plural(warnings, "warning"),
+        files.len(),
+        plural(audit.transcripts.len(), "transcript")
+    )
+}
+
+/// What became of the files to which outputs were moved.
+fn files(audit: &Audit) -> String {
+    let states = || audit.transcripts.iter().flat_map(|transcript| &transcript.persisted);
+    let named: usize = states().map(|(_, count)| count).sum();
+    let whole: usize = states().filter(|(state, _)| **state == State::Whole).map(|(_, count)| count).sum();
+    match named {
+        0 => String::new(),
+        _ => format!(
+            "Outputs were moved to {}, of which {} as they were. ",
+            plural(named, "file"),
+            match whole {
+                0 => "none is still there".to_owned(),
+                whole => format!("{} are still there", number(whole)),
+            }
+        ),
+    }
+}
+
+fn compactions(audit: &Audit) -> String {
+    let all = || audit.transcripts.iter().flat_map(|transcript| &transcript.compactions);
+    let lost = || all().filter_map(|compacted| compacted.lost.as_ref());
+    let needed: usize = lost().map(|lost| lost.needed).sum();
+    let text = match all().count() {
+        0 => return "No compaction is recorded.".to_owned(),
+        count => format!("{}:", plural(count, "recorded compaction")),
+    };
+    if needed == 0 {
+        return format!("{text} nothing from before was used after.");
+    }
+    let share = |part: usize| number_format::value(Unit::Share, Some(part as f64 / needed as f64));
+    format!(
+        "{text} of {} facts that were used again, {} were in the summary, {} were fetched again (~{} tokens), {} were nowhere to be seen.",
+        number(needed),
+        share(lost().map(|lost| lost.in_summary).sum()),
+        share(lost().map(|lost| lost.fetched_again).sum()),
+        tokens(Some(lost().map(|lost| lost.refetched_tokens).sum())),
+        share(lost().map(|lost| lost.nowhere).sum())
+    )
+}
+
+/// Kinds of findings, the worst first, each with its first finding.
+fn kinds(audit: &Audit) -> (TableModel, Vec<Tone>) {
+    let of_kind = |id: &str| audit.findings.iter().filter(|finding| finding.id == id).collect::<Vec<&Finding>>();
+    let mut kinds: Vec<(&str, Vec<&Finding>)> = FINDINGS.iter().map(|kind| (kind.id, of_kind(kind.id))).collect();
+    kinds.retain(|(_, findings)| !findings.is_empty());
+    let count = |findings: &[&Finding], level: Level| findings.iter().filter(|finding| finding.level == level).count();
+    kinds.sort_by_key(|(_, findings)| std::cmp::Reverse(Level::ALL.map(|level| count(findings, level))));
+    let row = |(id, findings): &(&str, Vec<&Finding>)| {
+        let counts = Level::ALL.map(|level| match count(findings, level) {
+            0 => String::new(),
+            some => number(some),
+        });
+        let first = findings.iter().min_by_key(|finding| Level::ALL.iter().position(|level| *level == finding.level));
+        let place = first.map(|finding| {
+            let file = cut_path(finding.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
+            finding.line.map_or(file.to_owned(), |line| format!("{file}:{line}"))
+        });
+        let example = first.map(|finding| cut_to(&finding.message, EXAMPLE)).unwrap_or_default();
+        let cells = [(*id).to_owned()].into_iter().chain(counts).chain([place.unwrap_or_default(), example]);
+        cells.collect::<Vec<String>>()
+    };
+    let tones =
+        kinds.iter().map(|(_, findings)| if count(findings, Level::Error) > 0 { Tone::Unfit } else { Tone::Plain }).collect();
+    let mut headers = vec![ColumnHeader::names("finding")];
+    headers.extend(["errors", "warnings", "notes"].map(ColumnHeader::numbers));
+    headers.extend([ColumnHeader::prose("first"), ColumnHeader::prose("which")]);
+    let rows = kinds.iter().map(row).collect();
+    (TableModel { title: "Findings".to_owned(), subject: String::new(), headers, rows, footnotes: Vec::new() }, tones)
+}
+
+fn checks(audit: &Audit) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if !audit.coverage.is_complete() {
+        checks.push(Check::new("left-out", format!("only {} were audited", audit.coverage.line())));
+    }
+    if !audit.totals.orphans.is_empty() {
+        let files = plural(audit.totals.orphans.len(), "offloaded file");
+        checks.push(Check::new("orphans", format!("no marker names {files}")));
+    }
+    if !audit.notes.is_empty() {
+        checks.push(Check::new("notes", plural(audit.notes.len(), "note")));
+    }
+    checks
+}
+
+fn next(audit: &Audit, layout: &Layout) -> Vec<Step> {
+    let paths = &layout.invocation.paths;
+    let mut steps = vec![Step::new("recompact audit … --show findings,compactions", "each with its place; --full: all of it")];
+    if let Some(first) = audit.findings.first() {
+        steps.push(Step::new(format!("recompact catalog findings {}", first.id), "what a finding means, and what to do"));
+    }
+    steps.push(Step::new(format!("recompact replay {paths} -p all"), "which policy would have lost less"));
+    steps
+}

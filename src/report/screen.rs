@@ -1,0 +1,130 @@
+//! The first screen of a document: what was looked at, the answer, one table, what to check, and what to do next.
+//!
+//! It has at most [`MAX_LINES`] lines on a terminal of 100 columns.
+
+mod draw;
+mod fit;
+mod replay;
+mod sweep;
+
+use super::Layout;
+use super::table_model::{TableModel, Tone};
+use crate::results::saved::Results;
+
+pub use draw::draw;
+
+/// Most lines of a screen: what a terminal shows without scrolling.
+pub const MAX_LINES: usize = 40;
+
+/// What people read first.
+pub struct Screen {
+    /// What was looked at, in one line.
+    pub scope: Prose,
+    /// The answer, in a few sentences; the first says what to do.
+    pub answer: Vec<Prose>,
+    pub table: ScreenTable,
+    /// What to check before the answer is trusted, the most important first.
+    pub checks: Vec<Check>,
+    /// What to do next.
+    pub next: Vec<Step>,
+}
+
+/// The one table of a screen.
+pub struct ScreenTable {
+    /// Its title is not shown.
+    pub model: TableModel,
+    /// How each row is meant.
+    pub tones: Vec<Tone>,
+    /// How soon each column is left out if the width is not enough: the highest first, those with 0 never.
+    pub ranks: Vec<u8>,
+    /// The section that has all rows.
+    pub section: &'static str,
+}
+
+impl ScreenTable {
+    /// A table without colours.
+    pub fn new(model: TableModel, ranks: Vec<u8>, section: &'static str) -> Self {
+        Self { model, tones: Vec::new(), ranks, section }
+    }
+}
+
+/// Something to check before the answer is trusted.
+pub struct Check {
+    pub text: Prose,
+    /// The section that shows more.
+    pub section: &'static str,
+}
+
+/// A command to run next.
+pub struct Step {
+    /// The command, as a shell takes it.
+    pub command: String,
+    /// What it does, in a few words.
+    pub why: String,
+}
+
+impl Check {
+    /// A point without a name in it.
+    pub fn new(section: &'static str, text: impl Into<String>) -> Self {
+        Self { text: Prose::new(text), section }
+    }
+}
+
+impl Step {
+    /// A command, and what it does.
+    pub fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { command: command.into(), why: why.into() }
+    }
+}
+
+/// Text with names in it. Names come from transcripts and files, so each report escapes them in its own way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prose(Vec<Span>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Span {
+    Words(String),
+    Name(String),
+}
+
+impl Prose {
+    /// Begins with these words.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self(vec![Span::Words(words.into())])
+    }
+
+    /// Adds words of ours.
+    pub fn words(mut self, words: impl Into<String>) -> Self {
+        self.0.push(Span::Words(words.into()));
+        self
+    }
+
+    /// Adds a name, which may be hostile.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.0.push(Span::Name(name.into()));
+        self
+    }
+
+    /// Adds another text.
+    pub fn join(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Joins all parts; `escape` shows a name.
+    pub fn text(&self, escape: impl Fn(&str) -> String) -> String {
+        let part = |span: &Span| match span {
+            Span::Words(words) => words.clone(),
+            Span::Name(name) => escape(name),
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+/// The screen of a replay; `None` if nothing was replayed.
+pub fn of_results(results: &Results, layout: &Layout) -> Option<Screen> {
+    match &results.sweep {
+        Some(sweep) => sweep::screen(results, sweep, layout),
+        None => replay::screen(results, layout),
+    }
+}

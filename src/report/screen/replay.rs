@@ -1,0 +1,92 @@
+//! The first screen of a replay: which policy to ship.
+
+mod answer;
+mod checks;
+mod table;
+
+use super::super::Layout;
+use super::super::number_format::{MISSING, count, grouped};
+use super::{Prose, Screen, Step};
+use crate::analysis::verdict::{Choice, Role, Standing, Verdict, verdict};
+use crate::metrics::metric::cost::{BASELINE_USD, USD};
+use crate::report::table_model::compare::conversations_of;
+use crate::results::saved::Results;
+use crate::results::stats::Samples;
+use crate::util::text::plural;
+
+/// Returns the screen; `None` if nothing was replayed.
+pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
+    let verdict = verdict(results)?;
+    Some(Screen {
+        scope: scope(results, &verdict),
+        answer: answer::answer(results, &verdict),
+        table: table::table(results, &verdict, layout),
+        checks: checks::checks(results, &verdict),
+        next: next(&verdict, layout),
+    })
+}
+
+/// `27 conversations of 20 sessions, 2,141 calls; 11 policies replayed`
+fn scope(results: &Results, verdict: &Verdict) -> Prose {
+    let conversations = conversations_of(&results.rows).len();
+    let sessions = Samples::new(&results.rows).sessions();
+    let calls = verdict.standings.iter().map(Standing::requests).max().unwrap_or(0);
+    let policies = verdict.candidates().count();
+    let of_sessions = if sessions == conversations { String::new() } else { format!(" of {}", plural(sessions, "session")) };
+    let what = if sessions == conversations { "session" } else { "conversation" };
+    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{} calls", count(calls)) };
+    let policies = if policies == 1 { "1 policy".to_owned() } else { format!("{policies} policies") };
+    Prose::new(format!("{}{of_sessions}, {calls}; {policies} replayed offline", plural(conversations, what)))
+}
+
+/// The baseline in a sentence.
+fn baseline(verdict: &Verdict) -> Prose {
+    if verdict.baseline == crate::analysis::study::KEEP_ALL {
+        Prose::new("no compaction")
+    } else {
+        Prose::default().name(verdict.baseline)
+    }
+}
+
+/// A change of the cost: `-25%`, `+103%`; for the baseline itself nothing.
+pub fn change(ratio: Option<f64>) -> String {
+    let Some(ratio) = ratio else { return MISSING.to_owned() };
+    let percent = grouped((ratio - 1.0) * 100.0, 0);
+    if ratio > 1.0 && percent != "0" { format!("+{percent}%") } else { format!("{percent}%") }
+}
+
+/// An amount of money as a headline needs it: `$174`, `$1.84`, `$0.0123`.
+pub fn money(usd: f64) -> String {
+    match usd {
+        usd if usd >= 9.995 => format!("${}", grouped(usd, 0)),
+        usd if usd >= 0.0995 => format!("${}", grouped(usd, 2)),
+        usd => format!("${}", grouped(usd, 4)),
+    }
+}
+
+fn next(verdict: &Verdict, layout: &Layout) -> Vec<Step> {
+    let (command, paths) = (&layout.invocation.command, &layout.invocation.paths);
+    let is_report = command == "report";
+    let again = if is_report { format!("recompact report {paths}") } else { format!("recompact {command} …") };
+    let mut steps = Vec::new();
+    match (verdict.choice, verdict.candidates().next()) {
+        (Choice::NothingToChoose, _) if !is_report => {
+            steps.push(Step::new(format!("recompact {command} {paths} -p all"), "every preset beside each other"));
+        }
+        (_, Some(first)) if !is_report => {
+            let settings = format!("recompact sweep {paths} -p {}", first.policy());
+            steps.push(Step::new(settings, "which of its settings"));
+        }
+        _ => {}
+    }
+    steps.push(Step::new(format!("{again} --show misses,cache,layers"), "some of the sections; --full: all of them"));
+    steps.push(Step::new(format!("{again} --out report.html"), "the same with plots, for a browser"));
+    steps
+}
+
+/// Returns whether dollars of both sides are known.
+fn dollars(standing: &Standing) -> Option<(f64, f64)> {
+    let value = |id: &str| standing.summary.values.get(id);
+    let (own, baseline) = (value(USD)?, value(BASELINE_USD)?);
+    (own > 0.0 && baseline > 0.0 && standing.role != Role::Baseline).then_some((own, baseline))
+}

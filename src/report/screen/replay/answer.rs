@@ -1,0 +1,194 @@
+//! The answer of a replay in sentences. It never flatters: it says what is not proven, what is refused and what is lost.
+
+use super::super::Prose;
+use super::{baseline, dollars, money};
+use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Role, Standing, Verdict};
+use crate::metrics::metric::{cost, retention};
+use crate::report::number_format::{count, grouped, value};
+use crate::results::saved::{Results, Unit};
+use crate::results::stats::{MIN_SESSIONS, Samples};
+use crate::util::text::plural;
+
+/// Differences of cost that round to less than this share are no difference.
+const SAME: f64 = 0.005;
+
+pub fn answer(results: &Results, verdict: &Verdict) -> Vec<Prose> {
+    let Some(first) = verdict.candidates().next() else {
+        return vec![Prose::new(
+            "Nothing to choose from: only no compaction and the recorded session were replayed. Name policies with -p.",
+        )];
+    };
+    let mut sentences = match verdict.choice {
+        Choice::Ship => vec![Prose::new("Ship ").name(first.policy()).words(": it costs ").join(cost(first, verdict)).words(".")],
+        Choice::Unproven => vec![unproven(results, first, verdict)],
+        Choice::NoneFit | Choice::NothingToChoose => return none_fit(verdict),
+    };
+    sentences.extend([recorded(first, verdict), kept(first), cheaper(first, verdict)]);
+    vec![sentences.remove(0), joined(sentences)]
+}
+
+fn joined(sentences: Vec<Prose>) -> Prose {
+    let written = sentences.into_iter().filter(|sentence| *sentence != Prose::default());
+    written.reduce(|all, sentence| all.words(" ").join(sentence)).unwrap_or_default()
+}
+
+/// `25% less than no compaction ($174, not $232; 95% interval 13 to 47% less)`
+fn cost(standing: &Standing, verdict: &Verdict) -> Prose {
+    let Some(ratio) = standing.cost_ratio() else { return Prose::new("an unknown amount") };
+    let mut notes: Vec<String> = Vec::new();
+    if let Some((own, baseline)) = dollars(standing) {
+        notes.push(format!("{}, not {}", money(own), money(baseline)));
+    }
+    if let Some(ends) = standing.summary.intervals.entry(cost::RATIO) {
+        notes.push(format!("95% interval {}", interval(*ends)));
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+    Prose::new(change(ratio)).join(baseline(verdict)).words(notes)
+}
+
+/// `25% less than `, `as much as `, `2.0 times as much as `
+fn change(ratio: f64) -> String {
+    match ratio {
+        ratio if (ratio - 1.0).abs() < SAME => "as much as ".to_owned(),
+        ratio if ratio >= 2.0 => format!("{} times as much as ", grouped(ratio, 1)),
+        ratio if ratio > 1.0 => format!("{}% more than ", grouped((ratio - 1.0) * 100.0, 0)),
+        ratio => format!("{}% less than ", grouped((1.0 - ratio) * 100.0, 0)),
+    }
+}
+
+/// `13 to 47% less`, `4% more to 17% less`, `10 to 31% more`
+fn interval([low, high]: [f64; 2]) -> String {
+    let percent = |end: f64| grouped((end - 1.0).abs() * 100.0, 0);
+    match (low < 1.0, high < 1.0) {
+        (_, true) => format!("{} to {}% less", percent(high), percent(low)),
+        (true, false) => format!("{}% more to {}% less", percent(high), percent(low)),
+        (false, false) => format!("{} to {}% more", percent(low), percent(high)),
+    }
+}
+
+fn unproven(results: &Results, first: &Standing, verdict: &Verdict) -> Prose {
+    let sessions = Samples::new(&results.rows).sessions();
+    let why = if sessions < MIN_SESSIONS {
+        format!(". {} cannot prove a saving: at least {MIN_SESSIONS} are needed.", plural(sessions, "session"))
+    } else {
+        ". The saving may be chance, because the interval includes none.".to_owned()
+    };
+    let beginning =
+        if verdict.candidates().count() == 1 { "It is not proven that " } else { "Nothing is proven. The best of these, " };
+    if verdict.candidates().count() == 1 {
+        return Prose::new(beginning).name(first.policy()).words(" saves money: it costs ").join(cost(first, verdict)).words(why);
+    }
+    Prose::new(beginning).name(first.policy()).words(", costs ").join(cost(first, verdict)).words(why)
+}
+
+/// `97.5% of the facts that the agent used again are still in context, 0.4% are lost for good. 5 of 2,141 requests would be refused.`
+fn kept(standing: &Standing) -> Prose {
+    let share = |id: &str| standing.summary.values.get(id);
+    let percent = |share: f64| value(Unit::Share, Some(share));
+    let facts = match (share(retention::HIT), standing.lost()) {
+        (Some(hit), Some(lost)) => {
+            let mut text = format!(
+                "Of the facts that the agent used again, {} are still in context and {} are lost for good",
+                percent(hit),
+                percent(lost)
+            );
+            if let Some(rereads) = share(cost::REREADS).filter(|usd| *usd >= SAME) {
+                text += &format!("; fetching the others again costs at most {}", money(rereads));
+            }
+            text + "."
+        }
+        _ => "No fact was used again, so it is not known what it loses.".to_owned(),
+    };
+    let refused = match standing.refused() {
+        0 => " No request would be refused.".to_owned(),
+        refused => format!(" {} of {} requests would be refused.", count(refused), count(standing.requests())),
+    };
+    Prose::new(facts + &refused)
+}
+
+/// Compares the cost with that of the recorded sessions.
+fn recorded(first: &Standing, verdict: &Verdict) -> Prose {
+    let recorded = verdict.in_role(Role::Recorded);
+    let Some((theirs, own)) = recorded.and_then(Standing::cost_ratio).zip(first.cost_ratio()) else { return Prose::default() };
+    let cost = match recorded.and_then(dollars) {
+        Some((usd, _)) => format!("cost {}", money(usd)),
+        None => format!("cost {}the baseline", change(theirs)),
+    };
+    let ratio = own / theirs;
+    let text = if (ratio - 1.0).abs() < SAME {
+        format!("Your recorded sessions {cost}: the same.")
+    } else if ratio > 1.0 {
+        format!("Your recorded sessions {cost}, which is {}% less.", grouped((1.0 - theirs / own) * 100.0, 0))
+    } else {
+        format!("Your recorded sessions {cost}; this is {}% less.", grouped((1.0 - ratio) * 100.0, 0))
+    };
+    Prose::new(text)
+}
+
+/// The next cheaper fit policy.
+fn cheaper(first: &Standing, verdict: &Verdict) -> Prose {
+    let other = verdict.candidates().skip(1).find(|other| other.is_fit() && other.cost_ratio() < first.cost_ratio());
+    other.map(|other| trade(other, first)).unwrap_or_default()
+}
+
+/// `claude-code-cached-mc` costs 14 points less and keeps 15.8 points fewer of these facts.`
+fn trade(other: &Standing, first: &Standing) -> Prose {
+    let hit = |standing: &Standing| standing.summary.values.get(retention::HIT);
+    let (Some(own), Some(theirs)) = (first.cost_ratio(), other.cost_ratio()) else { return Prose::default() };
+    let saved = grouped((own - theirs) * 100.0, 0);
+    let kept = hit(first).zip(hit(other)).map(|(own, theirs)| own - theirs).filter(|less| *less > 0.0);
+    let kept =
+        kept.map(|less| format!(" and keeps {} points fewer of these facts", grouped(less * 100.0, 1))).unwrap_or_default();
+    let proof = if other.is_proven || !first.is_proven { "" } else { ", but its saving may be chance" };
+    Prose::default().name(other.policy()).words(format!(" costs {saved} points less{kept}{proof}."))
+}
+
+fn none_fit(verdict: &Verdict) -> Vec<Prose> {
+    let candidates: Vec<&Standing> = verdict.candidates().collect();
+    if let [only] = candidates[..] {
+        let sentence = Prose::new("Do not ship ").name(only.policy()).words(": ").join(flaws(only, verdict)).words(".");
+        return vec![sentence, kept(only)];
+    }
+    let count_of = |flaw: Flaw| candidates.iter().filter(|standing| standing.flaws.first() == Some(&flaw)).count();
+    let all = [Flaw::Malformed, Flaw::Overflows, Flaw::NoCost, Flaw::CostsMore, Flaw::LosesFacts];
+    let counted =
+        all.iter().filter(|flaw| count_of(**flaw) > 0).map(|flaw| format!("{}: {}", flaw.of_several(), count_of(*flaw)));
+    vec![
+        Prose::new(format!("Ship none of these {} policies.", candidates.len())),
+        Prose::new(format!("Why not: {}.", counted.collect::<Vec<_>>().join("; "))),
+    ]
+}
+
+/// `it costs 2.0 times as much as no compaction ($470, not $232), and it loses 8.1% of the facts used again for good`
+fn flaws(standing: &Standing, verdict: &Verdict) -> Prose {
+    let requests = count(standing.requests());
+    let flaw = |flaw: &Flaw| match flaw {
+        Flaw::Malformed => {
+            Prose::new(format!("an API refuses {} of its {requests} requests as malformed", count(standing.malformed())))
+        }
+        Flaw::Overflows => {
+            Prose::new(format!("{} of its {requests} requests do not fit the context window", count(standing.overflows())))
+        }
+        Flaw::NoCost => Prose::new("no conversation could be priced"),
+        Flaw::CostsMore => Prose::new("it costs ").join(cost(standing, verdict)),
+        Flaw::LosesFacts => Prose::new(format!(
+            "it loses {} of the facts that the agent used again for good, more than {}",
+            value(Unit::Share, standing.lost()),
+            value(Unit::Share, Some(MAX_LOST))
+        )),
+    };
+    standing.flaws.iter().map(flaw).reduce(|all, next| all.words(", and ").join(next)).unwrap_or_default()
+}
+
+impl Flaw {
+    /// What is wrong with several policies.
+    fn of_several(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed requests",
+            Self::Overflows => "requests that do not fit the window",
+            Self::NoCost => "no known price",
+            Self::CostsMore => "no cheaper than the baseline",
+            Self::LosesFacts => "too many facts lost for good",
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What to check before the answer of a replay is trusted.
+
+use super::super::{Check, Prose};
+use super::baseline;
+use crate::analysis::verdict::{Flaw, Role, Verdict};
+use crate::findings::Level;
+use crate::metrics::metric::retention;
+use crate::report::number_format::{count, value};
+use crate::report::table_model::{LONGEST_NAME, cost_check, cut, cut_path};
+use crate::results::saved::{Results, Unit};
+use crate::util::text::plural;
+
+/// A share of facts that are in context by chance is worth a remark from here on.
+const MUCH_CHANCE: f64 = 0.05;
+/// A median error of the token estimate is worth a remark from here on.
+const LARGE_ERROR: f64 = 0.05;
+
+/// Returns all points, the most important first.
+pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut add = |section: &'static str, text: Option<Prose>| checks.extend(text.map(|text| Check { text, section }));
+    add("left-out", stopped(results));
+    add("left-out", left_out(results));
+    add("billing", cost_check::coverage_gap(results).map(Prose::new));
+    add("layers", malformed(verdict));
+    add("policies", overflows(verdict));
+    add("misses", misses(results, verdict));
+    add("findings", findings(results));
+    add("policies", chance(verdict));
+    add("tokens", estimates(results));
+    add("notes", notes(results));
+    checks
+}
+
+fn stopped(results: &Results) -> Option<Prose> {
+    let unfinished = results.unfinished.as_ref()?;
+    let all = plural(unfinished.transcripts, "transcript");
+    Some(Prose::new(format!(
+        "stopped: {} of {all} done; --resume continues from results saved with -o json",
+        unfinished.done.len()
+    )))
+}
+
+fn left_out(results: &Results) -> Option<Prose> {
+    (!results.coverage.is_complete()).then(|| Prose::new(format!("only {} are in these results", results.coverage.line())))
+}
+
+fn malformed(verdict: &Verdict) -> Option<Prose> {
+    let broken = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::Malformed));
+    let named = |standing: &crate::analysis::verdict::Standing| {
+        Prose::default().name(standing.policy()).words(format!(" in {}", count(standing.malformed())))
+    };
+    let list = broken.map(named).reduce(|all, next| all.words(", ").join(next))?;
+    Some(Prose::new("requests that an API refuses as malformed: ").join(list))
+}
+
+fn overflows(verdict: &Verdict) -> Option<Prose> {
+    let reference = verdict.in_role(Role::Baseline).filter(|standing| standing.overflows() > 0)?;
+    let (overflows, requests) = (count(reference.overflows()), count(reference.requests()));
+    Some(baseline(verdict).words(format!(
+        " is only a yardstick: {overflows} of its {requests} requests do not fit the context window, but are counted and priced"
+    )))
+}
+
+fn misses(results: &Results, verdict: &Verdict) -> Option<Prose> {
+    let chosen = verdict.chosen()?;
+    let is_lost = results.misses.iter().any(|miss| miss.policy == chosen.policy());
+    is_lost.then(|| Prose::new("what ").name(chosen.policy()).words(" lost for good and the agent went on to use"))
+}
+
+fn findings(results: &Results) -> Option<Prose> {
+    let count_of = |level: Level| results.findings.iter().filter(|finding| finding.level == level).count();
+    let (errors, warnings) = (count_of(Level::Error), count_of(Level::Warning));
+    let text = format!("{} and {} were found", plural(errors, "error"), plural(warnings, "warning"));
+    (errors + warnings > 0).then(|| Prose::new(text))
+}
+
+fn chance(verdict: &Verdict) -> Option<Prose> {
+    let chance = verdict.candidates().find_map(|standing| standing.summary.values.get(retention::CHANCE))?;
+    let text = format!(
+        "{} of the facts would be found in the context of another session too, by chance",
+        value(Unit::Share, Some(chance))
+    );
+    (chance >= MUCH_CHANCE).then(|| Prose::new(text))
+}
+
+fn estimates(results: &Results) -> Option<Prose> {
+    let mut errors: Vec<f64> = results.calibrations.iter().map(|row| row.error).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = *errors.get(errors.len() / 2)?;
+    let text = format!(
+        "token counts of {} are estimates from recorded usage; the median error of a call is {}",
+        plural(errors.len(), "conversation"),
+        value(Unit::Share, Some(median))
+    );
+    (median >= LARGE_ERROR).then(|| Prose::new(text))
+}
+
+fn notes(results: &Results) -> Option<Prose> {
+    let first = results.notes.first()?;
+    let line = first.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let files: std::collections::HashSet<&str> = results.notes.iter().map(|note| note.path.as_str()).collect();
+    let file = cut_path(first.path.rsplit('/').next().unwrap_or_default(), LONGEST_NAME);
+    let counts = format!("{} on {}, such as ", plural(results.notes.len(), "note"), plural(files.len(), "file"));
+    Some(Prose::new(counts).name(format!("{file}{line}")).words(": ").name(cut(&first.what)))
+}

@@ -1,0 +1,151 @@
+//! The table of a replay's screen: policies, the chosen one first.
+
+use super::super::ScreenTable;
+use super::{change, money};
+use crate::analysis::study::KEEP_ALL;
+use crate::analysis::verdict::{Choice, Flaw, Role, Standing, Verdict};
+use crate::metrics::metric::{cost, retention, tokens};
+use crate::report::number_format::{MISSING, count, value};
+use crate::report::table_model::compare::title;
+use crate::report::table_model::{ColumnHeader, TableModel, Tone};
+use crate::report::{Layout, escape};
+use crate::results::saved::{Column, Results, Unit};
+
+/// A column: its header, how soon it is left out, and its cells.
+struct ScreenColumn {
+    header: ColumnHeader,
+    rank: u8,
+    cell: fn(&Standing) -> String,
+}
+
+const fn column(header: ColumnHeader, rank: u8, cell: fn(&Standing) -> String) -> ScreenColumn {
+    ScreenColumn { header, rank, cell }
+}
+
+fn columns() -> Vec<ScreenColumn> {
+    let numbers = ColumnHeader::numbers;
+    vec![
+        column(numbers("cost"), 4, |standing| standing.summary.values.get(cost::USD).map_or(MISSING.to_owned(), money)),
+        column(numbers("change"), 1, |standing| change(standing.cost_ratio())),
+        column(ColumnHeader::words("95% interval"), 7, interval),
+        column(numbers("at best breakpoints"), 9, |standing| change(standing.summary.values.get(cost::BEST_BREAKPOINTS))),
+        column(numbers("tokens sent"), 10, |standing| {
+            change(standing.summary.values.get(tokens::SAVED).map(|saved| 1.0 - saved))
+        }),
+        column(numbers("facts in context"), 2, |standing| {
+            let star = if standing.role == Role::Recorded { "*" } else { "" };
+            share(standing, retention::HIT) + star
+        }),
+        column(numbers("can be fetched"), 8, |standing| share(standing, retention::SOFT)),
+        column(numbers("lost"), 6, |standing| share(standing, retention::HARD)),
+        column(numbers("refused"), 5, |standing| count(standing.refused())),
+    ]
+}
+
+pub fn table(results: &Results, verdict: &Verdict, layout: &Layout) -> ScreenTable {
+    let mut standings: Vec<&Standing> = verdict.standings.iter().collect();
+    if let Some(column) = layout.sort.as_ref().and_then(|id| results.column(id)) {
+        standings.sort_by(|a, b| column.better.compare(a.summary.values.get(&column.id), b.summary.values.get(&column.id)));
+    }
+    let (mut headers, mut ranks) = (vec![ColumnHeader::names("policy")], vec![0]);
+    let mut rows: Vec<Vec<String>> = standings.iter().map(|standing| vec![name(standing, verdict)]).collect();
+    if layout.columns.is_empty() {
+        for ScreenColumn { header, rank, cell } in columns() {
+            headers.push(header);
+            ranks.push(rank);
+            rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(cell(standing)));
+        }
+    }
+    for chosen in layout.columns.iter().filter_map(|id| results.column(id)) {
+        headers.push(ColumnHeader::numbers(&title(chosen)));
+        ranks.push(0);
+        rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(chosen_value(chosen, standing)));
+    }
+    headers.push(ColumnHeader::words("remark"));
+    ranks.push(3);
+    rows.iter_mut().zip(&standings).for_each(|(row, standing)| row.push(remark(standing).to_owned()));
+    let tones = standings.iter().map(|standing| tone(standing, verdict)).collect();
+    let footnotes = vec![footnote(results, verdict)];
+    let model = TableModel { title: "Policies".to_owned(), subject: String::new(), headers, rows, footnotes };
+    ScreenTable { model, tones, ranks, section: "policies" }
+}
+
+fn chosen_value(column: &Column, standing: &Standing) -> String {
+    value(column.unit, standing.summary.values.get(&column.id))
+}
+
+fn is_chosen(standing: &Standing, verdict: &Verdict) -> bool {
+    verdict.chosen().is_some_and(|chosen| chosen.policy() == standing.policy())
+}
+
+fn tone(standing: &Standing, verdict: &Verdict) -> Tone {
+    match standing.role {
+        Role::Candidate if is_chosen(standing, verdict) => Tone::Chosen,
+        Role::Candidate if !standing.flaws.is_empty() => Tone::Unfit,
+        Role::Candidate => Tone::Plain,
+        Role::Recorded | Role::Baseline => Tone::Reference,
+    }
+}
+
+/// `> claude-code`, `x lcc-s08`, `  no compaction`
+fn name(standing: &Standing, verdict: &Verdict) -> String {
+    let mark = match tone(standing, verdict) {
+        Tone::Chosen => ">",
+        Tone::Unfit => "x",
+        Tone::Plain | Tone::Reference => "\u{a0}",
+    };
+    let name = match (standing.role, standing.policy()) {
+        (Role::Recorded, _) => "your recorded runs",
+        (_, KEEP_ALL) => "no compaction",
+        (_, name) => name,
+    };
+    format!("{mark}\u{a0}{name}")
+}
+
+fn share(standing: &Standing, column: &str) -> String {
+    value(Unit::Share, standing.summary.values.get(column))
+}
+
+/// `-47 … -13%`
+fn interval(standing: &Standing) -> String {
+    let ends = standing.summary.intervals.entry(cost::RATIO).filter(|_| standing.role != Role::Baseline);
+    ends.map_or(MISSING.to_owned(), |[low, high]| {
+        format!("{} … {}", change(Some(*low)).trim_end_matches('%'), change(Some(*high)))
+    })
+}
+
+/// Why a policy is not shipped, or what a reference is.
+fn remark(standing: &Standing) -> &'static str {
+    match standing.flaws.first() {
+        Some(Flaw::Malformed) => "malformed",
+        Some(Flaw::Overflows) => "overflows",
+        Some(Flaw::NoCost) => "no price",
+        Some(Flaw::CostsMore) => "costs more",
+        Some(Flaw::LosesFacts) => "loses facts",
+        None if standing.role == Role::Candidate && !standing.is_proven => "not proven",
+        None => "",
+    }
+}
+
+fn footnote(results: &Results, verdict: &Verdict) -> String {
+    let mut parts = Vec::new();
+    if verdict.candidates().any(|standing| !standing.flaws.is_empty()) {
+        parts.push("x: do not ship, see remark.".to_owned());
+    }
+    if verdict.choice != Choice::NothingToChoose {
+        let than = if verdict.baseline == KEEP_ALL {
+            "no compaction".to_owned()
+        } else {
+            format!("`{}`", escape::terminal(verdict.baseline))
+        };
+        parts.push(format!("change: of the cost, against {than}; costs are estimates."));
+        parts.push("facts: of those that the agent used again; lost: for good. refused: requests.".to_owned());
+    }
+    if verdict.in_role(Role::Recorded).is_some() {
+        parts.push("*: by construction, as only what the recorded agent saw can be used again.".to_owned());
+    }
+    if results.checks.is_empty() {
+        parts.push("The recording holds no usage, so costs follow the provider's cache rules.".to_owned());
+    }
+    parts.join(" ")
+}
