@@ -15,6 +15,7 @@ use crate::cli::interrupt;
 use crate::cli::monitor::{ReadMonitor, StepMonitor};
 use crate::cli::output;
 use crate::cli::progress::Progress;
+use crate::cli::session_folders;
 
 /// A single transcript of this size in bytes is read and replayed before a progress bar would help.
 const QUICK_BYTES: u64 = 10 << 20;
@@ -24,8 +25,9 @@ const MAX_THREADS: usize = 256;
 
 #[derive(Args)]
 pub struct Transcripts {
-    /// File, folder (searched for transcripts), glob pattern, or - (standard input)
-    #[arg(required = true, value_name = "PATH")]
+    /// File, folder (searched for transcripts), glob pattern, or - (standard input) [default: the folders in which Claude Code and
+    /// Codex save their sessions, and .transcripts]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Read every file in this format instead of detecting it
     #[arg(long, value_name = "NAME", value_parser = format_by_name)]
@@ -138,6 +140,22 @@ impl Transcripts {
     fn corpus(&self) -> Result<FileCorpus, Failure> {
         let corpus = FileCorpus::new(&self.base, &self.paths, &self.read_spec()).map_err(Failure::Usage)?;
         Ok(corpus.only_files(self.only_files))
+    }
+
+    /// If no path was named, takes the folders in which harnesses save their sessions, and says so.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such folder.
+    pub fn or_sessions_here(&mut self) -> Result<(), Failure> {
+        if self.paths.is_empty() {
+            self.paths = session_folders::find()?;
+            if !self.quiet {
+                let folders: Vec<String> = self.paths.iter().map(|folder| session_folders::shown(folder)).collect();
+                output::say(&format!("no path was named: reading {}", escape::terminal(&folders.join(", "))));
+            }
+        }
+        Ok(())
     }
 
     /// Fails if a path can be read only once.

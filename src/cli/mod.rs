@@ -3,7 +3,8 @@
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `output` (the one writer of the
 //! disk), `pager`, `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
-//! `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), and `resume`, `saved_results`.
+//! `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where
+//! sessions are on this machine), and `resume`, `saved_results`.
 
 mod args;
 mod commands;
@@ -18,6 +19,7 @@ mod progress;
 mod resources;
 mod resume;
 mod saved_results;
+mod session_folders;
 
 use clap::{Parser, Subcommand};
 
@@ -25,12 +27,12 @@ use commands::{audit, catalog, check, completions, guide, inspect, man, probe, r
 use error::Failure;
 
 /// Replays recorded agent conversations through context-compaction policies and reports what each one saves, writes to
-/// disk and breaks.
+/// disk and breaks. Without a command: says which policy to ship for the sessions on this machine.
 #[derive(Parser)]
 #[command(name = "recompact", version, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -62,7 +64,11 @@ enum Command {
 
 impl Cli {
     pub fn run(self) -> Result<(), Failure> {
-        match self.command {
+        let Some(command) = self.command else {
+            // Without a command: which policy to ship for the sessions on this machine.
+            return Self::parse_from(["recompact", "replay"]).run();
+        };
+        match command {
             Command::Inspect(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Sweep(command) => command.run(),

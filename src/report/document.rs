@@ -123,6 +123,22 @@ impl Default for Invocation {
     }
 }
 
+impl Invocation {
+    /// A command on the same paths: `recompact sweep ~/runs -p claude-code`.
+    pub fn other(&self, command: &str, options: &str) -> String {
+        let words = ["recompact", command, &self.paths, options];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The same command with other options. Saved results are named again; of a study only what follows is written.
+    pub fn again(&self, options: &str) -> String {
+        match self.command.as_str() {
+            "report" => self.other("report", options),
+            command => format!("recompact {command} … {options}"),
+        }
+    }
+}
+
 impl Layout {
     /// The whole document in this style.
     pub fn full(style: Style) -> Self {

@@ -90,6 +90,19 @@ pub struct Format {
     pub sniff: fn(&[u8]) -> bool,
     /// Reads a whole file.
     pub read: fn(&[u8], &ReadOptions) -> Reading,
+    /// Where harnesses save sessions in this format.
+    pub folders: &'static [SessionFolder],
+}
+
+/// A folder in which a harness saves its sessions.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionFolder {
+    /// Environment variable that names the folder of the harness.
+    pub variable: Option<&'static str>,
+    /// The folder of the harness if the variable is not set, in the user's home folder; `None` for the current folder.
+    pub home: Option<&'static str>,
+    /// The folder of the sessions in it.
+    pub sessions: &'static str,
 }
 
 /// Every format, in the order of detection: the most specific first.

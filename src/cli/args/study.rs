@@ -7,7 +7,7 @@ use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
 use recompact::analysis::spec::StudySpec;
 use recompact::analysis::study::{BOUNDS, MAX_RESIDUAL, TokenCounter};
-use recompact::engine::policy::{PRESETS, preset};
+use recompact::engine::policy::{PRESETS, RECORDED, preset};
 use recompact::engine::size::parse_tokens;
 use recompact::metrics::prompt_cache::CacheMode;
 use recompact::results::stats::SEED;
@@ -21,6 +21,10 @@ use crate::cli::file_uses::FileUses;
 /// Means every preset but the bounds, which are in each comparison anyway.
 const ALL: &str = "all";
 
+/// What is replayed if no policy is named: what was recorded, and one preset for each way to compact that is in wide use.
+const SHORT_LIST: [&str; 7] =
+    [RECORDED, "claude-code", "claude-code-cached-mc", "anthropic-clear", "observation-mask", "sliding-window", "lcc-s08-late"];
+
 fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name).filter(|name| !BOUNDS.contains(name))
 }
@@ -28,8 +32,8 @@ fn preset_names() -> impl Iterator<Item = &'static str> {
 #[derive(Args)]
 pub struct StudyArgs {
     /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, several separated by commas, or all (every
-    /// preset); repeatable
-    #[arg(short, long = "policy", value_name = "POLICY", required = true, hide_possible_values = true,
+    /// preset); repeatable [default: a short list of presets]
+    #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
         value_parser = suggesting(preset_names().chain([ALL]), StringValueParser::new()))]
     policies: Vec<String>,
     /// Policy that tokens.saved and cost.ratio compare with
@@ -108,6 +112,9 @@ impl StudyArgs {
 
     /// Returns the names of the policies. A comma separates two, unless it is part of the name of a file.
     fn policies(&self) -> Vec<String> {
+        if self.policies.is_empty() {
+            return SHORT_LIST.map(str::to_owned).to_vec();
+        }
         let names = self.policies.iter().flat_map(|written| {
             if Path::new(written).exists() { vec![written.as_str()] } else { written.split(',').map(str::trim).collect() }
         });

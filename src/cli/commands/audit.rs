@@ -39,6 +39,7 @@ pub struct Audit {
 impl Audit {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.works_on(self.transcripts.paths());
+        self.transcripts.or_sessions_here()?;
         self.output.must_show::<AuditDocument>("audit")?;
         let recorded = Policy::recorded();
         let study = Study { counter: self.tokenizer, ..Study::new(vec![recorded.clone()]) };

@@ -31,6 +31,7 @@ pub struct Inspect {
 impl Inspect {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.works_on(self.transcripts.paths());
+        self.transcripts.or_sessions_here()?;
         let name_others = |failure| Failure::Usage(format!("{failure}; replay and report have one"));
         self.output.must_show::<Inspections>("inspect").map_err(name_others)?;
         let mut uses = FileUses::default();

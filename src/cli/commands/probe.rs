@@ -17,7 +17,7 @@ use crate::cli::resources::CommandResources;
 
 #[derive(Args)]
 // These study options have no effect here.
-#[command(mut_arg("baseline", |arg| arg.hide(true)), mut_arg("max_residual", |arg| arg.hide(true)))]
+#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)), mut_arg("max_residual", |arg| arg.hide(true)))]
 pub struct Probe {
     #[command(flatten)]
     transcripts: Transcripts,
@@ -43,6 +43,7 @@ pub struct Probe {
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.works_on(self.transcripts.paths());
+        self.transcripts.or_sessions_here()?;
         self.output.must_show::<ProbeResults>("probe")?;
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);

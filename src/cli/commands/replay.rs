@@ -73,6 +73,7 @@ impl Replay {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.with_columns(&self.columns);
         self.output.works_on(self.transcripts.paths());
+        self.transcripts.or_sessions_here()?;
         self.output.must_show::<Results>("replay")?;
         self.file_uses().check()?;
         self.output.needs_findings(self.findings)?;

@@ -20,6 +20,7 @@ use crate::cli::resources::CommandResources;
 use crate::cli::resume;
 
 #[derive(Args)]
+#[command(mut_arg("policies", |arg| arg.required(true)))]
 pub struct Sweep {
     #[command(flatten)]
     transcripts: Transcripts,
@@ -68,6 +69,7 @@ impl Sweep {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.with_columns(&self.columns);
         self.output.works_on(self.transcripts.paths());
+        self.transcripts.or_sessions_here()?;
         self.output.must_show::<Results>("sweep")?;
         // Check all arguments before anything is read.
         let mut uses = FileUses::default();

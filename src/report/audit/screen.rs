@@ -136,11 +136,11 @@ fn checks(audit: &Audit) -> Vec<Check> {
 }
 
 fn next(audit: &Audit, layout: &Layout) -> Vec<Step> {
-    let paths = &layout.invocation.paths;
-    let mut steps = vec![Step::new("recompact audit … --show findings,compactions", "each with its place; --full: all of it")];
+    let invocation = &layout.invocation;
+    let mut steps = vec![Step::new(invocation.again("--show findings,compactions"), "each with its place; --full: all of it")];
     if let Some(first) = audit.findings.first() {
         steps.push(Step::new(format!("recompact catalog findings {}", first.id), "what a finding means, and what to do"));
     }
-    steps.push(Step::new(format!("recompact replay {paths} -p all"), "which policy would have lost less"));
+    steps.push(Step::new(invocation.other("replay", ""), "which policy would have lost less"));
     steps
 }

@@ -142,10 +142,10 @@ fn checks(inspections: &Inspections) -> Vec<Check> {
 }
 
 fn next(layout: &Layout) -> Vec<Step> {
-    let paths = &layout.invocation.paths;
+    let invocation = &layout.invocation;
     vec![
-        Step::new(format!("recompact replay {paths} -p all"), "which policy to ship for these sessions"),
-        Step::new(format!("recompact audit {paths}"), "what is wrong with them"),
-        Step::new("recompact inspect … --show kinds,results,compactions", "some of the sections; --full: all of them"),
+        Step::new(invocation.other("replay", ""), "which policy to ship for these sessions"),
+        Step::new(invocation.other("audit", ""), "what is wrong with them"),
+        Step::new(invocation.again("--show kinds,results,compactions"), "some of the sections; --full: all of them"),
     ]
 }

@@ -20,10 +20,7 @@ pub fn screen(probe: &ProbeResults, layout: &Layout) -> Option<Screen> {
         answer: probe.policies.iter().map(verdict).chain([meaning(first)]).collect(),
         table: ScreenTable::new(model, (0..columns).map(rank).collect(), "answers"),
         checks: checks(probe),
-        next: vec![Step::new(
-            format!("recompact {} … --show agreement,kinds", layout.invocation.command),
-            "agreement, and kinds of facts",
-        )],
+        next: vec![Step::new(layout.invocation.again("--show agreement,kinds"), "agreement, and kinds of facts")],
     })
 }
 

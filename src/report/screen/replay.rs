@@ -4,10 +4,10 @@ mod answer;
 mod checks;
 mod table;
 
-use super::super::Layout;
 use super::super::number_format::{MISSING, count, grouped};
+use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
-use crate::analysis::verdict::{Choice, Role, Standing, Verdict, verdict};
+use crate::analysis::verdict::{Role, Standing, Verdict, verdict};
 use crate::metrics::metric::cost::{BASELINE_USD, USD};
 use crate::report::table_model::compare::conversations_of;
 use crate::results::saved::Results;
@@ -22,7 +22,7 @@ pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
         answer: answer::answer(results, &verdict),
         table: table::table(results, &verdict, layout),
         checks: checks::checks(results, &verdict),
-        next: next(&verdict, layout),
+        next: next(&verdict, &layout.invocation),
     })
 }
 
@@ -64,23 +64,17 @@ pub fn money(usd: f64) -> String {
     }
 }
 
-fn next(verdict: &Verdict, layout: &Layout) -> Vec<Step> {
-    let (command, paths) = (&layout.invocation.command, &layout.invocation.paths);
-    let is_report = command == "report";
-    let again = if is_report { format!("recompact report {paths}") } else { format!("recompact {command} …") };
+fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
     let mut steps = Vec::new();
-    match (verdict.choice, verdict.candidates().next()) {
-        (Choice::NothingToChoose, _) if !is_report => {
-            steps.push(Step::new(format!("recompact {command} {paths} -p all"), "every preset beside each other"));
-        }
-        (_, Some(first)) if !is_report => {
-            let settings = format!("recompact sweep {paths} -p {}", first.policy());
-            steps.push(Step::new(settings, "which of its settings"));
-        }
-        _ => {}
+    // Saved results do not say where their transcripts are.
+    if invocation.command != "report" {
+        steps.push(match verdict.candidates().next() {
+            Some(first) => Step::new(invocation.other("sweep", &format!("-p {}", first.policy())), "which of its settings"),
+            None => Step::new(invocation.other(&invocation.command, "-p all"), "every preset beside each other"),
+        });
     }
-    steps.push(Step::new(format!("{again} --show misses,cache,layers"), "some of the sections; --full: all of them"));
-    steps.push(Step::new(format!("{again} --out report.html"), "the same with plots, for a browser"));
+    steps.push(Step::new(invocation.again("--show misses,cache,layers"), "some of the sections; --full: all of them"));
+    steps.push(Step::new(invocation.again("--out report.html"), "the same with plots, for a browser"));
     steps
 }
 

@@ -229,15 +229,14 @@ impl<'a> View<'a> {
     }
 
     fn next(&self, layout: &Layout) -> Vec<Step> {
-        let (command, paths) = (&layout.invocation.command, &layout.invocation.paths);
-        let again = if command == "report" { format!("recompact report {paths}") } else { format!("recompact {command} …") };
+        let invocation = &layout.invocation;
         let mut steps = Vec::new();
-        if command != "report" && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
-            steps.push(Step::new(format!("{again} --save policy.toml"), "writes the file of the policy"));
-            steps.push(Step::new(format!("recompact replay {paths} -p policy.toml"), "the policy beside no compaction"));
+        if invocation.command != "report" && self.recommended().is_some() && !self.sweep.keeps_unchanged() {
+            steps.push(Step::new(invocation.again("--save policy.toml"), "writes the file of the policy"));
+            steps.push(Step::new(invocation.other("replay", "-p policy.toml"), "the policy beside no compaction"));
         }
-        steps.push(Step::new(format!("{again} --show front,parameters,choice"), "some of the sections; --full: all of them"));
-        steps.push(Step::new(format!("{again} --out sweep.html"), "the same with plots, for a browser"));
+        steps.push(Step::new(invocation.again("--show front,parameters,choice"), "some of the sections; --full: all of them"));
+        steps.push(Step::new(invocation.again("--out sweep.html"), "the same with plots, for a browser"));
         steps
     }
 }

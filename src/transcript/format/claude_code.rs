@@ -28,12 +28,18 @@ use self::record::{Record, Type};
 use self::text::Text;
 use self::threads::Threads;
 use self::tree::{Branch, Tree};
-use super::{Branches, Format, Note, ReadOptions, Reading, jsonl};
+use super::{Branches, Format, Note, ReadOptions, Reading, SessionFolder, jsonl};
 
 const NAME: &str = "claude-code";
 
 pub const FORMAT: Format =
-    Format { name: NAME, about: "Claude Code sessions (JSONL), with sub-agents and compactions", sniff, read };
+    Format { name: NAME, about: "Claude Code sessions (JSONL), with sub-agents and compactions", sniff, read, folders: FOLDERS };
+
+/// `.config/claude` since versions of 2025; the variable replaces both.
+const FOLDERS: &[SessionFolder] = &[
+    SessionFolder { variable: Some("CLAUDE_CONFIG_DIR"), home: Some(".claude"), sessions: "projects" },
+    SessionFolder { variable: Some("CLAUDE_CONFIG_DIR"), home: Some(".config/claude"), sessions: "projects" },
+];
 
 /// Types of bookkeeping records that may have neither `uuid` nor `sessionId`.
 const BOOKKEEPING: &[&str] = &[

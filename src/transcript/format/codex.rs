@@ -28,12 +28,18 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, ReadOptions, Reading, jsonl};
+use super::{Format, ReadOptions, Reading, SessionFolder, jsonl};
 
 /// The id of the format.
 const NAME: &str = "codex";
 
-pub const FORMAT: Format = Format { name: NAME, about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl", sniff, read };
+pub const FORMAT: Format =
+    Format { name: NAME, about: "Codex CLI rollouts: ~/.codex/sessions/**/rollout-*.jsonl", sniff, read, folders: FOLDERS };
+
+const FOLDERS: &[SessionFolder] = &[
+    SessionFolder { variable: Some("CODEX_HOME"), home: Some(".codex"), sessions: "sessions" },
+    SessionFolder { variable: Some("CODEX_HOME"), home: Some(".codex"), sessions: "archived_sessions" },
+];
 
 /// Returns whether one of the first three lines is a line of a rollout.
 fn sniff(bytes: &[u8]) -> bool {

@@ -9,7 +9,7 @@ mod document;
 
 use serde_json::Value;
 
-use super::{Format, Note, ReadOptions, Reading, jsonl, sdk};
+use super::{Format, Note, ReadOptions, Reading, SessionFolder, jsonl, sdk};
 use crate::transcript::conversation::{BlockId, Call, ConversationBuilder, Message, Origin, Role, Thinking};
 
 pub const FORMAT: Format = Format {
@@ -17,7 +17,11 @@ pub const FORMAT: Format = Format {
     about: "Anthropic messages: one per line, or one JSON document (learn-claude-code's .transcripts)",
     sniff,
     read,
+    folders: FOLDERS,
 };
+
+/// The harnesses of learn-claude-code save the history in the folder of the project before they compact.
+const FOLDERS: &[SessionFolder] = &[SessionFolder { variable: None, home: None, sessions: ".transcripts" }];
 
 /// Beginnings of strings that harnesses put in place of compacted messages (learn-claude-code s06 and s08). The latest s08 also
 /// writes `[12 messages archived at …]`.

@@ -36,6 +36,7 @@ pub const FORMAT: Format = Format {
     about: "OpenAI chat messages: one per line, a JSON array, {\"messages\": …}, tau-bench results",
     sniff,
     read,
+    folders: &[],
 };
 
 /// Keys of a conversation's list of messages.

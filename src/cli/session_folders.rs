@@ -1,0 +1,45 @@
+//! The folders in which harnesses save their sessions on this machine.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use recompact::transcript::format::{FORMATS, SessionFolder};
+
+use crate::cli::error::Failure;
+
+/// Returns the folders that exist.
+///
+/// # Errors
+///
+/// Fails with the folders that were looked for, if none exists.
+pub fn find() -> Result<Vec<PathBuf>, Failure> {
+    let known = FORMATS.iter().flat_map(|format| format.folders);
+    let mut folders: Vec<PathBuf> = known.filter_map(place).collect();
+    folders.dedup();
+    let found: Vec<PathBuf> = folders.iter().filter(|folder| folder.is_dir()).cloned().collect();
+    if found.is_empty() {
+        let looked: String = folders.iter().map(|folder| format!("\n  {}", shown(folder))).collect();
+        return Err(Failure::Usage(format!(
+            "no path was named, and there are no sessions in the usual folders:{looked}\nName a file or a folder. To try it in a \
+             checkout of recompact: recompact replay fixtures/transcripts/claude-code"
+        )));
+    }
+    Ok(found)
+}
+
+/// The path of a folder on this machine; `None` if the home folder is unknown.
+fn place(folder: &SessionFolder) -> Option<PathBuf> {
+    let named = folder.variable.and_then(env::var_os).filter(|path| !path.is_empty());
+    let harness = match (named, folder.home) {
+        (Some(path), _) => PathBuf::from(path),
+        (None, Some(home)) => env::home_dir()?.join(home),
+        (None, None) => PathBuf::new(),
+    };
+    Some(harness.join(folder.sessions))
+}
+
+/// A path as people write it: `~/.claude/projects`.
+pub fn shown(path: &Path) -> String {
+    let in_home = env::home_dir().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned));
+    in_home.map_or_else(|| path.display().to_string(), |path| format!("~/{}", path.display()))
+}
