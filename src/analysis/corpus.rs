@@ -6,6 +6,7 @@
 mod files;
 mod processed;
 mod read;
+mod selection;
 
 use rayon::prelude::*;
 
@@ -16,6 +17,7 @@ pub use files::FileCorpus;
 use processed::ReadOutcome;
 pub use processed::{Analysed, Processed, RunError};
 pub use read::{ReadSpec, format_by_name, in_bytes};
+pub use selection::{Selection, day, today};
 
 /// Transcripts that an analysis can read, each as often as it needs.
 pub trait Corpus: Sync {
@@ -44,7 +46,10 @@ pub trait Corpus: Sync {
     fn read(&self, at: usize) -> Result<Reading, RunError> {
         let reading = self.content(at).and_then(|content| self.parse(at, &content));
         reading.map_err(|unread| {
-            let (Unread::Failed(why) | Unread::Skipped(why)) = unread;
+            let why = match unread {
+                Unread::Failed(why) | Unread::Skipped(why) => why,
+                Unread::Unwanted => "it has no conversation of the wanted days, project or model".to_owned(),
+            };
             RunError::Input(vec![format!("{}: {why}", self.names()[at])])
         })
     }
@@ -62,6 +67,8 @@ pub enum Unread {
     Failed(String),
     /// It was found in a folder, and is no transcript.
     Skipped(String),
+    /// It has no conversation of the wanted days, project or model.
+    Unwanted,
 }
 
 /// Watches a run, and may stop it. Every method is called from several threads.
@@ -155,7 +162,9 @@ pub fn read_again<T: Send>(
         (ReadOutcome::Unread(Unread::Failed(why) | Unread::Skipped(why)), _) => {
             Err(RunError::Input(vec![format!("{name}: {why} (it was read before)")]))
         }
-        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left, result) => Ok(result),
+        (ReadOutcome::Read(_) | ReadOutcome::Saved | ReadOutcome::Left | ReadOutcome::Unread(Unread::Unwanted), result) => {
+            Ok(result)
+        }
     };
     let results: Vec<Option<T>> = names.into_par_iter().map(one).collect::<Result<_, RunError>>()?;
     let left = results.iter().filter(|result| result.is_none()).count();

@@ -9,6 +9,7 @@ use recompact::llm::client::Limits;
 use recompact::report::escape;
 use recompact::transcript::format::{self, Format, Reading};
 use recompact::transcript::source::{self, Input};
+use recompact::util::text::plural;
 
 use crate::cli::error::Failure;
 use crate::cli::interrupt;
@@ -22,6 +23,9 @@ const QUICK_BYTES: u64 = 10 << 20;
 
 /// Maximum number of worker threads.
 const MAX_THREADS: usize = 256;
+
+/// The heading of options that choose conversations.
+const SELECTION: &str = "Which sessions";
 
 #[derive(Args)]
 pub struct Transcripts {
@@ -41,6 +45,21 @@ pub struct Transcripts {
     /// Largest transcript to read, decompressed, such as 2GB [default: 1 GiB]
     #[arg(long, value_name = "SIZE", default_value_t = source::MAX_BYTES, value_parser = bytes, hide_default_value = true)]
     max_file: u64,
+    /// Only conversations of this day or later: 2026-10-01, 7d or 2w (before today; days are UTC)
+    #[arg(help_heading = SELECTION, long, value_name = "DAY", value_parser = day_before_today)]
+    since: Option<String>,
+    /// Only conversations of this day or earlier
+    #[arg(help_heading = SELECTION, long, value_name = "DAY", value_parser = day_before_today)]
+    until: Option<String>,
+    /// Only conversations whose working directory contains this text
+    #[arg(help_heading = SELECTION, long, value_name = "TEXT")]
+    project: Option<String>,
+    /// Only conversations with a model whose name contains this text
+    #[arg(help_heading = SELECTION, long = "model", value_name = "TEXT")]
+    of_model: Option<String>,
+    /// Only the newest sessions, by the times of their files
+    #[arg(help_heading = SELECTION, long, value_name = "N", value_parser = at_least_one)]
+    limit: Option<usize>,
     /// Print neither progress nor skipped lines and files
     #[arg(short, long)]
     quiet: bool,
@@ -71,6 +90,10 @@ fn bytes(written: &str) -> Result<u64, String> {
     in_bytes(&written.parse()?)
 }
 
+fn day_before_today(written: &str) -> Result<String, String> {
+    corpus::day(written, corpus::today())
+}
+
 pub fn at_least_one(number: &str) -> Result<usize, String> {
     number.parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a number, at least 1".to_owned())
 }
@@ -93,6 +116,11 @@ impl Transcripts {
             branches,
             strict: read.strict,
             max_file: read.max_bytes().map_err(Failure::Usage)?,
+            since: read.since.clone(),
+            until: read.until.clone(),
+            project: read.project.clone(),
+            of_model: read.model.clone(),
+            limit: read.newest,
             quiet,
             jobs,
             base: base.to_owned(),
@@ -193,7 +221,13 @@ impl Transcripts {
             Branches::Last => format::Branches::Last,
             Branches::All => format::Branches::All,
         };
-        ReadSpec::new(self.format.map(|format| format.name), branches, self.strict, self.max_file)
+        let mut read = ReadSpec::new(self.format.map(|format| format.name), branches, self.strict, self.max_file);
+        read.since.clone_from(&self.since);
+        read.until.clone_from(&self.until);
+        read.project.clone_from(&self.project);
+        read.model.clone_from(&self.of_model);
+        read.newest = self.limit;
+        read
     }
 
     /// Sets the limits of model calls. Unless `--jobs` was given, there are at least as many threads as parallel calls,
@@ -216,6 +250,10 @@ impl Transcripts {
         let skipped = processed.skipped_lines.iter().chain(&processed.skipped_files);
         for line in skipped.filter(|_| !self.quiet || self.strict) {
             output::say(&escape::terminal(line));
+        }
+        if !self.quiet && processed.unwanted > 0 {
+            let transcripts = plural(processed.unwanted, "transcript");
+            output::say(&format!("{transcripts} are not of the wanted days, project or model"));
         }
         if !self.quiet && !processed.coverage.is_complete() {
             output::say(&format!("{} were read", processed.coverage.line()));

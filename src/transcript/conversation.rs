@@ -187,6 +187,8 @@ pub struct Conversation {
     pub thinking: Thinking,
     /// The largest context window that the record names, in tokens.
     pub window: Option<u64>,
+    /// Working directory of the session, if the record names it.
+    pub project: Option<String>,
     /// System prompt, if the transcript contains it. It is part of the overhead and never compacted.
     pub system: Option<String>,
     /// Number of records of the file that are part of this conversation.

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
 use xxhash_rust::xxh3::xxh3_128;
@@ -108,6 +109,12 @@ impl Input {
     /// Size on disk in bytes; 0 if it is unknown before reading.
     pub fn size(&self) -> u64 {
         if self.is_stdin() { 0 } else { fs::metadata(&self.path).map_or(0, |metadata| metadata.len()) }
+    }
+
+    /// Time of the last change of the file; the beginning of time if it is unknown.
+    pub fn changed(&self) -> SystemTime {
+        let metadata = if self.is_stdin() { None } else { fs::metadata(&self.path).ok() };
+        metadata.and_then(|metadata| metadata.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
     fn new(base: &Path, path: PathBuf, explicit: bool) -> Self {

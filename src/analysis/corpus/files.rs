@@ -1,8 +1,11 @@
 //! Transcripts in files: named, found in folders, matched by patterns, or on standard input.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::{Corpus, ReadSpec, Unread};
+use super::{Corpus, ReadSpec, Selection, Unread};
 use crate::transcript::format::{self, Branches, FORMATS, Format, Level, Note, ReadOptions, Reading};
 use crate::transcript::source::{self, Content, Input, SourceError};
 
@@ -14,6 +17,7 @@ pub struct FileCorpus {
     branches: Branches,
     /// Largest transcript to read, in bytes.
     max_bytes: u64,
+    selection: Selection,
     only_files: bool,
 }
 
@@ -30,9 +34,12 @@ impl FileCorpus {
     ///
     /// Fails with a message if the format does not exist.
     pub fn new(base: &Path, paths: &[PathBuf], read: &ReadSpec) -> Result<Self, String> {
-        let (inputs, errors) = source::find(base, paths);
-        let (format, max_bytes) = (read.known_format()?, read.max_bytes()?);
-        Ok(Self { inputs, errors, format, branches: read.branches, max_bytes, only_files: false })
+        let (mut inputs, errors) = source::find(base, paths);
+        let (format, max_bytes, selection) = (read.known_format()?, read.max_bytes()?, Selection::new(read)?);
+        if let Some(limit) = read.newest {
+            keep_newest(&mut inputs, limit);
+        }
+        Ok(Self { inputs, errors, format, branches: read.branches, max_bytes, selection, only_files: false })
     }
 
     /// Rejects pipes, sockets and devices: reading them may never end.
@@ -79,12 +86,33 @@ impl Corpus for FileCorpus {
             let first = first.unwrap_or_default();
             return failed(format!("no conversation found in it, read as {}{first}", format.name));
         }
-        Ok(reading)
+        reading.conversations.retain(|conversation| self.selection.takes(conversation));
+        if reading.conversations.is_empty() { Err(Unread::Unwanted) } else { Ok(reading) }
     }
 
     fn not_found(&self) -> Vec<(String, String)> {
         self.errors.iter().map(|error| (error.path().to_owned(), error.reason())).collect()
     }
+}
+
+/// Keeps the sessions whose files were changed last. The files of a session and of its sub-agents stay together.
+fn keep_newest(inputs: &mut Vec<Input>, sessions: usize) {
+    let mut newest: BTreeMap<String, SystemTime> = BTreeMap::new();
+    for input in &*inputs {
+        let changed = newest.entry(session(input)).or_insert(SystemTime::UNIX_EPOCH);
+        *changed = input.changed().max(*changed);
+    }
+    let mut order: Vec<(Reverse<SystemTime>, String)> =
+        newest.into_iter().map(|(session, time)| (Reverse(time), session)).collect();
+    order.sort();
+    let kept: BTreeSet<String> = order.into_iter().take(sessions).map(|(_, session)| session).collect();
+    inputs.retain(|input| kept.contains(&session(input)));
+}
+
+/// The session of a file. The files of sub-agents are in a folder named after their session.
+fn session(input: &Input) -> String {
+    let name = input.name.split_once("/subagents/").map_or(input.name.as_str(), |(session, _)| session);
+    name.strip_suffix(".jsonl").unwrap_or(name).to_owned()
 }
 
 fn unknown_format(bytes: &[u8], is_explicit: bool) -> String {

@@ -13,6 +13,8 @@ pub struct Processed<T> {
     pub coverage: Coverage,
     /// Transcripts not begun when the run was stopped.
     pub left: usize,
+    /// Transcripts without a conversation of the wanted days, project or model. They do not count as found.
+    pub unwanted: usize,
     /// Lines that could not be read, with file, line and reason.
     pub skipped_lines: Vec<String>,
     /// Files found in folders that are no transcripts, with the reason.
@@ -63,6 +65,7 @@ impl<T> Processed<T> {
             results: Vec::new(),
             coverage: Coverage { found: names.len(), left_out: Vec::new() },
             left: 0,
+            unwanted: 0,
             skipped_lines: Vec::new(),
             skipped_files: Vec::new(),
             errors: Vec::new(),
@@ -82,6 +85,10 @@ impl<T> Processed<T> {
                 }
                 ReadOutcome::Saved => {}
                 ReadOutcome::Left => processed.left += 1,
+                ReadOutcome::Unread(Unread::Unwanted) => {
+                    processed.coverage.found -= 1;
+                    processed.unwanted += 1;
+                }
                 ReadOutcome::Unread(Unread::Failed(why)) => processed.fail(name, why),
                 ReadOutcome::Unread(Unread::Skipped(why)) => {
                     processed.skipped_files.push(format!("{name}: {why}"));
@@ -146,6 +153,11 @@ impl<T> Processed<T> {
         };
         match (self.results.is_empty(), end) {
             (true, Err(error)) => Err(error),
+            (true, Ok(())) if self.unwanted > 0 => {
+                let transcripts = plural(self.unwanted, "transcript");
+                let why = "no conversation is of the wanted days, project and model (--since, --until, --project, --model)";
+                Err(RunError::Nothing(format!("nothing could be analysed: of {transcripts}, {why}")))
+            }
             (true, Ok(())) => Err(RunError::Nothing("nothing could be analysed: no conversation was found".to_owned())),
             (false, end) => Ok(Analysed { results: self.results, coverage: self.coverage, end }),
         }

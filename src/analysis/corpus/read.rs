@@ -20,18 +20,43 @@ pub struct ReadSpec {
     pub strict: bool,
     /// Largest transcript to read, decompressed: `2GB`; default: 1 GiB.
     pub max_file: Size,
+    /// First day of the conversations, in UTC: `2026-10-01`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Last day of the conversations, in UTC: `2026-10-31`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Part of the path of the working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Part of the name of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Number of sessions: those whose files are the newest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<usize>,
 }
 
 impl Default for ReadSpec {
     fn default() -> Self {
-        Self { format: None, branches: Branches::Last, strict: false, max_file: Size::from(MAX_BYTES) }
+        Self {
+            format: None,
+            branches: Branches::Last,
+            strict: false,
+            max_file: Size::from(MAX_BYTES),
+            since: None,
+            until: None,
+            project: None,
+            model: None,
+            newest: None,
+        }
     }
 }
 
 impl ReadSpec {
-    /// Creates the description from all of its fields; `max_file` is in bytes.
+    /// Describes how files are read; `max_file` is in bytes. All conversations are taken.
     pub fn new(format: Option<&str>, branches: Branches, strict: bool, max_file: u64) -> Self {
-        Self { format: format.map(str::to_owned), branches, strict, max_file: Size::from(max_file) }
+        Self { format: format.map(str::to_owned), branches, strict, max_file: Size::from(max_file), ..Self::default() }
     }
 
     /// Returns the format that every transcript has; `None` if it is detected.

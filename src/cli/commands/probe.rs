@@ -17,7 +17,7 @@ use crate::cli::resources::CommandResources;
 
 #[derive(Args)]
 // These study options have no effect here.
-#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)), mut_arg("max_residual", |arg| arg.hide(true)))]
+#[command(mut_arg("of_model", |arg| arg.long("session-model")), mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)), mut_arg("max_residual", |arg| arg.hide(true)))]
 pub struct Probe {
     #[command(flatten)]
     transcripts: Transcripts,

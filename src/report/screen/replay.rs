@@ -14,6 +14,9 @@ use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
 
+/// Differences of cost that round to less than this share are no difference.
+const SAME: f64 = 0.005;
+
 /// Returns the screen; `None` if nothing was replayed.
 pub fn screen(results: &Results, layout: &Layout) -> Option<Screen> {
     let verdict = verdict(results)?;

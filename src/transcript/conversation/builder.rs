@@ -31,6 +31,7 @@ impl ConversationBuilder {
             compactions: Vec::new(),
             thinking,
             window: None,
+            project: None,
             system: None,
             records: 0,
             source_files: Vec::new(),
@@ -52,6 +53,11 @@ impl ConversationBuilder {
     /// Sets the context window. If the record names several, the largest counts.
     pub fn set_window(&mut self, tokens: u64) {
         self.conversation.window = self.conversation.window.max(Some(tokens));
+    }
+
+    /// Sets the working directory of the session. The first one that the record names counts.
+    pub fn set_project(&mut self, path: impl Into<String>) {
+        self.conversation.project.get_or_insert_with(|| path.into());
     }
 
     /// Sets the system prompt.

@@ -38,6 +38,11 @@ fn other_values() -> BTreeMap<&'static str, Value> {
         ("branches", json!("all")),
         ("strict", json!(true)),
         ("max_file", json!("2GB")),
+        ("since", json!("2026-01-01")),
+        ("until", json!("2026-01-01")),
+        ("project", json!("depot")),
+        ("model", json!("opus")),
+        ("newest", json!(5)),
         ("sweep", json!({"sample": 4})),
     ])
 }
@@ -113,7 +118,8 @@ fn records_hold_no_address_of_a_model() {
 }
 
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
-const NOT_IN_SUITES: [(&str, &str); 27] = [
+const NOT_IN_SUITES: [(&str, &str); 28] = [
+    ("limit", "newest"),
     ("policy", "policies"),
     ("quiet", "an option of `check`"),
     ("jobs", "an option of `check`"),

@@ -14,4 +14,5 @@ pub mod prices;
 pub mod promises;
 pub mod resume;
 pub mod typed_input;
+pub mod which_sessions;
 pub mod workflow_commands;

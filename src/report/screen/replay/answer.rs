@@ -1,16 +1,13 @@
 //! The answer of a replay in sentences. It never flatters: it says what is not proven, what is refused and what is lost.
 
 use super::super::Prose;
-use super::{baseline, dollars, money};
+use super::{SAME, baseline, dollars, money};
 use crate::analysis::verdict::{Choice, Flaw, MAX_LOST, Role, Standing, Verdict};
 use crate::metrics::metric::{cost, retention};
 use crate::report::number_format::{count, grouped, value};
 use crate::results::saved::{Results, Unit};
 use crate::results::stats::{MIN_SESSIONS, Samples};
 use crate::util::text::plural;
-
-/// Differences of cost that round to less than this share are no difference.
-const SAME: f64 = 0.005;
 
 pub fn answer(results: &Results, verdict: &Verdict) -> Vec<Prose> {
     let Some(first) = verdict.candidates().next() else {
@@ -110,19 +107,18 @@ fn kept(standing: &Standing) -> Prose {
 fn recorded(first: &Standing, verdict: &Verdict) -> Prose {
     let recorded = verdict.in_role(Role::Recorded);
     let Some((theirs, own)) = recorded.and_then(Standing::cost_ratio).zip(first.cost_ratio()) else { return Prose::default() };
-    let cost = match recorded.and_then(dollars) {
-        Some((usd, _)) => format!("cost {}", money(usd)),
-        None => format!("cost {}the baseline", change(theirs)),
-    };
     let ratio = own / theirs;
-    let text = if (ratio - 1.0).abs() < SAME {
-        format!("Your recorded sessions {cost}: the same.")
+    let compared = if (ratio - 1.0).abs() < SAME {
+        ": the same.".to_owned()
     } else if ratio > 1.0 {
-        format!("Your recorded sessions {cost}, which is {}% less.", grouped((1.0 - theirs / own) * 100.0, 0))
+        format!(", which is {}% less.", grouped((1.0 - theirs / own) * 100.0, 0))
     } else {
-        format!("Your recorded sessions {cost}; this is {}% less.", grouped((1.0 - ratio) * 100.0, 0))
+        format!("; this is {}% less.", grouped((1.0 - ratio) * 100.0, 0))
     };
-    Prose::new(text)
+    match recorded.and_then(dollars) {
+        Some((usd, _)) => Prose::new(format!("Your recorded sessions cost {}{compared}", money(usd))),
+        None => Prose::new(format!("Your recorded sessions cost {}", change(theirs))).join(baseline(verdict)).words(compared),
+    }
 }
 
 /// The next cheaper fit policy.

@@ -1,7 +1,7 @@
 //! The table of a replay's screen: policies, the chosen one first.
 
 use super::super::ScreenTable;
-use super::{change, money};
+use super::{SAME, change, money};
 use crate::analysis::study::KEEP_ALL;
 use crate::analysis::verdict::{Choice, Flaw, Role, Standing, Verdict};
 use crate::metrics::metric::{cost, retention, tokens};
@@ -120,6 +120,7 @@ fn remark(standing: &Standing) -> &'static str {
         Some(Flaw::Malformed) => "malformed",
         Some(Flaw::Overflows) => "overflows",
         Some(Flaw::NoCost) => "no price",
+        Some(Flaw::CostsMore) if standing.cost_ratio().is_some_and(|ratio| ratio < 1.0 + SAME) => "no saving",
         Some(Flaw::CostsMore) => "costs more",
         Some(Flaw::LosesFacts) => "loses facts",
         None if standing.role == Role::Candidate && !standing.is_proven => "not proven",

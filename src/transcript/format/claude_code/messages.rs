@@ -26,7 +26,10 @@ pub fn conversation(
     content: &mut dyn FnMut(usize) -> Value,
     notes: &mut Vec<Note>,
 ) -> Conversation {
-    let builder = ConversationBuilder::new(name, super::NAME, Thinking::Turn);
+    let mut builder = ConversationBuilder::new(name, super::NAME, Thinking::Turn);
+    if let Some(folder) = branch.iter().find_map(|record| records[*record].cwd.get()) {
+        builder.set_project(folder);
+    }
     let kept = kept::kept_tails(records, branch, threads);
     let kept_blocks = kept.values().flat_map(|tail| &tail.records).map(|record| (*record, Vec::new())).collect();
     let mut reader = Reader { records, content, builder, kept, kept_blocks, notes };

@@ -33,6 +33,7 @@ pub struct Record {
     pub agent_id: Text,
     pub request_id: Text,
     pub timestamp: Text,
+    pub cwd: Text,
     pub is_sidechain: Option<bool>,
     pub is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,

@@ -31,6 +31,7 @@ pub enum RecordKind {
 
 #[derive(Debug, Deserialize)]
 pub struct SessionMeta {
+    pub cwd: Option<String>,
     base_instructions: Option<Instructions>,
 }
 

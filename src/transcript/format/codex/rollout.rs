@@ -69,6 +69,9 @@ impl Rollout<'_> {
         let at = record.at;
         match record.kind {
             RecordKind::Session(meta) => {
+                if let Some(folder) = &meta.cwd {
+                    self.builder.set_project(folder.as_str());
+                }
                 if self.builder.so_far().system.is_none()
                     && let Some(text) = meta.instructions()
                 {
