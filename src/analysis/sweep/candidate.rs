@@ -15,7 +15,7 @@ pub const MOST: u64 = 20_000;
 /// A configuration to try: a complete policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its name is the name of the original policy and a number.
+    /// Its name is the name of the original policy and the settings that differ from it: `lcc-s08 micro.keep_recent=5`.
     pub policy: Policy,
     /// Name of the original policy.
     pub original: String,
@@ -101,10 +101,9 @@ pub fn candidates(
         known.entry(behaviour_key(&candidate.policy)).or_insert(at);
     }
     let mut points = Vec::new();
-    let mut numbers = vec![0; spaces.len()];
+    let mut changes: Vec<Changes> = spaces.iter().map(Changes::new).collect();
     for (space, choice) in choose_points(spaces, sample, seed)? {
-        numbers[space] += 1;
-        let built = spaces[space].candidate(numbers[space], &choice)?;
+        let built = spaces[space].candidate(&mut changes[space], &choice)?;
         let candidate = *known.entry(behaviour_key(&built.policy)).or_insert(candidates.len());
         if candidate == candidates.len() {
             candidates.push(built);
@@ -129,12 +128,53 @@ fn behaviour_key(policy: &Policy) -> String {
     format!("{meter:?} {window:?} {max_output} {cache:?} {enabled:?}")
 }
 
+/// Which values change a policy: a value that it has anyway is not part of a name.
+struct Changes {
+    /// The behaviour of the policy as it is.
+    plain: String,
+    /// By index of the parameter and index of the value.
+    known: HashMap<(usize, u64), bool>,
+}
+
+impl Changes {
+    fn new(space: &Space) -> Self {
+        Self { plain: behaviour_key(space.plain()), known: HashMap::new() }
+    }
+
+    /// Returns the settings that are part of a name, each after a space: ` micro.keep_recent=5`. Empty if none changes the policy.
+    fn label(&mut self, space: &Space, choice: &[u64]) -> Result<String, SweepError> {
+        let mut label = space.fixed.iter().map(|setting| format!(" {}", unspaced(&setting.written))).collect::<String>();
+        for (at, (parameter, value)) in space.parameters().iter().zip(choice).enumerate() {
+            let setting = parameter.setting(*value).map_err(SweepError::Wrong)?;
+            let is_change = match self.known.get(&(at, *value)) {
+                Some(known) => *known,
+                None => {
+                    // A setting that is not valid alone is a change.
+                    let alone = space.source.policy(std::slice::from_ref(&setting));
+                    let is_change = alone.map_or(true, |policy| behaviour_key(&policy) != self.plain);
+                    self.known.insert((at, *value), is_change);
+                    is_change
+                }
+            };
+            if is_change {
+                label += &format!(" {}", unspaced(&setting.written));
+            }
+        }
+        Ok(label)
+    }
+}
+
+/// A setting in one word: `auto.threshold=0.8*window`.
+fn unspaced(written: &str) -> String {
+    written.split_whitespace().collect()
+}
+
 impl Space {
     fn settings(&self, choice: &[u64]) -> Vec<(String, String)> {
         self.parameters().iter().zip(choice).map(|(parameter, at)| (parameter.name.clone(), parameter.values.at(*at))).collect()
     }
 
-    fn candidate(&self, number: usize, choice: &[u64]) -> Result<Candidate, SweepError> {
+    fn candidate(&self, changes: &mut Changes, choice: &[u64]) -> Result<Candidate, SweepError> {
         let chosen: Result<Vec<Setting>, String> = self.parameters().iter().zip(choice).map(|(p, at)| p.setting(*at)).collect();
         let settings = [self.fixed.clone(), chosen.map_err(SweepError::Wrong)?].concat();
         let policy = self.source.policy(&settings).map_err(|error| {
@@ -144,7 +184,7 @@ impl Space {
         })?;
         let written: Vec<_> = settings.iter().map(|setting| setting.written.as_str()).collect();
         let about = format!("{} with {}", self.policy_name(), written.join(", "));
-        let name = format!("{}-{number}", self.policy_name());
+        let name = format!("{}{}", self.policy_name(), changes.label(self, choice)?);
         // Quirks are reported once, with the original policy, which is in every comparison.
         let policy = Policy { name, about, quirks: Vec::new(), ..policy };
         Ok(Candidate { policy, original: self.policy_name().to_owned(), settings: self.settings(choice), is_original: false })
@@ -168,7 +208,7 @@ mod tests {
         let source = |text: &&str| PolicySource { origin: "p.toml".to_owned(), text: (*text).to_owned() };
         let parameters: Vec<Parameter> = set.iter().map(|set| set.parse().expect(set)).collect();
         let spaces = spaces(&texts.iter().map(source).collect::<Vec<_>>(), &parameters)?;
-        candidates(&spaces, "small-2", sample, 1)
+        candidates(&spaces, "small micro.keep_recent=2", sample, 1)
     }
 
     fn error(texts: &[&str], set: &[&str], sample: Option<usize>) -> String {
@@ -184,7 +224,12 @@ mod tests {
     fn grid_is_the_product_with_the_unchanged_policy_first() {
         let (candidates, points) = made(&[SMALL], &["micro.keep_recent=2..3", "auto.threshold=40k,50k"], None).expect("a grid");
         // The fourth point, 3 and 50k, equals the original policy.
-        let expected = [("small", "3 50k"), ("small-1", "2 40k"), ("small-2+", "2 50k"), ("small-3", "3 40k")];
+        let expected = [
+            ("small", "3 50k"),
+            ("small micro.keep_recent=2 auto.threshold=40k", "2 40k"),
+            ("small micro.keep_recent=2+", "2 50k"),
+            ("small auto.threshold=40k", "3 40k"),
+        ];
         assert_eq!(names(&candidates), expected.map(|(name, settings)| (name, settings.to_owned())));
         assert_eq!(points.iter().map(|point| point.candidate).collect::<Vec<_>>(), [1, 2, 3, 0]);
         assert_eq!(candidates[1].policy.about, "small with micro.keep_recent=2, auto.threshold=40k");

@@ -88,12 +88,12 @@ impl<'a> View<'a> {
         let other = |column: &str| own.and_then(|own| self.value(own, column));
         let mut parts: Vec<String> = Vec::new();
         if let Some(usd) = self.value(policy, cost::USD) {
-            parts.push(format!("it costs {}", money(usd)) + &not(other(cost::USD).map(money)));
+            parts.push(format!("it costs {}", not(money(usd), other(cost::USD).map(money))));
         }
         if let Some(hit) = self.value(policy, retention::HIT) {
             let share = |share: f64| number_format::value(Unit::Share, Some(share));
-            let kept = format!("keeps {} of the facts that the agent used again", share(hit));
-            parts.push(kept + &not(other(retention::HIT).map(share)));
+            let kept = not(share(hit), other(retention::HIT).map(share));
+            parts.push(format!("keeps {kept} of the facts that the agent used again"));
         }
         let refused = self.refused(policy);
         parts.push(match refused {
@@ -105,16 +105,20 @@ impl<'a> View<'a> {
             0 => format!("On the {} it was chosen on", plural(self.sweep.sessions, "session")),
             held_out => format!("On the {}", plural(held_out, "held-out session")),
         };
-        Prose::new(format!("{sessions} {}, and {last}.", parts.join(" and ")))
+        Prose::new(format!("{sessions} {}, and {last}.", parts.join(", ")))
     }
 
     fn refused(&self, policy: &str) -> usize {
         self.reported(policy).map_or(0, refused)
     }
 
-    /// What distinguishes a configuration: the settings that were changed, without those that all shown rows share.
+    /// The settings of a configuration, without the name of the policy if only one is swept.
     fn label(&self, policy: &str) -> String {
-        policy.to_owned()
+        let mut swept = self.sweep.parameters.iter().map(|parameter| parameter.of.as_str());
+        let first = swept.next();
+        let only = first.filter(|first| swept.all(|other| other == *first));
+        let settings = only.and_then(|of| policy.strip_prefix(of)?.strip_prefix(' '));
+        settings.unwrap_or(policy).to_owned()
     }
 
     /// The front, the policies as they are and the baseline, the cheapest first.
@@ -138,7 +142,7 @@ impl<'a> View<'a> {
 
     fn table(&self, rows: &[&str]) -> ScreenTable {
         let has_held_out = self.sweep.held_out > 0;
-        let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::words("choice")];
+        let mut headers = vec![ColumnHeader::names("configuration"), ColumnHeader::words("choice")];
         headers.extend(["cost", "change", "facts in context", "lost", "refused"].map(ColumnHeader::numbers));
         let mut ranks = vec![0, 1, 4, 2, 3, 7, 5];
         if has_held_out {
@@ -241,9 +245,12 @@ impl<'a> View<'a> {
     }
 }
 
-/// `, not $45.37`
-fn not(other: Option<String>) -> String {
-    other.map(|other| format!(", not {other}")).unwrap_or_default()
+/// `$38.69, not $45.37`; without the other if both look the same.
+fn not(own: String, other: Option<String>) -> String {
+    match other {
+        Some(other) if other != own => format!("{own}, not {other}"),
+        _ => own,
+    }
 }
 
 fn refused(values: &Values) -> usize {

@@ -68,7 +68,7 @@ pub struct RungRow {
 /// One configuration of a policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationRow {
-    /// Name of the configuration, also the policy name of its rows: `lcc-s08-17`.
+    /// Name of the configuration, also the policy name of its rows: `lcc-s08 micro.keep_recent=5`.
     pub policy: String,
     /// The policy that was varied.
     pub of: String,

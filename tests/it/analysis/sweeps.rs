@@ -62,13 +62,13 @@ fn sweep_tries_the_grid_of_two_policies() {
     let expected = [
         "lcc-s08",
         "anthropic-clear",
-        "lcc-s08-1",
-        "lcc-s08-2",
-        "lcc-s08-3",
-        "lcc-s08-4",
-        "anthropic-clear-1",
-        "anthropic-clear-2",
-        "anthropic-clear-3",
+        "lcc-s08 micro.keep_recent=1 auto.threshold=20k",
+        "lcc-s08 micro.keep_recent=1 auto.threshold=60k",
+        "lcc-s08 auto.threshold=20k",
+        "lcc-s08 auto.threshold=60k",
+        "anthropic-clear clear.threshold=20k",
+        "anthropic-clear clear.threshold=40k",
+        "anthropic-clear clear.threshold=60k",
     ];
     assert_eq!(names, expected);
     assert_eq!(
@@ -294,7 +294,7 @@ fn sweep_table_matches_snapshot() {
     let (_, policy) = policy.split_once('\n').expect("lines");
     recompact::engine::policy::Policy::parse(policy, "printed", &[]).expect("what is printed can be pasted");
     let markdown = sweep(&["--set", "clear.keep_recent=1,3", "-o", "markdown", "--full"]).printed();
-    assert!(markdown.contains("\n```text\nname = \"anthropic-clear-"), "{markdown}");
+    assert!(markdown.contains("\n```text\nname = \"anthropic-clear clear."), "{markdown}");
 }
 
 /// A conversation that begins with a response has no request, so it is no session to choose on or to hold out; and a copy must
