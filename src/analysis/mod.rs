@@ -5,9 +5,10 @@
 //! how, as plain data), [`study`] (many transcripts
 //! through many policies), [`resume`] (continues what was stopped), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
 //! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
-//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
+//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`mod@changes`] (what changed between two results), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
 
 pub mod audit;
+pub mod changes;
 pub mod corpus;
 mod error;
 pub mod gate;

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod completions;
+pub mod diff;
 pub mod guide;
 pub mod inspect;
 pub mod man;

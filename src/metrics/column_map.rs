@@ -110,6 +110,11 @@ impl Serialize for JsonNumber {
     }
 }
 
+/// Serializes an optional number as [`JsonNumber`] does, for `serialize_with`.
+pub(crate) fn json_number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(JsonNumber).serialize(serializer)
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries<T>(PhantomData<T>);

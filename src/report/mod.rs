@@ -5,6 +5,7 @@
 //! transcripts and may be hostile: every such text goes through [`escape`] before it is written.
 
 pub mod audit;
+mod changes;
 pub mod ci;
 mod csv;
 mod document;
