@@ -39,7 +39,10 @@ fn diff_needs_results_of_the_same_conversations() {
         (&["diff", "before.json", "a.jsonl"][..], "recompact: a.jsonl: not JSON: "),
         (&["diff", "before.json", "other.json"], "recompact: other.json: holds no rows to compare\n"),
         (&["diff", "before.json", "nowhere.json"], "recompact: nowhere.json: no such file or folder"),
-        (&["diff", "before.json", "after.json", "--out", "after.json"], "recompact: --out after.json: AFTER.json reads this file"),
+        (
+            &["diff", "before.json", "after.json", "--out", "after.json"],
+            "recompact: --out after.json: AFTER.json reads this file",
+        ),
         (
             &["diff", "before.json", "after.json", "--show", "cache"],
             "recompact: --show cache: diff has no such section; it has:\n",
