@@ -11,4 +11,5 @@ pub mod man;
 pub mod probe;
 pub mod replay;
 pub mod report;
+pub mod show;
 pub mod sweep;

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use recompact::analysis::corpus::{self, FileCorpus, Monitor, Processed, ReadSpec, RunError, Source, format_by_name, in_bytes};
+use recompact::analysis::corpus::{
+    self, Corpus, FileCorpus, Monitor, Processed, ReadSpec, RunError, Source, format_by_name, in_bytes,
+};
 use recompact::llm::client::Limits;
 use recompact::report::escape;
+use recompact::transcript::conversation::Conversation;
 use recompact::transcript::format::{self, Format, Reading};
 use recompact::transcript::source::{self, Input};
 use recompact::util::text::plural;
@@ -163,6 +166,23 @@ impl Transcripts {
         let result = self.install(|| work(&corpus, &monitor))?;
         monitor.finish();
         Ok(result?)
+    }
+
+    /// Reads the only transcript and runs work on its conversations.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is not exactly one transcript, or if it cannot be read.
+    pub fn one<T>(&self, work: impl FnOnce(&str, &[Conversation]) -> T) -> Result<T, Failure> {
+        let corpus = self.corpus()?;
+        if let Some((path, why)) = corpus.not_found().first() {
+            return Err(Failure::Usage(format!("{path}: {why}")));
+        }
+        let names = corpus.names();
+        let [name] = names[..] else {
+            return Err(Failure::Usage(format!("name one transcript; {} are here", names.len())));
+        };
+        Ok(work(name, &corpus.read(0)?.conversations))
     }
 
     fn corpus(&self) -> Result<FileCorpus, Failure> {

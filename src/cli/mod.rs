@@ -23,7 +23,7 @@ mod session_folders;
 
 use clap::{Parser, Subcommand};
 
-use commands::{audit, catalog, check, completions, diff, guide, inspect, man, probe, replay, report, sweep};
+use commands::{audit, catalog, check, completions, diff, guide, inspect, man, probe, replay, report, show, sweep};
 use error::Failure;
 
 /// Replays recorded agent conversations through context-compaction policies and reports what each one saves, writes to
@@ -51,6 +51,8 @@ enum Command {
     Check(check::Check),
     /// Render saved results as another report
     Report(report::Report),
+    /// Show one request as the model would get it, with what was cleared, moved and summarised beside the original
+    Show(Box<show::Show>),
     /// Say what changed between two saved results, by policy and session
     Diff(diff::Diff),
     /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices and
@@ -78,6 +80,7 @@ impl Cli {
             Command::Probe(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Show(command) => command.run(),
             Command::Diff(command) => command.run(),
             Command::Catalog(command) => command.run(),
             Command::Guide(command) => command.run(),

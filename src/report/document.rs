@@ -63,6 +63,8 @@ impl<D> Section<D> {
 #[derive(Debug, Clone, Copy)]
 pub struct Detail<'a> {
     pub length: Length,
+    /// Whether everything is wanted.
+    pub is_full: bool,
     /// Columns of tables that compare policies; empty for all that are not details.
     pub columns: &'a [ColumnId],
     /// Column that orders the policies of these tables, the best first.
@@ -71,7 +73,7 @@ pub struct Detail<'a> {
 
 impl Detail<'_> {
     /// Whole tables with all columns.
-    pub const WHOLE: Self = Self { length: Length::Whole, columns: &[], sort: None };
+    pub const WHOLE: Self = Self { length: Length::Whole, is_full: true, columns: &[], sort: None };
 }
 
 /// How long a table may be.
@@ -147,7 +149,7 @@ impl Layout {
 
     /// Draws what is wanted of a document.
     pub(super) fn draw<D: Document>(&self, document: &D, length: Length, drawing: Drawing) -> Vec<u8> {
-        let detail = Detail { length, columns: &self.columns, sort: self.sort.as_ref() };
+        let detail = Detail { length, is_full: self.view == View::Full, columns: &self.columns, sort: self.sort.as_ref() };
         let tables = |is_wanted: &dyn Fn(&str) -> bool| {
             let sections = D::SECTIONS.iter().filter(|section| is_wanted(section.id));
             let tables = sections.flat_map(|section| (section.tables)(document, &detail));

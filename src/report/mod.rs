@@ -19,6 +19,7 @@ mod number_format;
 pub mod probe;
 mod results;
 pub mod screen;
+mod show;
 mod spark;
 mod table;
 mod table_model;

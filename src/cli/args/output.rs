@@ -99,9 +99,19 @@ impl OutputArgs {
 
     /// Writes a document in the chosen report; fails if documents of this kind have no such report.
     pub fn document<D: Document>(&self, command: &str, document: &D) -> Result<(), Failure> {
+        self.write_document(command, document, self.full)
+    }
+
+    /// The same for a long text: on a terminal it goes through the pager.
+    pub fn paged<D: Document>(&self, command: &str, document: &D) -> Result<(), Failure> {
+        self.write_document(command, document, true)
+    }
+
+    fn write_document<D: Document>(&self, command: &str, document: &D, is_long: bool) -> Result<(), Failure> {
         let layout = self.layout(command);
         let bytes = self.report().render(document, &layout).ok_or_else(|| Failure::Usage(lacks::<D>(command, self.report())))?;
-        if self.full && self.is_on_terminal() && matches!(self.report().format, Format::Text(..)) && pager::show(&bytes) {
+        let is_text = matches!(self.report().format, Format::Text(..));
+        if is_long && is_text && self.is_on_terminal() && pager::show(&bytes) {
             return Ok(());
         }
         self.write(&bytes)

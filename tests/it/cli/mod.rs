@@ -14,6 +14,7 @@ pub mod models;
 pub mod prices;
 pub mod promises;
 pub mod resume;
+pub mod show;
 pub mod typed_input;
 pub mod which_sessions;
 pub mod workflow_commands;

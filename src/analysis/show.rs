@@ -1,0 +1,246 @@
+//! One request of a replay, part by part: what the model gets, what layers wrote or removed, and what was recorded there.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::study::Study;
+use crate::engine::context::{Cause, Context};
+use crate::engine::journal::Request;
+use crate::engine::policy::Policy;
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
+
+/// One request, and what became of everything recorded before it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShownRequest {
+    pub transcript: String,
+    pub conversation: String,
+    pub policy: String,
+    /// Number of the call, from 1, and of all calls.
+    pub call: usize,
+    pub calls: usize,
+    /// Tokens of the request, with system prompt and tools.
+    pub tokens: u64,
+    pub messages: usize,
+    /// Whether it does not fit the context window.
+    pub overflows: bool,
+    /// In the order of the request. Removed parts are where they were recorded.
+    pub parts: Vec<ShownPart>,
+    /// What `changed` compares with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<String>,
+}
+
+/// A block of the request, or a recorded block that is not in it any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShownPart {
+    pub role: &'static str,
+    /// `text`, `thinking`, `tool_use Read`, `tool_result Read`, `media` or `other`.
+    pub what: String,
+    /// Line of the transcript, from 1; 0 for what a layer wrote.
+    pub line: u32,
+    pub state: PartState,
+    /// The layer that wrote or removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// Tokens of the recorded block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_tokens: Option<u64>,
+    /// What the model reads; empty for a removed part.
+    pub text: String,
+    /// What was recorded, if it is not what the model reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
+    /// Whether it differs from the request that it is compared with.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// Index of the recorded block.
+    #[serde(skip)]
+    block: Option<u32>,
+}
+
+/// What became of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartState {
+    /// As it was recorded.
+    Recorded,
+    /// A layer wrote something else in its place: cleared, moved to disk, cut.
+    Rewritten,
+    /// A layer put it in: a summary, a marker, a restored file.
+    Inserted,
+    /// A layer removed it, or the provider, which drops thinking of earlier turns.
+    Removed,
+}
+
+/// Shows the request of a call, from 0, and the one before it. `None` if the replay has no such call.
+pub fn show(
+    study: &Study,
+    transcript: &str,
+    conversation: &Conversation,
+    policy: &Policy,
+    call: usize,
+) -> Option<(ShownRequest, Option<ShownRequest>)> {
+    let prepared = study.prepare(conversation);
+    let (mut causes, mut shown, mut before) = (HashMap::new(), None, None);
+    let mut observer = |request: &Request, context: &Context| {
+        for change in request.edits() {
+            let blocks = change.added.iter().copied().chain(change.gone());
+            causes.extend(blocks.map(|block| (block, change.cause)));
+        }
+        if request.call != call && request.call + 1 != call {
+            return;
+        }
+        let parts = Parts { context, policy, causes: &causes, tokens: &|block| prepared.tokens(block) };
+        let of_call = ShownRequest {
+            transcript: transcript.to_owned(),
+            conversation: conversation.name.clone(),
+            policy: policy.name.clone(),
+            call: request.call + 1,
+            calls: conversation.calls.len(),
+            tokens: request.tokens,
+            messages: request.messages,
+            overflows: request.failed,
+            parts: parts.list(conversation.calls[request.call].response),
+            compared_with: None,
+        };
+        *(if request.call == call { &mut shown } else { &mut before }) = Some(of_call);
+    };
+    study.evaluate(&prepared, policy, &mut observer);
+    Some((shown?, before))
+}
+
+/// What is needed to list the parts of a request.
+struct Parts<'a> {
+    context: &'a Context<'a>,
+    policy: &'a Policy,
+    causes: &'a HashMap<BlockId, Cause>,
+    tokens: &'a dyn Fn(BlockId) -> u64,
+}
+
+impl Parts<'_> {
+    /// Lists the blocks of the request, and in between what was recorded in the first `messages` messages and is not in it.
+    fn list(&self, messages: usize) -> Vec<ShownPart> {
+        let conversation = self.context.conversation();
+        let recorded: Vec<(&'static str, BlockId)> = conversation.messages[..messages]
+            .iter()
+            .flat_map(|message| message.blocks.iter().map(|block| (message.role.as_str(), *block)))
+            .collect();
+        let place: HashMap<BlockId, usize> = recorded.iter().enumerate().map(|(at, (_, block))| (*block, at)).collect();
+        let sent =
+            || self.context.messages().iter().flat_map(|message| message.blocks.iter().map(|id| (message.role.as_str(), *id)));
+        let present: HashSet<BlockId> = sent().map(|(_, block)| self.replaces(block).unwrap_or(block)).collect();
+        let mut parts = Vec::new();
+        let mut next = 0;
+        let removed = |from: usize, to: usize, parts: &mut Vec<ShownPart>| {
+            for (role, block) in recorded.get(from..to).unwrap_or_default() {
+                if !present.contains(block) {
+                    parts.push(self.removed(role, *block));
+                }
+            }
+        };
+        for (role, block) in sent() {
+            if let Some(at) = place.get(&self.replaces(block).unwrap_or(block)).copied().filter(|at| *at >= next) {
+                removed(next, at, &mut parts);
+                next = at + 1;
+            }
+            parts.push(self.sent(role, block));
+        }
+        removed(next, recorded.len(), &mut parts);
+        parts
+    }
+
+    /// The recorded block that a layer's block replaces.
+    fn replaces(&self, block: BlockId) -> Option<BlockId> {
+        let at = block.index().checked_sub(self.context.conversation().blocks.len())?;
+        let mut replaced = self.context.synthetic_blocks().get(at)?.replaces?;
+        while let Some(at) = replaced.index().checked_sub(self.context.conversation().blocks.len()) {
+            replaced = self.context.synthetic_blocks().get(at)?.replaces?;
+        }
+        Some(replaced)
+    }
+
+    fn sent(&self, role: &'static str, id: BlockId) -> ShownPart {
+        let block = self.context.block(id);
+        let original = self.replaces(id);
+        let state = match (original, self.context.is_synthetic(id)) {
+            (Some(_), _) => PartState::Rewritten,
+            (None, true) => PartState::Inserted,
+            (None, false) => PartState::Recorded,
+        };
+        let source = original.map_or(block, |original| self.context.block(original));
+        ShownPart {
+            role,
+            what: self.what(source),
+            line: source.line,
+            state,
+            layer: if state == PartState::Recorded { None } else { self.layer(id) },
+            recorded_tokens: (state != PartState::Inserted).then(|| (self.tokens)(original.unwrap_or(id))),
+            text: block.text().into_owned(),
+            recorded: original.map(|original| self.context.block(original).text().into_owned()),
+            changed: false,
+            block: original.or((state == PartState::Recorded).then_some(id)).map(|block| block.0),
+        }
+    }
+
+    fn removed(&self, role: &'static str, id: BlockId) -> ShownPart {
+        let block = self.context.block(id);
+        ShownPart {
+            role,
+            what: self.what(block),
+            line: block.line,
+            state: PartState::Removed,
+            layer: self.layer(id),
+            recorded_tokens: Some((self.tokens)(id)),
+            text: String::new(),
+            recorded: Some(block.text().into_owned()),
+            changed: false,
+            block: Some(id.0),
+        }
+    }
+
+    fn layer(&self, block: BlockId) -> Option<String> {
+        match self.causes.get(&block)? {
+            Cause::Layer(layer) => self.policy.layers.get(*layer).map(|layer| layer.id.clone()),
+            Cause::Record => None,
+        }
+    }
+
+    fn what(&self, block: &Block) -> String {
+        let tool = |kind: &str, pair| format!("{kind} {}", self.context.tool_name(pair));
+        match block.kind {
+            BlockKind::Text => "text".to_owned(),
+            BlockKind::Thinking => "thinking".to_owned(),
+            BlockKind::ToolUse(pair) => tool("tool_use", pair),
+            BlockKind::ToolResult(pair) => tool("tool_result", pair),
+            BlockKind::Media => "media".to_owned(),
+            BlockKind::Other => "other".to_owned(),
+        }
+    }
+}
+
+impl ShownRequest {
+    /// Marks the parts that differ from another request of the same conversation, and leaves out the others.
+    #[must_use]
+    pub fn differences(mut self, other: &Self, name: impl Into<String>) -> Self {
+        let known: HashSet<(Option<u32>, PartState, &str)> =
+            other.parts.iter().map(|part| (part.block, part.state, part.text.as_str())).collect();
+        for part in &mut self.parts {
+            part.changed = !known.contains(&(part.block, part.state, part.text.as_str()));
+        }
+        self.parts.retain(|part| part.changed);
+        self.compared_with = Some(name.into());
+        self
+    }
+
+    /// Leaves only the parts that hold a text, in the request or as recorded.
+    #[must_use]
+    pub fn holding(mut self, text: &str) -> Self {
+        self.parts
+            .retain(|part| part.text.contains(text) || part.recorded.as_ref().is_some_and(|recorded| recorded.contains(text)));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

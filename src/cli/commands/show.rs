@@ -1,0 +1,112 @@
+//! `recompact show`: one request of a replay as readable text, with what was cleared, moved and summarised beside the original.
+
+use clap::Args;
+use recompact::analysis::show::{ShownRequest, show};
+use recompact::analysis::spec::Loaded;
+use recompact::analysis::study::Study;
+use recompact::engine::policy::Policy;
+use recompact::transcript::conversation::Conversation;
+
+use crate::cli::args::output::OutputArgs;
+use crate::cli::args::study::StudyArgs;
+use crate::cli::error::Failure;
+use crate::cli::file_uses::FileUses;
+use crate::cli::input::{Transcripts, at_least_one};
+use crate::cli::resources::CommandResources;
+
+#[derive(Args)]
+#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)))]
+pub struct Show {
+    #[command(flatten)]
+    transcripts: Transcripts,
+    #[command(flatten)]
+    study_args: StudyArgs,
+    /// Number of the call, from 1 [default: the last one]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    call: Option<usize>,
+    /// Conversation of the transcript, by name [default: the one with the most calls]
+    #[arg(long, value_name = "NAME")]
+    conversation: Option<String>,
+    /// Show only what differs from the request before; with two policies, from the same request of the second one
+    #[arg(long)]
+    diff: bool,
+    /// Show only the parts that hold this text, in the request or as recorded
+    #[arg(long, value_name = "TEXT")]
+    find: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Show {
+    pub fn run(mut self) -> Result<(), Failure> {
+        self.output.must_show::<ShownRequest>("show")?;
+        self.output.works_on(self.transcripts.paths());
+        let mut uses = FileUses::default();
+        self.study_args.add_to(&mut uses);
+        self.output.add_to(&mut uses);
+        uses.check()?;
+        let mut spec = self.study_args.spec();
+        spec.bounds = false;
+        spec.read = self.transcripts.read_spec();
+        let models = Some(self.study_args.summarizers().models().factory());
+        let Loaded { study, policies, .. } = spec.load(&CommandResources { models, ..Default::default() })?;
+        if policies.len() > 2 || (policies.len() == 2 && !self.diff) {
+            return Err(Failure::Usage("show takes one policy, or two with --diff".to_owned()));
+        }
+        let shown = self.transcripts.one(|name, conversations| self.shown(&study, &policies, name, conversations))??;
+        self.output.paged("show", &shown)
+    }
+
+    /// The request, of the wanted conversation and call.
+    fn shown(
+        &self,
+        study: &Study,
+        policies: &[Policy],
+        transcript: &str,
+        conversations: &[Conversation],
+    ) -> Result<ShownRequest, Failure> {
+        let conversation = self.chosen(conversations)?;
+        let calls = conversation.calls.len();
+        let call = self.call.unwrap_or(calls);
+        let missing =
+            || Failure::Usage(format!("{transcript}: {} has no request of call {call}; it has {calls} calls", conversation.name));
+        let of = |policy: &Policy| show(study, transcript, conversation, policy, call.checked_sub(1)?);
+        let [first, others @ ..] = policies else { return Err(missing()) };
+        let (shown, before) = of(first).ok_or_else(missing)?;
+        let shown = match others.first() {
+            Some(other) => {
+                let (other_shown, _) = of(other).ok_or_else(missing)?;
+                shown.differences(&other_shown, other.name.as_str())
+            }
+            None if self.diff => match before {
+                Some(before) => shown.differences(&before, format!("call {}", before.call)),
+                None => shown,
+            },
+            None => shown,
+        };
+        let Some(text) = &self.find else { return Ok(shown) };
+        let found = shown.holding(text);
+        if found.parts.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--find {text}: neither the request nor what was recorded before it holds this text"
+            )));
+        }
+        Ok(found)
+    }
+
+    fn chosen<'a>(&self, conversations: &'a [Conversation]) -> Result<&'a Conversation, Failure> {
+        let names = || conversations.iter().map(|conversation| conversation.name.as_str()).collect::<Vec<_>>();
+        match &self.conversation {
+            None => conversations
+                .iter()
+                .max_by_key(|conversation| conversation.calls.len())
+                .ok_or_else(|| Failure::Usage("the transcript holds no conversation".to_owned())),
+            Some(name) => conversations.iter().find(|conversation| conversation.name == *name).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--conversation {name}: there is none{}",
+                    recompact::util::text::did_you_mean(name, &names())
+                ))
+            }),
+        }
+    }
+}
