@@ -6,11 +6,8 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match cli.run() {
+    match cli::defaults::parse(std::env::args_os()).and_then(cli::Cli::run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             cli::output::say(&format!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string())));

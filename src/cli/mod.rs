@@ -3,11 +3,12 @@
 //! May import: the library, as any other crate would. Offers the program: `commands` (one file for each subcommand), `args`
 //! (arguments that several subcommands share), `error` (why a command failed, and its exit code), `output` (the one writer of the
 //! disk), `pager`, `file_uses` (what may not be read and written at once), `resources` (the files and models of a study), `input`,
-//! `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where
+//! `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where
 //! sessions are on this machine), and `resume`, `saved_results`.
 
 mod args;
 mod commands;
+pub mod defaults;
 mod error;
 mod file_uses;
 mod input;
@@ -70,7 +71,7 @@ impl Cli {
     pub fn run(self) -> Result<(), Failure> {
         let Some(command) = self.command else {
             // Without a command: which policy to ship for the sessions on this machine.
-            return Self::parse_from(["recompact", "replay"]).run();
+            return defaults::parse(["recompact".into(), "replay".into()])?.run();
         };
         match command {
             Command::Inspect(command) => command.run(),

@@ -27,6 +27,14 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
+impl FileError {
+    /// Says at which line a text is not the TOML that was expected.
+    pub fn in_toml(origin: &str, text: &str, error: &toml::de::Error) -> Self {
+        let line = error.span().map(|span| line_at(text, span.start));
+        Self { origin: origin.to_owned(), line, what: friendly_serde_error(error.message().trim()) }
+    }
+}
+
 /// Finds the lines of keys in a file that holds an array of tables (`[[layer]]`, `[[model]]`).
 pub struct TomlSpans<'a> {
     text: &'a str,
@@ -76,6 +84,18 @@ impl<'a> TomlSpans<'a> {
 fn key_of<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<(usize, &'t Spanned<DeValue<'i>>)> {
     let (key, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
     Some((key.span().start, value))
+}
+
+/// Returns the line of a key that stands in tables within tables: `["defaults", "sweep", "holdout"]`. Returns `None` if there is no
+/// such key.
+pub fn line_of_path(text: &str, path: &[&str]) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let (last, tables) = path.split_last()?;
+    let mut table = document.get_ref();
+    for key in tables {
+        table = key_of(table, key)?.1.get_ref().as_table()?;
+    }
+    Some(line_at(text, key_of(table, last)?.0))
 }
 
 /// Returns the line that contains a byte, from 1.

@@ -18,6 +18,8 @@ pub struct SuiteFile {
     pub baseline: String,
     /// The suites: policies, the transcripts they are replayed on, and their rules.
     pub suite: Vec<SuiteTable>,
+    /// Defaults of options of all commands, `window = "200k"`, and of single ones, `[defaults.sweep]`.
+    pub defaults: Option<BTreeMap<String, serde_json::Value>>,
 }
 
 pub(super) fn default_baseline() -> String {

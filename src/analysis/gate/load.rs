@@ -7,14 +7,15 @@ use crate::llm::client::Address;
 use crate::metrics::column::Direction;
 use crate::results::condition::Condition;
 use crate::util::text::did_you_mean;
-use crate::util::toml_span::{FileError, TomlSpans, friendly_serde_error, line_at};
+use crate::util::toml_span::{FileError, TomlSpans};
 use crate::util::toml_table::field_names;
 
 use super::column::by_id;
 use super::file::{SuiteTable, default_baseline};
 use super::{Gate, Rule, RuleKind, Suite, SuiteLines};
 
-const FILE_SETTINGS: &[&str] = &["baseline", "suite"];
+/// `defaults` are those of the command line, which reads them itself.
+const FILE_SETTINGS: &[&str] = &["baseline", "suite", "defaults"];
 /// Line number and message of an error.
 type LineError = (Option<usize>, String);
 
@@ -26,9 +27,7 @@ impl Gate {
     /// Fails on unknown keys and columns, suites without rules, and paths that exist on one machine only.
     pub fn parse(text: &str, origin: &str) -> Result<Self, FileError> {
         let wrong = |(line, what)| FileError { origin: origin.to_owned(), line, what };
-        let toml_error =
-            |e: toml::de::Error| (e.span().map(|span| line_at(text, span.start)), friendly_serde_error(e.message().trim()));
-        let file: Table = toml::from_str(text).map_err(|e| wrong(toml_error(e)))?;
+        let file: Table = toml::from_str(text).map_err(|error| FileError::in_toml(origin, text, &error))?;
         let spans = TomlSpans::new(text, "suite");
         let tables = suite_tables(&file, &spans).map_err(wrong)?;
         let baseline = match file.get("baseline") {

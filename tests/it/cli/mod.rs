@@ -3,6 +3,7 @@
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;
+pub mod defaults;
 pub mod diff;
 pub mod faults;
 pub mod file_uses;
