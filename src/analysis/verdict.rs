@@ -34,6 +34,8 @@ pub struct Standing<'a> {
     pub flaws: Vec<Flaw>,
     /// Whether the whole interval of its cost is below the cost of the baseline.
     pub is_proven: bool,
+    /// Requests that are malformed as they were recorded, whatever a policy does; 0 if the results do not say.
+    pub malformed_as_recorded: u64,
 }
 
 /// What a policy is in the comparison.
@@ -48,7 +50,7 @@ pub enum Role {
 /// Why a policy is not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// An API would refuse too many of its requests, because they are malformed.
+    /// An API would refuse too many of its requests, because the policy made them malformed.
     Malformed,
     /// Too many of its requests do not fit the context window.
     Overflows,
@@ -78,8 +80,10 @@ pub fn verdict(results: &Results) -> Option<Verdict<'_>> {
     let baseline = baseline(results)?;
     let is_bound = |policy: &str| policy != baseline && BOUNDS.contains(&policy);
     let is_replayed = |summary: &&Summary| summary.bound_of.is_none() && !is_bound(&summary.policy);
-    let mut standings: Vec<Standing> =
-        results.summary.iter().filter(is_replayed).map(|summary| Standing::new(summary, baseline)).collect();
+    let uncompacted = results.summary.iter().find(|summary| summary.bound_of.is_none() && summary.policy == KEEP_ALL);
+    let malformed_as_recorded = uncompacted.map_or(0, |summary| count(summary, broken::REQUESTS));
+    let standing = |summary| Standing::new(summary, baseline, malformed_as_recorded);
+    let mut standings: Vec<Standing> = results.summary.iter().filter(is_replayed).map(standing).collect();
     standings.sort_by(|a, b| {
         let place = |standing: &Standing| (standing.role, !standing.flaws.is_empty());
         place(a).cmp(&place(b)).then(a.cost_order().total_cmp(&b.cost_order()))
@@ -138,14 +142,14 @@ impl<'a> Verdict<'a> {
 }
 
 impl<'a> Standing<'a> {
-    fn new(summary: &'a Summary, baseline: &str) -> Self {
+    fn new(summary: &'a Summary, baseline: &str, malformed_as_recorded: u64) -> Self {
         let role = match summary.policy.as_str() {
             policy if policy == baseline => Role::Baseline,
             RECORDED => Role::Recorded,
             _ => Role::Candidate,
         };
         let is_proven = summary.intervals.entry(cost::RATIO).is_some_and(|[_, high]| *high < 1.0);
-        let standing = Self { summary, role, flaws: Vec::new(), is_proven };
+        let standing = Self { summary, role, flaws: Vec::new(), is_proven, malformed_as_recorded };
         let flaws = if role == Role::Candidate { standing.found_flaws() } else { Vec::new() };
         Self { flaws, ..standing }
     }
@@ -153,7 +157,7 @@ impl<'a> Standing<'a> {
     fn found_flaws(&self) -> Vec<Flaw> {
         let requests = self.requests();
         let flaws = [
-            (Flaw::Malformed, !is_sendable(self.malformed(), requests)),
+            (Flaw::Malformed, !is_sendable(self.malformed_by_policy(), requests)),
             (Flaw::Overflows, !is_sendable(self.overflows(), requests)),
             (Flaw::NoCost, self.cost_ratio().is_none()),
             (Flaw::CostsMore, self.cost_ratio().is_some_and(|ratio| ratio >= 1.0)),
@@ -188,27 +192,32 @@ impl<'a> Standing<'a> {
 
     /// Number of requests.
     pub fn requests(&self) -> u64 {
-        self.count(tokens::CALLS)
+        count(self.summary, tokens::CALLS)
     }
 
     /// Requests that an API would refuse as malformed.
     pub fn malformed(&self) -> u64 {
-        self.count(broken::REQUESTS)
+        count(self.summary, broken::REQUESTS)
+    }
+
+    /// Those of them that the policy made so.
+    pub fn malformed_by_policy(&self) -> u64 {
+        self.malformed().saturating_sub(self.malformed_as_recorded)
     }
 
     /// Requests that do not fit the context window.
     pub fn overflows(&self) -> u64 {
-        self.count(overflow::FAILED_CALLS)
+        count(self.summary, overflow::FAILED_CALLS)
     }
 
     /// Requests that would be refused for either reason.
     pub fn refused(&self) -> u64 {
         self.malformed().saturating_add(self.overflows())
     }
+}
 
-    fn count(&self, column: &str) -> u64 {
-        self.summary.values.get(column).map_or(0, |count| count as u64)
-    }
+fn count(summary: &Summary, column: &str) -> u64 {
+    summary.values.get(column).map_or(0, |count| count as u64)
 }
 
 #[cfg(test)]

@@ -19,6 +19,11 @@ const fn case(policy: &'static str, ratio: f64, hit: f64) -> Case {
 }
 
 fn results(cases: &[Case]) -> Results {
+    results_of_recordings(cases, 0.0)
+}
+
+/// `malformed` requests are so as they were recorded.
+fn results_of_recordings(cases: &[Case], malformed: f64) -> Results {
     let summary = |case: &Case| {
         let values = [
             (tokens::CALLS, 1_000.0),
@@ -37,7 +42,7 @@ fn results(cases: &[Case]) -> Results {
             intervals: intervals.map_or_else(Intervals::default, |interval| Intervals::from_iter([interval])),
         }
     };
-    let baseline = Case { lost: 0.0, ..case("keep-all", 1.0, 1.0) };
+    let baseline = Case { lost: 0.0, malformed, ..case("keep-all", 1.0, 1.0) };
     let bound = Case { lost: 0.7, ..case("drop-all", 0.3, 0.0) };
     let all = [&baseline].into_iter().chain(cases).chain([&bound]);
     Results { summary: all.map(summary).collect(), ..Results::default() }
@@ -74,6 +79,19 @@ fn one_in_twenty_facts_may_be_lost_and_one_in_two_hundred_requests_refused() {
         flaws(Case { lost: 0.2, malformed: 9.0, ..case("p", 2.0, 0.5) }),
         [Flaw::Malformed, Flaw::CostsMore, Flaw::LosesFacts]
     );
+}
+
+#[test]
+fn policies_are_not_blamed_for_requests_that_were_recorded_malformed() {
+    let flaws_of = |malformed: f64| {
+        let results = results_of_recordings(&[Case { malformed, ..case("p", 0.8, 0.9) }], 9.0);
+        let standing = &verdict(&results).expect("results").standings[0];
+        (standing.malformed_by_policy(), standing.flaws.clone())
+    };
+    assert_eq!(flaws_of(14.0), (5, vec![]));
+    assert_eq!(flaws_of(15.0), (6, vec![Flaw::Malformed]));
+    // A policy may drop what was malformed.
+    assert_eq!(flaws_of(0.0), (0, vec![]));
 }
 
 /// `b` is the better compromise, but may save nothing.

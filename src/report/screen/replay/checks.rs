@@ -23,6 +23,7 @@ pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
     add("left-out", left_out(results));
     add("billing", cost_check::coverage_gap(results).map(Prose::new));
     add("layers", malformed(verdict));
+    add("notes", malformed_as_recorded(verdict));
     add("policies", overflows(verdict));
     add("misses", misses(results, verdict));
     add("findings", findings(results));
@@ -48,10 +49,16 @@ fn left_out(results: &Results) -> Option<Prose> {
 fn malformed(verdict: &Verdict) -> Option<Prose> {
     let broken = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::Malformed));
     let named = |standing: &crate::analysis::verdict::Standing| {
-        Prose::default().name(standing.policy()).words(format!(" in {}", count(standing.malformed())))
+        Prose::default().name(standing.policy()).words(format!(" in {}", count(standing.malformed_by_policy())))
     };
     let list = broken.map(named).reduce(|all, next| all.words(", ").join(next))?;
     Some(Prose::new("requests that an API refuses as malformed: ").join(list))
+}
+
+fn malformed_as_recorded(verdict: &Verdict) -> Option<Prose> {
+    let requests = verdict.standings.first()?.malformed_as_recorded;
+    let text = format!("{} were recorded malformed; no policy is blamed for them", plural(requests as usize, "request"));
+    (requests > 0).then(|| Prose::new(text))
 }
 
 fn overflows(verdict: &Verdict) -> Option<Prose> {
