@@ -7,7 +7,7 @@ const REPEATS: [usize; 2] = [4_000, 32_000];
 /// Largest ratio of the two times that counts as linear. Linear work has a ratio of 8, quadratic work of 64.
 const MOST: u32 = 24;
 /// Maximum number of runs. On a loaded machine single runs are slow, so the fastest run counts.
-const ATTEMPTS: usize = 8;
+const ATTEMPTS: usize = 40;
 
 /// Asserts that the time of `work` is linear in the length of a text that repeats `part`.
 #[track_caller]

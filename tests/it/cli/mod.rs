@@ -1,5 +1,6 @@
 //! The command line: what users and scripts rely on.
 
+pub mod action;
 pub mod bad_input;
 pub mod completions;
 pub mod contexts;

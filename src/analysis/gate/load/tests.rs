@@ -40,7 +40,7 @@ fn suite_errors_have_their_line() {
         (
             "baseline",
             "basline",
-            "s.toml:1: a suite file has no setting `basline`; did you mean `baseline`? (known: baseline, suite)",
+            "s.toml:1: a suite file has no setting `basline`; did you mean `baseline`? (known: baseline, suite, defaults)",
         ),
         ("limits = [", "limit = [", "s.toml:7: suite `s`: a suite has no setting `limit`; did you mean `limits`? (known: name, "),
         (
