@@ -1,6 +1,6 @@
 //! Checks the guide: every page is printed, everything that it names exists, and it names everything that exists.
 
-mod blocks;
+pub mod blocks;
 
 use std::fs;
 use std::path::Path;

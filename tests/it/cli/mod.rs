@@ -15,6 +15,7 @@ pub mod materialize;
 pub mod models;
 pub mod prices;
 pub mod promises;
+pub mod readme;
 pub mod resume;
 pub mod show;
 pub mod typed_input;

@@ -16,7 +16,7 @@ use recompact::tokens::meter::{METERS, RECORDED};
 
 /// A generated block.
 pub struct Block {
-    name: &'static str,
+    pub name: &'static str,
     pub make: fn() -> String,
 }
 
@@ -42,7 +42,7 @@ impl Block {
     }
 }
 
-fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+pub fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rows: String = rows.into_iter().map(|row| line(&row.map(|cell| escaped(&cell)))).collect();
     format!("{}|{}\n{rows}", line(&head.map(str::to_owned)), "---|".repeat(N))
@@ -55,7 +55,7 @@ fn escaped(cell: &str) -> String {
     parts.collect::<Vec<_>>().join("`")
 }
 
-fn code(name: &str) -> String {
+pub fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
