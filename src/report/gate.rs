@@ -1,12 +1,14 @@
 //! The verdicts of the gate as a document.
 
+mod screen;
 mod sentence;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::screen::Screen;
 use super::table_model::{ColumnHeader, TableModel};
-use super::{Document, Section, json, number_format};
+use super::{Document, Layout, Section, json, number_format};
 use crate::analysis::gate::{Baseline, GateReport, Moved, Outcome, Problem, RuleKind, Verdict};
 use crate::findings::{Case, Finding, Level};
 use crate::metrics::column_map::JsonNumber;
@@ -18,7 +20,15 @@ pub use sentence::sentence;
 impl Document for GateReport {
     const CASES: Option<fn(&Self) -> Vec<Case>> = Some(cases);
 
-    const SECTIONS: &'static [Section<Self>] = &[Section::new("verdicts", "rules and their outcomes", |gate, _| tables(gate))];
+    const SECTIONS: &'static [Section<Self>] = &[
+        Section::new("rules", "every rule with its value and what is allowed", |gate, _| vec![rules(gate)]),
+        Section::new("failures", "rules that do not hold, and why", |gate, _| vec![failures(gate)]),
+        Section::new("notes", "remarks about suites and baseline", |gate, _| vec![notes(gate)]),
+    ];
+
+    fn screen(&self, layout: &Layout) -> Option<Screen> {
+        screen::screen(self, layout)
+    }
 
     fn json(&self) -> Vec<u8> {
         json::write(&GateJson::new(self))
@@ -161,11 +171,6 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Breach => "breach",
         Outcome::Undecided(_) => "unjudged",
     }
-}
-
-fn tables(gate: &GateReport) -> Vec<TableModel> {
-    let all = [rules(gate), failures(gate), notes(gate)];
-    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// Lists every rule with its value and its headroom.

@@ -86,7 +86,7 @@ fn key_of<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<(usize, &'t Spann
     Some((key.span().start, value))
 }
 
-/// Returns the line of a key that stands in tables within tables: `["defaults", "sweep", "holdout"]`. Returns `None` if there is no
+/// Returns the line of a key in tables within tables: `["defaults", "sweep", "holdout"]`. Returns `None` if there is no
 /// such key.
 pub fn line_of_path(text: &str, path: &[&str]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;

@@ -53,8 +53,9 @@ fn also(written: &str) -> Result<(&'static Report, PathBuf), String> {
 }
 
 impl Check {
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(mut self) -> Result<(), Failure> {
         self.output.must_show::<GateReport>(COMMAND)?;
+        self.output.works_on(std::slice::from_ref(&self.file));
         let file = display_path(&self.file);
         let text = read_settings(&self.file).map_err(|error| {
             let advice = "a suite file holds [[suite]] with name, transcripts, policies and limits";

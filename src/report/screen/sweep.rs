@@ -1,25 +1,21 @@
 //! The first screen of a sweep: which settings to take.
 
+mod table;
+
 use super::super::number_format;
-use super::{Check, Prose, Screen, ScreenTable, Step, replay::money};
+use super::{Check, Prose, Screen, Step, replay::money};
 use crate::metrics::metric::{broken, cost, overflow, retention};
 use crate::report::Layout;
-use crate::report::table_model::{ColumnHeader, TableModel, Tone};
-use crate::results::saved::{ConfigurationRow, Results, Summary, Sweep, Unit, Values};
+use crate::results::saved::{ConfigurationRow, Objective, Results, Summary, Sweep, Unit, Values};
 use crate::util::text::plural;
-
-/// Most rows of the table.
-const SHOWN: usize = 12;
 
 /// Returns the screen; `None` if nothing was replayed.
 pub fn screen(results: &Results, sweep: &Sweep, layout: &Layout) -> Option<Screen> {
     let view = View { results, sweep };
-    let rows = view.rows();
-    rows.first()?;
     Some(Screen {
         scope: view.scope(),
         answer: view.answer(),
-        table: view.table(&rows),
+        table: table::table(&view, layout.style.width)?,
         checks: view.checks(),
         next: view.next(layout),
     })
@@ -69,12 +65,14 @@ impl<'a> View<'a> {
         };
         let name = best.policy.as_str();
         if self.sweep.keeps_unchanged() {
-            let first = Prose::new("Keep ")
-                .name(name)
-                .words(" as it is: no other configuration is better in one objective and not worse in another.");
-            return vec![first, self.described(name)];
+            let first = Prose::new("Keep ").name(name).words(format!(" as it is: each of the others {}.", self.worse()));
+            return [first, self.described(name)].into_iter().chain(self.cheaper()).collect();
         }
-        let take = Prose::new("Take ").name(self.label(name));
+        let take = match self.sweep.held_out {
+            0 => "Nothing is confirmed, because no session was held out. The best on these sessions is ",
+            _ => "Take ",
+        };
+        let take = Prose::new(take).name(self.label(name));
         let first = match &best.instead_of {
             Some(own) => take.words(": it is better than ").name(own.as_str()).words(" as it is."),
             None => take.words(": no policy meets the conditions as it is."),
@@ -82,18 +80,34 @@ impl<'a> View<'a> {
         vec![first, self.described(name)]
     }
 
-    /// What a configuration costs and keeps, beside the unchanged policy.
+    /// What is wrong with every other configuration.
+    fn worse(&self) -> &'static str {
+        let columns: Vec<&str> = self.sweep.objectives.iter().map(|Objective { column, .. }| &**column).collect();
+        if columns == [cost::RATIO, retention::HIT] { "costs more or keeps fewer facts" } else { "is worse in an objective" }
+    }
+
+    /// The next cheaper configuration on the front, for those who can do with fewer facts.
+    fn cheaper(&self) -> Option<Prose> {
+        let mut neighbours = self.sweep.recommended.iter().flat_map(|recommended| &recommended.neighbours);
+        let policy = neighbours.find(|next| next.by == cost::RATIO)?.policy.as_str();
+        let (usd, hit) = (self.value(policy, cost::USD)?, self.value(policy, retention::HIT)?);
+        let values = format!(" costs {} and keeps {}.", money(usd), number_format::value(Unit::Share, Some(hit)));
+        Some(Prose::new("If fewer facts are enough: ").name(self.label(policy)).words(values))
+    }
+
+    /// What the recommended configuration costs and keeps, and what the policy that it is to replace does.
     fn described(&self, policy: &str) -> Prose {
-        let own = self.configuration(policy).map(|row| row.of.as_str()).filter(|own| *own != policy);
+        let instead_of = self.sweep.recommended.as_ref().and_then(|best| best.instead_of.as_deref());
+        let own = instead_of.or_else(|| self.configuration(policy).map(|row| row.of.as_str())).filter(|own| *own != policy);
         let other = |column: &str| own.and_then(|own| self.value(own, column));
         let mut parts: Vec<String> = Vec::new();
         if let Some(usd) = self.value(policy, cost::USD) {
-            parts.push(format!("it costs {}", not(money(usd), other(cost::USD).map(money))));
+            parts.push(format!("it costs {}", not(&money(usd), "", other(cost::USD).map(money))));
         }
         if let Some(hit) = self.value(policy, retention::HIT) {
             let share = |share: f64| number_format::value(Unit::Share, Some(share));
-            let kept = not(share(hit), other(retention::HIT).map(share));
-            parts.push(format!("keeps {kept} of the facts that the agent used again"));
+            let kept = not(&share(hit), " of the facts that the agent used again", other(retention::HIT).map(share));
+            parts.push(format!("keeps {kept}"));
         }
         let refused = self.refused(policy);
         parts.push(match refused {
@@ -112,92 +126,17 @@ impl<'a> View<'a> {
         self.reported(policy).map_or(0, refused)
     }
 
+    /// The policy that is swept, if it is the only one.
+    fn only_policy(&self) -> Option<&'a str> {
+        let mut policies = self.sweep.configurations.iter().map(|row| row.of.as_str());
+        let first = policies.next()?;
+        policies.all(|of| of == first).then_some(first)
+    }
+
     /// The settings of a configuration, without the name of the policy if only one is swept.
     fn label(&self, policy: &str) -> String {
-        let mut swept = self.sweep.parameters.iter().map(|parameter| parameter.of.as_str());
-        let first = swept.next();
-        let only = first.filter(|first| swept.all(|other| other == *first));
-        let settings = only.and_then(|of| policy.strip_prefix(of)?.strip_prefix(' '));
+        let settings = self.only_policy().and_then(|of| policy.strip_prefix(of)?.strip_prefix(' '));
         settings.unwrap_or(policy).to_owned()
-    }
-
-    /// The front, the policies as they are and the baseline, the cheapest first.
-    fn rows(&self) -> Vec<&'a str> {
-        let rows = self.results.summary.iter().filter(|summary| summary.bound_of.is_none());
-        let is_shown = |policy: &str| policy != crate::analysis::study::BOUNDS[1];
-        let mut rows: Vec<&str> = rows.map(|summary| summary.policy.as_str()).filter(|policy| is_shown(policy)).collect();
-        let cost = |policy: &&str| self.value(policy, cost::RATIO).unwrap_or(f64::INFINITY);
-        rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-        if rows.len() > SHOWN {
-            // The recommended one and what is the policy as it is stay.
-            let is_needed = |policy: &str| {
-                Some(policy) == self.recommended() || self.configuration(policy).is_none_or(|row| row.policy == row.of)
-            };
-            let step = rows.len().div_ceil(SHOWN);
-            let kept = rows.iter().enumerate().filter(|(at, policy)| at % step == 0 || is_needed(policy));
-            rows = kept.map(|(_, policy)| *policy).collect();
-        }
-        rows
-    }
-
-    fn table(&self, rows: &[&str]) -> ScreenTable {
-        let has_held_out = self.sweep.held_out > 0;
-        let mut headers = vec![ColumnHeader::names("configuration"), ColumnHeader::words("choice")];
-        headers.extend(["cost", "change", "facts in context", "lost", "refused"].map(ColumnHeader::numbers));
-        let mut ranks = vec![0, 1, 4, 2, 3, 7, 5];
-        if has_held_out {
-            headers.extend(["change on the others", "facts on the others"].map(ColumnHeader::numbers));
-            ranks.extend([8, 6]);
-        }
-        let cells = |policy: &&str| {
-            let share = |column: &str| number_format::value(Unit::Share, self.value(policy, column));
-            let mut cells = vec![self.label(policy), self.choice(policy).to_owned()];
-            cells.push(self.value(policy, cost::USD).map_or(number_format::MISSING.to_owned(), money));
-            cells.push(super::replay::change(self.value(policy, cost::RATIO)));
-            cells.extend([share(retention::HIT), share(retention::HARD), number_format::count(self.refused(policy) as u64)]);
-            if has_held_out {
-                let chosen_on = self.configuration(policy).map(|row| &row.values);
-                cells.push(super::replay::change(chosen_on.and_then(|values| values.get(cost::RATIO))));
-                cells.push(number_format::value(Unit::Share, chosen_on.and_then(|values| values.get(retention::HIT))));
-            }
-            cells
-        };
-        let tone = |policy: &&str| match self.choice(policy) {
-            "take this" | "keep this" => Tone::Chosen,
-            "no compaction" => Tone::Reference,
-            _ => Tone::Plain,
-        };
-        let sessions = match self.sweep.held_out {
-            0 => "All values are of the sessions that the configuration was chosen on.".to_owned(),
-            held_out => format!(
-                "Values are of the {}; on the others: the {} it was chosen on.",
-                plural(held_out, "held-out session"),
-                plural(self.sweep.sessions, "session")
-            ),
-        };
-        let footnotes = vec![format!("change: of the cost, against no compaction. {sessions}")];
-        let model = TableModel {
-            title: "Configurations".to_owned(),
-            subject: String::new(),
-            headers,
-            rows: rows.iter().map(cells).collect(),
-            footnotes,
-        };
-        ScreenTable { tones: rows.iter().map(tone).collect(), ..ScreenTable::new(model, ranks, "front") }
-    }
-
-    fn choice(&self, policy: &str) -> &'static str {
-        let neighbours = self.sweep.recommended.iter().flat_map(|recommended| &recommended.neighbours);
-        let neighbour = |column: &str| neighbours.clone().any(|next| next.policy == policy && next.by == column);
-        match self.configuration(policy) {
-            _ if Some(policy) == self.recommended() && self.sweep.keeps_unchanged() => "keep this",
-            _ if Some(policy) == self.recommended() => "take this",
-            None => "no compaction",
-            Some(row) if row.policy == row.of => "as it is",
-            _ if neighbour(cost::RATIO) => "cheaper",
-            _ if neighbour(retention::HIT) => "keeps more",
-            _ => "",
-        }
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -245,12 +184,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// `$38.69, not $45.37`; without the other if both look the same.
-fn not(own: String, other: Option<String>) -> String {
-    match other {
-        Some(other) if other != own => format!("{own}, not {other}"),
-        _ => own,
-    }
+/// `98.0% of the facts (not 99.4%)`; without the other value if there is none, or if both look the same.
+fn not(own: &str, of: &str, other: Option<String>) -> String {
+    let other = other.filter(|other| other != own).map(|other| format!(" (not {other})"));
+    format!("{own}{of}{}", other.unwrap_or_default())
 }
 
 fn refused(values: &Values) -> usize {

@@ -8,6 +8,7 @@ pub mod defaults;
 pub mod diff;
 pub mod faults;
 pub mod file_uses;
+pub mod first_screens;
 pub mod guide;
 pub mod left_out;
 pub mod limits;

@@ -1,0 +1,146 @@
+//! The table of a sweep: a row for each configuration, a column for each setting if they fit the width.
+
+use super::super::super::number_format;
+use super::super::fit;
+use super::super::replay::{change, money};
+use super::super::{ScreenTable, Tone};
+use super::View;
+use crate::analysis::study::BOUNDS;
+use crate::metrics::metric::{cost, retention};
+use crate::report::table_model::{ColumnHeader, TableModel};
+use crate::results::saved::Unit;
+use crate::util::text::plural;
+
+/// Most rows of a table with a line a row.
+const MOST_LINES: usize = 12;
+/// Most rows of a table whose names take several lines.
+const MOST_NAMES: usize = 5;
+
+/// The column without which a row says too little.
+const NEEDED: &str = "facts in context";
+
+/// Returns the table; `None` if nothing was replayed. Settings have columns of their own if these leave room for the facts.
+pub fn table(view: &View, width: usize) -> Option<ScreenTable> {
+    let rows = rows(view, MOST_LINES);
+    rows.first()?;
+    let by_setting = setting_names(view, &rows).map(|settings| with_settings(view, &rows, &settings));
+    let fits = |table: &ScreenTable| {
+        let fitted = fit::fitted(table, width);
+        fit::width(&fitted, width) <= width && fitted.headers.iter().any(|header| header.text == NEEDED)
+    };
+    Some(by_setting.filter(fits).unwrap_or_else(|| with_names(view, &self::rows(view, MOST_NAMES))))
+}
+
+/// The front, the policies as they are and the baseline, the cheapest first.
+fn rows<'a>(view: &View<'a>, most: usize) -> Vec<&'a str> {
+    let rows = view.results.summary.iter().filter(|summary| summary.bound_of.is_none());
+    let mut rows: Vec<&str> = rows.map(|summary| summary.policy.as_str()).filter(|policy| *policy != BOUNDS[1]).collect();
+    let cost = |policy: &&str| view.value(policy, cost::RATIO).unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    if rows.len() > most {
+        // What the answer names stays, and what there is today.
+        let is_needed = |policy: &str| !choice(view, policy).is_empty();
+        let step = rows.len().div_ceil(most);
+        let kept = rows.iter().enumerate().filter(|(at, policy)| at % step == 0 || is_needed(policy));
+        rows = kept.map(|(_, policy)| *policy).collect();
+    }
+    rows
+}
+
+/// The settings that differ from the policy as it is, in the order of the sweep. `None` if several policies are swept, because their
+/// settings have nothing in common.
+fn setting_names(view: &View, rows: &[&str]) -> Option<Vec<String>> {
+    view.only_policy()?;
+    let is_changed = |name: &str| rows.iter().any(|policy| setting(view, policy, name).is_some());
+    let names = view.sweep.parameters.iter().map(|parameter| parameter.parameter.clone());
+    Some(names.filter(|name| is_changed(name)).collect())
+}
+
+/// The value of a setting that a configuration changes.
+fn setting(view: &View, policy: &str, name: &str) -> Option<String> {
+    let label = view.label(policy);
+    label.split(' ').filter_map(|part| part.split_once('=')).find(|(of, _)| *of == name).map(|(_, value)| value.to_owned())
+}
+
+fn with_settings(view: &View, rows: &[&str], settings: &[String]) -> ScreenTable {
+    let headers = settings.iter().map(|name| ColumnHeader::numbers(name)).collect();
+    let cells = |policy: &str| settings.iter().map(|name| setting(view, policy, name).unwrap_or_default()).collect();
+    let note = if settings.is_empty() { "" } else { "An empty setting is as in the policy. " };
+    numbers(view, rows, (headers, cells), note)
+}
+
+fn with_names(view: &View, rows: &[&str]) -> ScreenTable {
+    numbers(view, rows, (vec![ColumnHeader::names("configuration")], |policy: &str| vec![view.label(policy)]), "")
+}
+
+/// The columns that say which configuration a row is, and then its numbers.
+fn numbers(
+    view: &View,
+    rows: &[&str],
+    (mut headers, first): (Vec<ColumnHeader>, impl Fn(&str) -> Vec<String>),
+    note: &str,
+) -> ScreenTable {
+    let has_held_out = view.sweep.held_out > 0;
+    let mut ranks = vec![0; headers.len()];
+    headers.push(ColumnHeader::words("choice"));
+    headers.extend(["cost", "change", NEEDED, "lost", "refused"].map(ColumnHeader::numbers));
+    ranks.extend([1, 4, 2, 3, 7, 5]);
+    if has_held_out {
+        headers.extend(["change on the others", "facts on the others"].map(ColumnHeader::numbers));
+        ranks.extend([8, 6]);
+    }
+    let cells = |policy: &&str| {
+        let share = |column: &str| number_format::value(Unit::Share, view.value(policy, column));
+        let mut cells = first(policy);
+        cells.push(choice(view, policy).to_owned());
+        cells.push(view.value(policy, cost::USD).map_or(number_format::MISSING.to_owned(), money));
+        cells.push(change(view.value(policy, cost::RATIO)));
+        cells.extend([share(retention::HIT), share(retention::HARD), number_format::count(view.refused(policy) as u64)]);
+        if has_held_out {
+            let chosen_on = view.configuration(policy).map(|row| &row.values);
+            cells.push(change(chosen_on.and_then(|values| values.get(cost::RATIO))));
+            cells.push(number_format::value(Unit::Share, chosen_on.and_then(|values| values.get(retention::HIT))));
+        }
+        cells
+    };
+    let tone = |policy: &&str| match choice(view, policy) {
+        "take this" | "best here" | "keep this" => Tone::Chosen,
+        "no compaction" => Tone::Reference,
+        _ => Tone::Plain,
+    };
+    let model = TableModel {
+        title: "Configurations".to_owned(),
+        subject: String::new(),
+        headers,
+        rows: rows.iter().map(cells).collect(),
+        footnotes: vec![format!("{note}change: of the cost, against no compaction. {}", sessions(view))],
+    };
+    ScreenTable { tones: rows.iter().map(tone).collect(), ..ScreenTable::new(model, ranks, "front") }
+}
+
+fn sessions(view: &View) -> String {
+    match view.sweep.held_out {
+        0 => "All values are of the sessions that the configuration was chosen on.".to_owned(),
+        held_out => format!(
+            "Values are of the {}; on the others: the {} it was chosen on.",
+            plural(held_out, "held-out session"),
+            plural(view.sweep.sessions, "session")
+        ),
+    }
+}
+
+/// What a configuration is in the answer; empty for most.
+fn choice(view: &View, policy: &str) -> &'static str {
+    let neighbours = view.sweep.recommended.iter().flat_map(|recommended| &recommended.neighbours);
+    let neighbour = |column: &str| neighbours.clone().any(|next| next.policy == policy && next.by == column);
+    match view.configuration(policy) {
+        _ if Some(policy) == view.recommended() && view.sweep.keeps_unchanged() => "keep this",
+        _ if Some(policy) == view.recommended() && view.sweep.held_out == 0 => "best here",
+        _ if Some(policy) == view.recommended() => "take this",
+        None => "no compaction",
+        Some(row) if row.policy == row.of => "as it is",
+        _ if neighbour(cost::RATIO) => "cheaper",
+        _ if neighbour(retention::HIT) => "keeps more",
+        _ => "",
+    }
+}
