@@ -15,19 +15,29 @@ fn with_yaml<T>(file: &str, work: impl FnOnce(&Yaml) -> T) -> T {
     work(&Yaml::load_from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"))[0])
 }
 
-/// The steps of the action that run a script: name, condition, script, and the environment as written.
-fn steps() -> Vec<(String, String, String, Vec<(String, String)>)> {
-    with_yaml("action.yml", |action| {
-        let text = |node: Option<&Yaml>| node.and_then(Yaml::as_str).unwrap_or_default().to_owned();
-        let all = action["runs"]["steps"].as_vec().expect("steps").iter();
-        let scripts = all.filter(|step| step.contains_mapping_key("run"));
-        let environment = |step: &Yaml| {
-            let variables = step.as_mapping_get("env").and_then(Yaml::as_mapping);
-            variables.into_iter().flatten().map(|(name, value)| (text(Some(name)), text(Some(value)))).collect()
-        };
-        let field = |step: &Yaml, key| text(step.as_mapping_get(key));
-        scripts.map(|step| (field(step, "name"), field(step, "if"), field(step, "run"), environment(step))).collect()
-    })
+/// A step of the action that runs a script.
+struct Step {
+    name: String,
+    condition: String,
+    script: String,
+    /// Variables, and the expressions that they are set to.
+    environment: Vec<(String, String)>,
+}
+
+fn steps() -> Vec<Step> {
+    let text = |node: Option<&Yaml>| node.and_then(Yaml::as_str).unwrap_or_default().to_owned();
+    let step = |step: &Yaml| {
+        let field = |key| text(step.as_mapping_get(key));
+        let environment = step.as_mapping_get("env").and_then(Yaml::as_mapping).into_iter().flatten();
+        Step {
+            name: field("name"),
+            condition: field("if"),
+            script: field("run"),
+            environment: environment.map(|(name, value)| (text(Some(name)), text(Some(value)))).collect(),
+        }
+    };
+    let steps = |action: &Yaml| action["runs"]["steps"].as_vec().expect("steps").iter().map(step).collect::<Vec<_>>();
+    with_yaml("action.yml", steps).into_iter().filter(|step| !step.script.is_empty()).collect()
 }
 
 /// A pull request in a folder with the suite, and with programs in front of those of the machine.
@@ -61,7 +71,7 @@ impl PullRequest {
     /// Runs the steps. Returns the names of those that failed, the summary, and what `gh` was asked.
     fn run_action(&self) -> (Vec<String>, String, String) {
         let mut failed = Vec::new();
-        for (name, condition, script, environment) in steps() {
+        for Step { name, condition, script, environment } in steps() {
             if !failed.is_empty() && !condition.contains("always()") {
                 continue;
             }
