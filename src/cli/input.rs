@@ -155,7 +155,7 @@ impl Transcripts {
         } else {
             self.install(|| corpus::for_each(&corpus, &monitor, saved, parallel))?
         };
-        progress.finish();
+        progress.finish_reading();
         self.print_skipped(&processed);
         Ok(if self.strict { processed.strict()? } else { processed })
     }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use recompact::llm::client::Limits;
 use recompact::util::text::plural;
+
+use super::output;
 
 /// A progress bar; the replay rate is shown beside it.
 pub struct Progress {
@@ -61,8 +63,23 @@ impl Progress {
         self.replayed.fetch_add(policy_calls, Ordering::Relaxed);
     }
 
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Removes a bar over bytes. If it was shown, says how much was read, and how long that took.
+    pub fn finish_reading(&self) {
+        let is_shown = !self.bar.is_hidden();
+        self.finish();
+        if is_shown {
+            let replayed = match self.replayed.load(Ordering::Relaxed) {
+                0 => String::new(),
+                calls => format!(", {} calls replayed", HumanCount(calls)),
+            };
+            let seconds = self.bar.elapsed().as_secs_f64();
+            output::say(&format!("{} read{replayed} in {seconds:.1} s", HumanBytes(self.bar.position())));
+        }
     }
 }
 
