@@ -55,17 +55,14 @@ fn files(audit: &Audit) -> String {
     let states = || audit.transcripts.iter().flat_map(|transcript| &transcript.persisted);
     let named: usize = states().map(|(_, count)| count).sum();
     let whole: usize = states().filter(|(state, _)| **state == State::Whole).map(|(_, count)| count).sum();
-    match named {
-        0 => String::new(),
-        _ => format!(
-            "Outputs were moved to {}, of which {} as they were. ",
-            plural(named, "file"),
-            match whole {
-                0 => "none is still there".to_owned(),
-                whole => format!("{} are still there", number(whole)),
-            }
-        ),
-    }
+    let unchanged = match (named, whole) {
+        (0, _) => return String::new(),
+        (1, 1) => "it was found unchanged".to_owned(),
+        (_, 0) => "none was found unchanged".to_owned(),
+        (_, 1) => "1 was found unchanged".to_owned(),
+        (_, _) => format!("{} were found unchanged", number(whole)),
+    };
+    format!("Tool outputs were moved to {}; {unchanged}. ", plural(named, "file"))
 }
 
 fn compactions(audit: &Audit) -> String {
@@ -81,7 +78,7 @@ fn compactions(audit: &Audit) -> String {
     }
     let share = |part: usize| number_format::value(Unit::Share, Some(part as f64 / needed as f64));
     format!(
-        "{text} of {} facts that were used again, {} were in the summary, {} were fetched again (~{} tokens), {} were nowhere to be seen.",
+        "{text} of {} facts that were used again, {} were in the summary, {} were fetched again (~{} tokens), {} neither.",
         number(needed),
         share(lost().map(|lost| lost.in_summary).sum()),
         share(lost().map(|lost| lost.fetched_again).sum()),

@@ -70,7 +70,7 @@ fn compactions(all: &[Inspection]) -> String {
     if needed > 0 {
         let share = |part: usize| number_format::value(Unit::Share, Some(part as f64 / needed as f64));
         text += &format!(
-            " The agents then used {} facts from before: {} were in the summary, {} were fetched again, {} were nowhere to be seen.",
+            " The agents then used {} facts from before: {} were in the summary, {} were fetched again, {} neither.",
             number(needed),
             share(sum(|loss| loss.in_summary)),
             share(sum(|loss| loss.fetched_again)),
