@@ -42,6 +42,7 @@ fn results(policies: usize, sessions: usize) -> Results {
     let row = |session: usize, policy: usize| Row {
         transcript: format!("{session}.jsonl"),
         conversation: "main".into(),
+        recording: Default::default(),
         policy: name(policy),
         bound_of: None,
         values: columns.iter().enumerate().map(|(at, column)| (column.id.clone(), Some(value(session, policy, at)))).collect(),

@@ -14,6 +14,7 @@
 //! ```
 
 mod builder;
+mod command;
 mod load;
 mod policies;
 mod prices;

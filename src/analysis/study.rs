@@ -29,7 +29,7 @@ use crate::metrics::prices::Prices;
 use crate::metrics::prompt_cache::CacheMode;
 use crate::metrics::retention::oracle::Instance;
 use crate::metrics::retention::{Bounds, Grain, Retention, bounds, evaluate, oracle_instance};
-use crate::results::saved::Results;
+use crate::results::saved::{Recording, Results};
 use crate::results::stats::{SEED, infer};
 use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
@@ -141,7 +141,9 @@ impl Study {
             // All policies are compared with the baseline and become rows one by one, so that few journals are held in
             // memory.
             let baseline = self.replay_with_bounds(&prepared, &self.baseline, &mut NoObserver);
-            let comparison = BaselineComparison { study: self, transcript: name, prepared: &prepared, baseline: &baseline };
+            let recording = Recording::new(name, conversation).into();
+            let comparison =
+                BaselineComparison { study: self, transcript: name, recording, prepared: &prepared, baseline: &baseline };
             let compared: Vec<ComparedReplay> = match &mut observers {
                 None => {
                     let compare = |policy: &Policy| {

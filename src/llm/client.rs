@@ -30,6 +30,7 @@ pub use command::end_programs;
 pub use limits::{Limits, Spending};
 pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A question to a model.
@@ -54,7 +55,7 @@ pub struct Answer {
 }
 
 /// Tokens as the provider counted them; 0 if it did not report them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Input tokens that were neither read from a prompt cache nor written to one.
     pub input: u64,

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The unit of a value. Reports format values by unit and know no column by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     Tokens,
@@ -27,7 +28,7 @@ impl Unit {
 }
 
 /// Which direction of a column is better; Pareto fronts and gates compare by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     Lower,
@@ -49,7 +50,7 @@ impl Direction {
 
 /// How the values of several conversations become one total. Rows without a value do not take part; if no row has a value,
 /// the total is missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregation {
     /// There is no meaningful total.
@@ -90,7 +91,7 @@ impl Aggregation {
 pub type ColumnId = Cow<'static, str>;
 
 /// A column of results: what a value means, its unit, and how the values of several conversations become one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
     pub id: ColumnId,
     pub unit: Unit,

@@ -1,8 +1,10 @@
 //! Values by column id, in the order of the columns: small maps that are written often and searched rarely.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -136,6 +138,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ColumnMap<T> {
         }
 
         deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for ColumnMap<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("ColumnMap_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod answer;
 mod bill;
+mod dates;
 mod litellm;
 mod load;
 mod names;

@@ -74,13 +74,13 @@ pub const REPORTS: &[Report] = &[
     },
     Report {
         name: "json",
-        about: "all results, in the saved form (version 1) that `recompact report` reads; one row per line, so that two files can be compared",
+        about: "all results, in the saved form (version 2) that `recompact report` reads; one row per line, so that two files can be compared",
         ending: Some("json"),
         format: Format::Json,
     },
     Report {
         name: "csv",
-        about: "one line per conversation and policy with all values, for spreadsheets and data frames",
+        about: "one line per conversation and policy with all values, for spreadsheets and data frames; of a sweep, one per configuration",
         ending: Some("csv"),
         format: Format::Csv,
     },

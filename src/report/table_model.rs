@@ -94,7 +94,7 @@ pub fn layers(results: &Results) -> TableModel {
 
 /// Bugs of the original systems that the replay reproduces.
 pub fn quirks(results: &Results) -> TableModel {
-    let rows = results.policies.iter().flat_map(|p| p.quirks.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
+    let rows = results.policies.iter().flat_map(|p| p.known_bugs.iter().map(|quirk| vec![p.name.clone(), quirk.clone()]));
     let headers = vec![ColumnHeader::names("policy"), ColumnHeader::prose("bug")];
     TableModel {
         title: "Known bugs of the original, reproduced".to_owned(),

@@ -1,55 +1,69 @@
 //! The results of a study, as plain data: columns with units, a row of values for each conversation and policy, and totals.
 //!
-//! This is also the saved form, version 1: `-o json` writes it and `recompact report` reads it.
+//! This is also the saved form, version 2: `-o json` writes it and `recompact report` reads it, as it reads version 1.
 
 mod calibration;
 mod comparison;
 mod cost;
 mod coverage;
+mod origin;
+mod read;
+mod recording;
 mod retention;
 mod session;
 mod spending;
 mod study;
 mod summarizer;
+mod summary;
 mod sweep;
 mod total;
 mod trace;
 mod unfinished;
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::Finding;
-use crate::transcript::format::jsonl::replace_lone_surrogates;
 
 pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
 pub use crate::metrics::column_map::{ColumnMap, Intervals, Values};
 pub use calibration::CalibrationRow;
 pub use comparison::{ComparisonRow, Statistics};
-pub use cost::{BreakRow, CheckRow, CostlyBreak, EventCounts};
+pub use cost::{CheckRow, CostlyInvalidation, EventCounts, InvalidationRow};
 pub use coverage::{Coverage, LeftOut};
+pub use origin::{Dates, Program};
+pub use read::ResultsError;
+pub use recording::Recording;
 pub use retention::{KeptRow, MissRow};
 pub use session::Session;
 pub use spending::{SpendingRow, answer_spending, cassette_spending};
 pub use study::StudyRecord;
 pub use summarizer::{Spread, SummarizerRow};
+pub use summary::summarise;
 pub use sweep::{ConfigurationRow, Neighbour, Objective, ParameterRow, Recommendation, RungRow, SensitivityRow, Sweep};
 pub use total::Accumulator;
 pub use trace::{EventMark, TraceLine, TraceRow};
 pub use unfinished::{SavedTranscript, Unfinished};
 
-/// Version of the saved form that this program writes and reads.
-pub const VERSION: u64 = 1;
+/// Version of the saved form that this program writes. It reads the earlier ones, too.
+pub const VERSION: u64 = 2;
 
 /// The results of a study, as they are saved.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
+    /// Version of the saved form: [`VERSION`].
     pub version: u64,
+    /// The program that computed these results; unknown in results of version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// The study that gave these results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<StudyRecord>,
+    /// The dates of the recordings and of the prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dates: Option<Dates>,
     pub columns: Vec<Column>,
     /// Rows, ordered by transcript, then conversation, then policy.
     pub rows: Vec<Row>,
@@ -71,7 +85,7 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerRow>,
     /// Retention of earlier facts, by policy and group of uses.
-    #[serde(rename = "kept", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "kept", default, skip_serializing_if = "Vec::is_empty")]
     pub retention: Vec<KeptRow>,
     /// Comparison of summarizers, by policy, then summarizer; recorded summaries come last. Empty unless several are compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,11 +94,11 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<MissRow>,
     /// Cache invalidations, by policy and layer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub breaks: Vec<BreakRow>,
+    #[serde(alias = "breaks", default, skip_serializing_if = "Vec::is_empty")]
+    pub invalidations: Vec<InvalidationRow>,
     /// The most expensive cache invalidations of each policy, the most expensive first.
-    #[serde(default, rename = "dear_breaks", skip_serializing_if = "Vec::is_empty")]
-    pub costliest_breaks: Vec<CostlyBreak>,
+    #[serde(alias = "dear_breaks", default, skip_serializing_if = "Vec::is_empty")]
+    pub costliest_invalidations: Vec<CostlyInvalidation>,
     /// The cost check of each conversation with recorded usage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckRow>,
@@ -95,7 +109,7 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<TraceRow>,
     /// Ids of the findings that the study looked for; empty if it looked for none.
-    #[serde(rename = "looked_for", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "looked_for", default, skip_serializing_if = "Vec::is_empty")]
     pub checked_findings: Vec<String>,
     /// Findings, ordered by transcript, then conversation, then policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -114,10 +128,13 @@ pub struct Results {
 }
 
 /// One conversation under one policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     pub transcript: String,
     pub conversation: String,
+    /// What the record says about the conversation: stored once for all of its rows.
+    #[serde(flatten)]
+    pub recording: Arc<Recording>,
     pub policy: String,
     /// Set on rows of a bound: the policy that it bounds. An oracle that knows the future gets the bound with the tokens that the
     /// policy sent.
@@ -127,7 +144,7 @@ pub struct Row {
 }
 
 /// All conversations under one policy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     pub policy: String,
     /// Set on summaries of a bound: the policy that it bounds.
@@ -141,7 +158,7 @@ pub struct Summary {
 }
 
 /// What one layer of one policy did over the whole study.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerRow {
     pub policy: String,
     /// The layer's id.
@@ -160,18 +177,18 @@ pub struct LayerRow {
 }
 
 /// A policy as it was replayed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyText {
     pub name: String,
     /// The policy as TOML, with the settings from the command line.
     pub toml: String,
     /// Known bugs of the original, which the policy reproduces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub quirks: Vec<String>,
+    #[serde(alias = "quirks", default, skip_serializing_if = "Vec::is_empty")]
+    pub known_bugs: Vec<String>,
 }
 
 /// A note about a place in a transcript: a skipped line, a branch that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultNote {
     pub path: String,
     /// Line of the file, from 1.
@@ -189,23 +206,6 @@ impl ResultNote {
     }
 }
 
-/// Why saved results cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
-    #[error("not JSON: {0}")]
-    NotJson(serde_json::Error),
-    #[error("saved results begin with a \"version\"; this has none (are these results of `-o json`?)")]
-    NoVersion,
-    #[error("saved results of version {0}; this program reads version {VERSION}")]
-    OtherVersion(String),
-    #[error("not saved results of version {VERSION}: {0}")]
-    Shape(serde_json::Error),
-    #[error("the column {0:?} is described twice")]
-    TwiceDescribed(String),
-    #[error("{place} has a value for {column:?}, which is not among the columns")]
-    UnknownColumn { place: String, column: String },
-}
-
 impl Row {
     /// Returns a row for a bound of this row's policy in the same conversation. Its name is `POLICY · NAME`.
     pub fn bound(&self, name: &str, values: Values) -> Self {
@@ -215,6 +215,11 @@ impl Row {
 }
 
 impl Results {
+    /// Returns empty results of this program.
+    pub fn of_this_program() -> Self {
+        Self { version: VERSION, program: Some(Program::this()), ..Self::default() }
+    }
+
     /// Returns the column with this id.
     pub fn column(&self, id: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.id == id)
@@ -225,91 +230,6 @@ impl Results {
         let summary = self.summary.iter().find(|summary| summary.policy == policy && summary.bound_of.is_none())?;
         summary.values.get(column)
     }
-
-    /// Reads saved results. Ignores unknown fields and sorts values into the order of the columns.
-    pub fn from_json(text: &str) -> Result<Self, ResultsError> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: Option<serde_json::Value>,
-        }
-
-        let text = replace_lone_surrogates(Cow::Borrowed(text.trim_start_matches('\u{feff}')));
-        let Versioned { version } = serde_json::from_str(&text).map_err(json_error)?;
-        match version {
-            None => return Err(ResultsError::NoVersion),
-            Some(version) if version.as_u64() == Some(VERSION) => {}
-            Some(other) => return Err(ResultsError::OtherVersion(other.to_string())),
-        }
-        let mut results: Self = serde_json::from_str(&text).map_err(json_error)?;
-        results.sort_values()?;
-        Ok(results)
-    }
-
-    /// Sorts all values into the order of the columns.
-    fn sort_values(&mut self) -> Result<(), ResultsError> {
-        let mut positions = HashMap::new();
-        for (position, column) in self.columns.iter().enumerate() {
-            if positions.insert(column.id.as_ref(), position).is_some() {
-                return Err(ResultsError::TwiceDescribed(column.id.to_string()));
-            }
-        }
-        let unknown = |place: String, column: &str| ResultsError::UnknownColumn { place, column: column.to_owned() };
-        let position = |id: &str| positions.get(id).copied().unwrap_or(usize::MAX);
-        for (number, row) in self.rows.iter_mut().enumerate() {
-            if let Some(id) = row.values.ids().find(|id| !positions.contains_key(id)) {
-                let row = format!("row {} ({:?}, policy {:?})", number + 1, row.transcript, row.policy);
-                return Err(unknown(row, id));
-            }
-            row.values.sort_by_place(position);
-        }
-        for summary in &mut self.summary {
-            if let Some(id) = summary.values.ids().chain(summary.intervals.ids()).find(|id| !positions.contains_key(id)) {
-                return Err(unknown(format!("the summary of policy {:?}", summary.policy), id));
-            }
-            summary.values.sort_by_place(position);
-            summary.intervals.sort_by_place(position);
-        }
-        Ok(())
-    }
-}
-
-fn json_error(error: serde_json::Error) -> ResultsError {
-    if error.is_data() { ResultsError::Shape(error) } else { ResultsError::NotJson(error) }
-}
-
-/// Returns the totals of each policy, without intervals. Policies come in the order of their first rows, each followed by its bounds.
-pub fn summarise(columns: &[Column], rows: &[Row]) -> Vec<Summary> {
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
-    let mut group_of = HashMap::new();
-    for row in rows {
-        let group = *group_of.entry((row.policy.as_str(), row.bound_of.as_deref())).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[group].push(row);
-    }
-    // A bound whose policy has no row keeps its own position.
-    let bounded_group = |group: &Vec<&Row>| {
-        let bound_of = group.first()?.bound_of.as_deref()?;
-        group_of.get(&(bound_of, None)).copied()
-    };
-    let mut order: Vec<_> =
-        groups.iter().enumerate().map(|(index, group)| (bounded_group(group).unwrap_or(index), index)).collect();
-    order.sort_by_key(|(policy, index)| (*policy, policy != index, *index));
-    order.into_iter().filter_map(|(_, index)| summarise_policy(columns, &groups[index])).collect()
-}
-
-fn summarise_policy(columns: &[Column], rows: &[&Row]) -> Option<Summary> {
-    let first = rows.first()?;
-    let transcripts: HashSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
-    let totals = total::totals(columns, rows.iter().map(|row| &row.values));
-    Some(Summary {
-        policy: first.policy.clone(),
-        bound_of: first.bound_of.clone(),
-        transcripts: transcripts.len(),
-        values: columns.iter().map(|column| column.id.clone()).zip(totals).collect(),
-        intervals: Intervals::default(),
-    })
 }
 
 #[cfg(test)]
@@ -338,7 +258,15 @@ mod tests {
 
     fn row(transcript: &str, policy: &str, values: [Option<f64>; 6]) -> Row {
         let values = columns().into_iter().map(|column| column.id).zip(values).collect();
-        Row { transcript: transcript.into(), conversation: "main".into(), policy: policy.into(), bound_of: None, values }
+        let recording = Recording { session: transcript.into(), model: Some("m".into()), ..Recording::default() };
+        Row {
+            transcript: transcript.into(),
+            conversation: "main".into(),
+            recording: recording.into(),
+            policy: policy.into(),
+            bound_of: None,
+            values,
+        }
     }
 
     #[test]
@@ -382,20 +310,27 @@ mod tests {
     fn saved_results_round_trip() {
         let rows = vec![row("a.jsonl", "p", [Some(4.0), Some(1.0), Some(0.75), None, Some(1.0), Some(0.5)])];
         let results = Results {
-            version: VERSION,
             summary: summarise(&columns(), &rows),
             columns: columns(),
             rows,
             layers: vec![LayerRow { policy: "p".into(), layer: "micro".into(), fired: 3, ..LayerRow::default() }],
-            retention: vec![KeptRow { policy: "p".into(), by: "gap".into(), of: "2–3".into(), hit: 0.1, ..KeptRow::default() }],
+            retention: vec![KeptRow {
+                policy: "p".into(),
+                grouped_by: "gap".into(),
+                group: "2–3".into(),
+                hit: 0.1,
+                ..KeptRow::default()
+            }],
             misses: vec![MissRow { policy: "p".into(), fact: "\u{202e}".into(), weight: 1e-9, ..MissRow::default() }],
             calibrations: vec![CalibrationRow { model: "m".into(), result: 0.35, ..CalibrationRow::default() }],
-            policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), quirks: vec![] }],
+            policies: vec![PolicyText { name: "p".into(), toml: "window = 200000\n".into(), known_bugs: vec![] }],
             notes: vec![ResultNote { path: "a.jsonl".into(), line: Some(3), what: "not JSON".into() }],
-            ..Results::default()
+            ..Results::of_this_program()
         };
         let json = serde_json::to_string(&results).expect("results are JSON");
-        assert!(json.starts_with(r#"{"version":1,"columns":[{"id":"tokens.baseline","unit":"tokens","better":"neither","#));
+        assert!(json.starts_with(r#"{"version":2,"program":{"name":"recompact","version":""#));
+        let begin = r#"{"transcript":"a.jsonl","conversation":"main","session":"a.jsonl","model":"m","policy":"p","values":"#;
+        assert!(json.contains(begin), "{json}");
         assert!(json.contains(r#""values":{"tokens.baseline":4,"tokens.sent":1,"tokens.saved":0.75,"tokens.peak":null,"#));
         assert!(!json.contains("intervals"), "empty intervals are left out");
         assert_eq!(Results::from_json(&json).expect("what was written"), results);
@@ -417,8 +352,8 @@ mod tests {
         assert_eq!(error("{\n  oops"), "not JSON: key must be a string at line 2 column 3");
         assert_eq!(error(r#"{"version":1"#), "not JSON: EOF while parsing an object at line 1 column 12");
         assert_eq!(error("{}"), "saved results begin with a \"version\"; this has none (are these results of `-o json`?)");
-        assert_eq!(error(r#"{"version":2}"#), "saved results of version 2; this program reads version 1");
-        assert_eq!(error(r#"{"version":1}"#), "not saved results of version 1: missing field `columns` at line 1 column 13");
+        assert_eq!(error(r#"{"version":3}"#), "saved results of version 3; this program reads versions 1 to 2");
+        assert_eq!(error(r#"{"version":1}"#), "not saved results of version 1 or 2: missing field `columns` at line 1 column 13");
         let row = r#"{"transcript":"t","conversation":"main","policy":"p","values":{"x":1}}"#;
         assert_eq!(
             error(&format!(r#"{{"version":1,"columns":[],"rows":[{row}],"summary":[]}}"#)),

@@ -227,6 +227,12 @@ impl Conversation {
         start..self.calls[call].response
     }
 
+    /// Returns the times of the first and of the last message with a time, in milliseconds since 1970.
+    pub fn times(&self) -> Option<[i64; 2]> {
+        let times = || self.messages.iter().filter_map(|message| message.time);
+        Some([times().min()?, times().max()?])
+    }
+
     /// Returns the number of calls with a request. If nothing is recorded before the first response, its call has no request to replay.
     pub fn requests(&self) -> usize {
         self.calls.iter().filter(|call| call.response > 0).count()

@@ -106,6 +106,12 @@ pub fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Quotes a word unless a shell takes it as it is.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./~+,:@%=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Returns the end of an error message about an unknown name: `; did you mean `x`?` if one is similar, and the known names.
 pub fn did_you_mean(wanted: &str, known: &[impl AsRef<str>]) -> String {
     let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));

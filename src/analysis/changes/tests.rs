@@ -8,13 +8,14 @@ fn results(cells: &[Cells], toml: &str) -> Results {
     let row = |(policy, transcript, usd, hit): &Cells| Row {
         transcript: (*transcript).to_owned(),
         conversation: "main".to_owned(),
+        recording: Default::default(),
         policy: (*policy).to_owned(),
         bound_of: None,
         values: Values::from_iter([(cost::USD, Some(*usd)), (retention::HIT, Some(*hit)), ("kept.weight", Some(1.0))]),
     };
     let rows: Vec<Row> = cells.iter().map(row).collect();
     let columns = crate::metrics::metric::columns();
-    let policy = |name: &str| PolicyText { name: name.to_owned(), toml: toml.to_owned(), quirks: vec![] };
+    let policy = |name: &str| PolicyText { name: name.to_owned(), toml: toml.to_owned(), known_bugs: vec![] };
     let names: BTreeSet<&str> = cells.iter().map(|(policy, ..)| *policy).collect();
     Results { policies: names.into_iter().map(policy).collect(), columns, rows, ..Results::default() }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::StudySpec;
+use super::command::command;
 use crate::llm::client::Address;
 use crate::results::saved::StudyRecord;
 
@@ -21,11 +22,12 @@ pub fn record(spec: &StudySpec, files: String) -> StudyRecord {
         _ => written.clone(),
     };
     let spec = StudySpec { summarizer: spec.summarizer.iter().map(name).collect(), ..spec.clone() };
+    let command = command(&spec);
     let fields = match serde_json::to_value(spec) {
         Ok(Value::Object(fields)) => fields,
         other => unreachable!("a spec is an object with text keys: {other:?}"),
     };
-    StudyRecord { hash: hash(&format!("{files}\n{}", Value::Object(fields.clone()))), files, spec: fields }
+    StudyRecord { hash: hash(&format!("{files}\n{}", Value::Object(fields.clone()))), files, spec: fields, command }
 }
 
 /// Returns the first difference between the studies of two results, as `window none, not 1000`.

@@ -1,11 +1,13 @@
 //! Compares the replay of one conversation under one policy with the baseline, and keeps what the results need.
 
+use std::sync::Arc;
+
 use crate::engine::journal::Unanswered;
 use crate::engine::policy::Policy;
 use crate::engine::summarizer::AnswerCost;
 use crate::findings::{self, Finding};
 use crate::metrics::metric;
-use crate::results::saved::{ResultNote, Row, TraceLine};
+use crate::results::saved::{Recording, ResultNote, Row, TraceLine};
 
 use super::policy_totals::PolicyTotals;
 use super::prepared::Prepared;
@@ -15,6 +17,7 @@ use super::{BOUNDS, ReplayOutcome, Study, costs, retention, trace};
 pub(super) struct BaselineComparison<'a> {
     pub study: &'a Study,
     pub transcript: &'a str,
+    pub recording: Arc<Recording>,
     pub prepared: &'a Prepared<'a>,
     pub baseline: &'a ReplayOutcome,
 }
@@ -53,6 +56,7 @@ impl BaselineComparison<'_> {
         let row = Row {
             transcript: self.transcript.to_owned(),
             conversation: conversation.name.clone(),
+            recording: Arc::clone(&self.recording),
             policy: policy.name.clone(),
             bound_of: None,
             values: metric::values(&input),

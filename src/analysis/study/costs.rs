@@ -12,7 +12,7 @@ use crate::engine::replay::{self, RecordedReplay};
 use crate::metrics::cost::{self, Cost, CostCheck, PricedBreak, Tariff, WorstCall, check, cost};
 use crate::metrics::prompt_cache::{CacheEvent, CacheEventKind, CacheMode, CacheSetup, InitialState};
 use crate::metrics::retention::Retention;
-use crate::results::saved::{BreakRow, CheckRow, CostlyBreak, EventCounts, ResultNote};
+use crate::results::saved::{CheckRow, CostlyInvalidation, EventCounts, InvalidationRow, ResultNote};
 use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::{BlockId, Call, Conversation};
 
@@ -87,9 +87,9 @@ impl ConversationCosts {
             recorded_cost: check.recorded.cost,
             simulated_cost: check.simulated.cost,
             in_usd: check.in_usd,
-            residual: check.residual(),
+            error: check.residual(),
             ideal_cost: check.ideal.cost,
-            ideal_residual: check.ideal_residual(),
+            ideal_error: check.ideal_residual(),
             events: self.event_counts(check),
             worst_call: check.worst.map(|worst| worst.call + 1),
             why: check.worst.map(|worst| worst.why.to_owned()),
@@ -226,17 +226,17 @@ impl LayerBreaks {
     }
 
     /// Returns one row for each layer that invalidated a prefix.
-    pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = BreakRow> + 'a {
+    pub fn rows<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = InvalidationRow> + 'a {
         self.0.iter().map(|(layer, broken)| {
             let mut break_even: Vec<f64> = broken.iter().map(|broken| broken.break_even.unwrap_or(f64::INFINITY)).collect();
             break_even.sort_by(f64::total_cmp);
             let paid = |broken: &&PricedBreak| broken.break_even.is_some_and(|calls| calls <= broken.followed as f64);
-            BreakRow {
+            InvalidationRow {
                 policy: policy.name.clone(),
                 layer: policy.layers[*layer].id.clone(),
-                breaks: broken.len() as u64,
-                rebilled: broken.iter().map(|broken| broken.what.rebilled).sum(),
-                freed: broken.iter().map(|broken| broken.what.freed).sum(),
+                count: broken.len() as u64,
+                tokens_rewritten: broken.iter().map(|broken| broken.what.rebilled).sum(),
+                tokens_freed: broken.iter().map(|broken| broken.what.freed).sum(),
                 usd: broken.iter().filter_map(|broken| broken.usd).reduce(|a, b| a + b),
                 break_even: Some(break_even[break_even.len() / 2]).filter(|calls| calls.is_finite()),
                 paid: broken.iter().filter(paid).count() as u64,
@@ -251,16 +251,16 @@ pub fn costliest_breaks(
     (transcript, conversation): (&str, &Conversation),
     policy: &Policy,
     cost: &Cost,
-) -> Vec<CostlyBreak> {
-    let row = |broken: &PricedBreak| CostlyBreak {
+) -> Vec<CostlyInvalidation> {
+    let row = |broken: &PricedBreak| CostlyInvalidation {
         policy: policy.name.clone(),
         transcript: transcript.to_owned(),
         conversation: conversation.name.clone(),
         call: broken.call + 1,
         line: conversation.messages[conversation.calls[broken.call].response].line,
         layer: policy.layers[broken.what.layer].id.clone(),
-        rebilled: broken.what.rebilled,
-        freed: broken.what.freed,
+        tokens_rewritten: broken.what.rebilled,
+        tokens_freed: broken.what.freed,
         tokens: broken.tokens,
         usd: broken.usd,
         break_even: broken.break_even,
@@ -270,7 +270,7 @@ pub fn costliest_breaks(
 }
 
 /// Keeps the costliest of many.
-pub fn costliest(most: usize, mut breaks: Vec<CostlyBreak>) -> Vec<CostlyBreak> {
+pub fn costliest(most: usize, mut breaks: Vec<CostlyInvalidation>) -> Vec<CostlyInvalidation> {
     breaks.sort_by(|a, b| b.tokens.total_cmp(&a.tokens));
     breaks.truncate(most);
     breaks

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::retention::GroupTotals;
-use crate::results::saved::{CostlyBreak, MissRow};
+use crate::results::saved::{CostlyInvalidation, MissRow};
 
 use super::costs::LayerBreaks;
 use super::layers::LayerWork;
@@ -15,7 +15,7 @@ pub struct PolicyTotals {
     pub retention: GroupTotals,
     pub misses: Vec<MissRow>,
     pub breaks: LayerBreaks,
-    pub costliest_breaks: Vec<CostlyBreak>,
+    pub costliest_breaks: Vec<CostlyInvalidation>,
 }
 
 impl PolicyTotals {

@@ -35,8 +35,8 @@ pub fn rows(policy: &str, totals: &GroupTotals) -> Vec<KeptRow> {
         let part = |weight: f64| weight / share.weight;
         KeptRow {
             policy: policy.to_owned(),
-            by: by.into(),
-            of: of.into(),
+            grouped_by: by.into(),
+            group: of.into(),
             uses: share.uses,
             weight: share.weight,
             hit: part(share.hit),

@@ -1,6 +1,6 @@
 //! Result of one transcript's replays, and how the results of all transcripts are combined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::engine::summarizer::AnswerCost;
 use crate::findings::{FINDINGS, Finding};
 use crate::metrics::metric;
 use crate::results::saved::{
-    CalibrationRow, CheckRow, Coverage, PolicyText, ResultNote, Results, Row, TraceRow, VERSION, answer_spending, summarise,
+    CalibrationRow, CheckRow, Coverage, Dates, PolicyText, ResultNote, Results, Row, TraceRow, answer_spending, summarise,
 };
 use crate::transcript::conversation::Conversation;
 use crate::transcript::copies;
@@ -33,6 +33,8 @@ pub struct TranscriptResult {
     /// Hashes of its calls, which find copies.
     #[serde(default)]
     calls: Vec<u64>,
+    /// Times of its first and last message, in milliseconds since 1970; none without times.
+    times: Times,
     rows: Vec<Row>,
     traces: Vec<TraceRow>,
     #[serde(default)]
@@ -51,6 +53,19 @@ pub struct TranscriptResult {
     unanswered: Option<String>,
 }
 
+/// The first and the last of many times. It is no optional field, so that parts saved by versions without it are not taken over.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Times(Option<[i64; 2]>);
+
+impl Times {
+    fn add(&mut self, other: Self) {
+        self.0 = match (self.0, other.0) {
+            (Some([first, last]), Some([other_first, other_last])) => Some([first.min(other_first), last.max(other_last)]),
+            (times, other) => times.or(other),
+        };
+    }
+}
+
 /// Why a transcript without a call is not in the results.
 pub const NO_CALL: &str = "no conversation in it holds a model call";
 
@@ -64,6 +79,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     let mut paid = BTreeMap::new();
     let mut policies = vec![PolicyTotals::default(); study.policies.len()];
     let mut unknown_models = UnknownModels::default();
+    let mut times = Times::default();
     let copies = without_copies(&transcripts);
     let mut coverage = Coverage { found: transcripts.len(), left_out: Vec::new() };
     for (result, copy) in transcripts.into_iter().zip(copies) {
@@ -77,6 +93,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         if result.rows.is_empty() {
             coverage.leave_out(&result.transcript, NO_CALL);
         }
+        times.add(result.times);
         rows.extend(result.rows);
         traces.extend(result.traces);
         findings.extend(result.findings);
@@ -91,9 +108,10 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
     }
     notes.extend(unknown_models.notes());
     retention::fill_in_chance(&mut rows, &compared);
-    let text = |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), quirks: policy.quirks.clone() };
+    let text =
+        |policy: &Policy| PolicyText { name: policy.name.clone(), toml: policy.to_toml(), known_bugs: policy.quirks.clone() };
     let mut results = Results {
-        version: VERSION,
+        dates: Dates::new(times.0, price_dates(study, &rows)),
         summary: summarise(&columns, &rows),
         columns,
         rows,
@@ -106,7 +124,7 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         policies: study.policies.iter().map(text).collect(),
         notes,
         coverage,
-        ..Results::default()
+        ..Results::of_this_program()
     };
     for (policy, PolicyTotals { layers, retention: kept, misses, breaks, costliest_breaks }) in
         study.policies.iter().zip(policies)
@@ -114,11 +132,18 @@ pub(super) fn results(study: &Study, mut transcripts: Vec<TranscriptResult>) -> 
         results.layers.extend(layers.rows(policy));
         results.retention.extend(retention::rows(&policy.name, &kept));
         results.misses.extend(retention::worst(study.misses, misses));
-        results.breaks.extend(breaks.rows(policy));
-        results.costliest_breaks.extend(costs::costliest(study.breaks, costliest_breaks));
+        results.invalidations.extend(breaks.rows(policy));
+        results.costliest_invalidations.extend(costs::costliest(study.breaks, costliest_breaks));
     }
     results.summarizers = summarizers::rows(study, &results);
     results
+}
+
+/// Returns when the prices of the rows' models were read.
+fn price_dates(study: &Study, rows: &[Row]) -> Option<[String; 2]> {
+    let recorded = rows.iter().filter_map(|row| row.recording.model.as_deref());
+    let models: BTreeSet<&str> = study.priced_as.as_deref().map_or_else(|| recorded.collect(), |model| [model].into());
+    study.prices.dates(models)
 }
 
 /// Returns a note for each transcript that is in another one too, and counts there.
@@ -140,7 +165,15 @@ impl TranscriptResult {
     pub(super) fn new(transcript: &str, reading: &Reading) -> Self {
         let note = |note: &Note| ResultNote { path: transcript.to_owned(), line: note.line, what: note.what.clone() };
         let calls = copies::call_hashes(&reading.conversations);
-        Self { transcript: transcript.to_owned(), calls, notes: reading.notes.iter().map(note).collect(), ..Self::default() }
+        let mut times = Times::default();
+        reading.conversations.iter().for_each(|conversation| times.add(Times(conversation.times())));
+        Self {
+            transcript: transcript.to_owned(),
+            calls,
+            times,
+            notes: reading.notes.iter().map(note).collect(),
+            ..Self::default()
+        }
     }
 
     /// Returns the transcript and why its result is not usable: a summarizer had no answer, so what would have happened in the conversation is

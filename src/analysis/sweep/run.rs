@@ -6,7 +6,7 @@ use super::{LoadedSweep, Round, Search, SearchResult, SessionTable, Split, Sweep
 use crate::analysis::corpus::{self, Corpus, Monitor, RunError, Source};
 use crate::analysis::resume::{Checkpoint, Resumed, policies_hash, unfinished};
 use crate::analysis::study::{NO_CALL, PartialTotals, Study, with_bounds};
-use crate::results::saved::{Coverage, Results, StudyRecord, VERSION};
+use crate::results::saved::{Coverage, Results, StudyRecord};
 use crate::transcript::format::Reading;
 
 /// A sweep over the sessions of a corpus.
@@ -87,7 +87,7 @@ impl Rounds {
     fn stopped(self) -> SweepEnd {
         let transcripts = self.sessions.transcripts();
         let unfinished = Some(unfinished(&self.checkpoints, transcripts));
-        let saved = Results { version: VERSION, study: Some(self.record), unfinished, ..Results::default() };
+        let saved = Results { study: Some(self.record), unfinished, ..Results::of_this_program() };
         SweepEnd::Stopped { saved: Box::new(saved), done: self.done.min(transcripts), transcripts }
     }
 

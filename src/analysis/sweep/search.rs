@@ -277,7 +277,7 @@ impl Search {
             conditions: self.conditions(),
             sessions: self.split.develop.len(),
             held_out: self.split.held_out.len(),
-            rungs: self.finished_rungs.clone(),
+            rounds: self.finished_rungs.clone(),
             configurations: self.candidates.iter().enumerate().map(row).collect(),
             recommended: None,
             nearest: nearest.map(|at| self.candidates[at].policy.name.clone()),

@@ -9,7 +9,7 @@ use clap::builder::TypedValueParser;
 use recompact::metrics::metric;
 use recompact::report::{self, Document, Format, Invocation, Layout, REPORTS, Report, Style, View};
 use recompact::results::saved::ColumnId;
-use recompact::util::text::did_you_mean;
+use recompact::util::text::{did_you_mean, shell_word};
 
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
@@ -213,10 +213,4 @@ fn shell_words(paths: &[PathBuf]) -> String {
     let words: Vec<String> = paths.iter().map(|path| shell_word(&path.to_string_lossy())).collect();
     let all = words.join(" ");
     if all.chars().count() <= LONGEST_PATHS || words.len() < 2 { all } else { format!("{} …", words[0]) }
-}
-
-/// Quotes a word unless a shell takes it as it is.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./~+,:@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::llm::client::Cassette;
-use recompact::results::saved::{Results, VERSION, cassette_spending};
+use recompact::results::saved::{Results, cassette_spending};
 
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
 use crate::cli::args::pricing::PricingArgs;
@@ -58,9 +58,6 @@ impl Report {
         }
         self.output.needs_findings(false)?;
         let prices = self.pricing.load()?.prices;
-        self.output.document(
-            "report",
-            &Results { version: VERSION, spending: cassette_spending(&entries, &prices), ..Results::default() },
-        )
+        self.output.document("report", &Results { spending: cassette_spending(&entries, &prices), ..Results::of_this_program() })
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     fn layer_parameters_are_listed_with_their_values() {
         let toml = "name = \"p\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\nkeep_errors = false\nthreshold = \"0.9 * window\"\n\
                     placeholder = \"[cleared]\"\ntools = [\"Read\"]\n[[layer]]\nid = \"idle\"\ndo = \"clear\"\nenabled = false\n";
-        let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), quirks: vec![] };
+        let policy = |name: &str, toml: &str| PolicyText { name: name.into(), toml: toml.into(), known_bugs: vec![] };
         let results = Results { policies: vec![policy("p", toml), policy("q", "no = = TOML")], ..Results::default() };
         let expected = [("micro", "clear, keep_recent 5, threshold 0.9 * window"), ("idle", "off")];
         assert_eq!(parameters(&results, "p"), expected.map(|(id, values)| (id.to_owned(), values.to_owned())));

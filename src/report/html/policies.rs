@@ -13,10 +13,10 @@ pub fn definitions(results: &Results, series: &PolicySeries) -> Markup {
             details data-p=[series.index_of(&policy.name)] {
                 summary { bdi { (terminal(&policy.name)) } }
                 (source(&policy.name, &policy.toml))
-                @if !policy.quirks.is_empty() {
+                @if !policy.known_bugs.is_empty() {
                     p class="below" { "Known bugs of the original, reproduced:" }
                     ul {
-                        @for quirk in &policy.quirks {
+                        @for quirk in &policy.known_bugs {
                             li { bdi { (terminal(quirk)) } }
                         }
                     }

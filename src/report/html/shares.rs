@@ -39,17 +39,18 @@ pub const GENERATION: Grouping = Grouping {
 const HEIGHT: usize = 250;
 
 pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Option<Figure> {
-    let rows: Vec<&KeptRow> = results.retention.iter().filter(|row| row.by == grouping.by && row.hit.is_finite()).collect();
+    let rows: Vec<&KeptRow> =
+        results.retention.iter().filter(|row| row.grouped_by == grouping.by && row.hit.is_finite()).collect();
     let mut steps: Vec<&str> = Vec::new();
     for row in &rows {
-        if !steps.contains(&&*row.of) {
-            steps.push(&row.of);
+        if !steps.contains(&&*row.group) {
+            steps.push(&row.group);
         }
     }
     if steps.is_empty() {
         return None;
     }
-    let shares: HashMap<(&str, &str), &KeptRow> = rows.iter().map(|row| ((row.policy.as_str(), &*row.of), *row)).collect();
+    let shares: HashMap<(&str, &str), &KeptRow> = rows.iter().map(|row| ((row.policy.as_str(), &*row.group), *row)).collect();
     let scale = Scale::around([0.0, 1.0].into_iter());
     let line = |style: &SeriesStyle| {
         let point = |(index, step): (usize, &&str)| {

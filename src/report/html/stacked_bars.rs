@@ -111,7 +111,7 @@ pub fn differences(results: &Results, series: &PolicySeries) -> Option<Markup> {
     };
     let drawn = results.statistics.as_ref().map_or(String::new(), |statistics| {
         let level = number_format::grouped(statistics.level * 100.0, 0);
-        let draws = number_format::grouped(statistics.draws as f64, 0);
+        let draws = number_format::grouped(statistics.resamples as f64, 0);
         format!(
             "Whiskers are {level} % intervals over {}, from {draws} bootstrap resamples. ",
             plural(statistics.sessions, "session")

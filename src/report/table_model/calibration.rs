@@ -19,7 +19,7 @@ pub fn calibrations(results: &Results) -> TableModel {
         };
         let model = if model.is_empty() { number_format::MISSING } else { model };
         let mut cells = vec![model.to_owned(), counter.to_owned(), number(Some(rows.len() as f64), 0)];
-        cells.push(number(Some(rows.iter().map(|row| row.deltas).sum::<usize>() as f64), 0));
+        cells.push(number(Some(rows.iter().map(|row| row.compared_calls).sum::<usize>() as f64), 0));
         let classes: [fn(&CalibrationRow) -> f64; 4] = [|r| r.result, |r| r.tool_use, |r| r.text, |r| r.thinking];
         cells.extend(classes.map(|class| number(median_of(class).map(|rate| rate * 1e3), 0)));
         cells.push(number(median_of(|row| f64::from(row.per_call)), 0));

@@ -91,7 +91,7 @@ fn footnotes(results: &Results, statistics: &Statistics, columns: &[&Column]) ->
     let mut lines = vec![
         format!(
             "policy minus baseline, {level} % interval from {} paired bootstrap resamples of sessions",
-            number_format::grouped(statistics.draws as f64, 0)
+            number_format::grouped(statistics.resamples as f64, 0)
         ),
         format!(
             "p: how often randomly swapping the two within sessions ({} times, or in all ways) differs as much; adjusted after Holm",

@@ -1,22 +1,22 @@
 //! What edits cost in the prompt cache.
 
-use crate::results::saved::{BreakRow, CostlyBreak, Results, Unit};
+use crate::results::saved::{CostlyInvalidation, InvalidationRow, Results, Unit};
 
 use super::super::number_format;
 use super::{ColumnHeader, TableModel, common_folder, left_out};
 
 /// Which layers invalidated cached prefixes, what that cost, and whether it paid off.
 pub fn breaks(results: &Results) -> TableModel {
-    let row = |row: &BreakRow| {
+    let row = |row: &InvalidationRow| {
         vec![
             row.policy.clone(),
             super::cut(&row.layer),
-            count(row.breaks as f64),
-            count(row.rebilled as f64),
-            count(row.freed as f64),
+            count(row.count as f64),
+            count(row.tokens_rewritten as f64),
+            count(row.tokens_freed as f64),
             number_format::value(Unit::Usd, row.usd),
             break_even_calls(row.break_even),
-            number_format::value(Unit::Share, Some(row.paid as f64 / row.breaks as f64)),
+            number_format::value(Unit::Share, Some(row.paid as f64 / row.count as f64)),
         ]
     };
     let mut headers = vec![ColumnHeader::names("policy"), ColumnHeader::names("layer")];
@@ -29,21 +29,21 @@ pub fn breaks(results: &Results) -> TableModel {
         "calls to break even: the median; paid off: the share of invalidations with that many calls before the next one or the end"
             .to_owned(),
     ];
-    let rows = results.breaks.iter().map(row).collect();
+    let rows = results.invalidations.iter().map(row).collect();
     TableModel { title: "Cache invalidations".to_owned(), subject: String::new(), headers, rows, footnotes }
 }
 
 /// The cache invalidations that cost most.
 pub fn costliest(results: &Results) -> TableModel {
-    let folder = common_folder(results.costliest_breaks.iter().map(|invalidation| invalidation.transcript.as_str()));
-    let row = |invalidation: &CostlyBreak| {
+    let folder = common_folder(results.costliest_invalidations.iter().map(|invalidation| invalidation.transcript.as_str()));
+    let row = |invalidation: &CostlyInvalidation| {
         vec![
             invalidation.policy.clone(),
             format!("{}:{}", &invalidation.transcript[folder.len()..], invalidation.line),
             count(invalidation.call as f64),
             super::cut(&invalidation.layer),
-            count(invalidation.rebilled as f64),
-            count(invalidation.freed as f64),
+            count(invalidation.tokens_rewritten as f64),
+            count(invalidation.tokens_freed as f64),
             number_format::value(Unit::Usd, invalidation.usd),
             break_even_calls(invalidation.break_even),
             count(invalidation.followed as f64),
@@ -59,7 +59,7 @@ pub fn costliest(results: &Results) -> TableModel {
         ["~tokens written again", "~tokens freed", "~usd", "~calls to break even", "calls that followed"]
             .map(ColumnHeader::numbers),
     );
-    let rows = results.costliest_breaks.iter().map(row).collect();
+    let rows = results.costliest_invalidations.iter().map(row).collect();
     TableModel {
         title: "Most expensive cache invalidations".to_owned(),
         subject: String::new(),

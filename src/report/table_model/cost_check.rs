@@ -14,9 +14,9 @@ const CLOSE_WITHOUT_EVENTS: f64 = 0.05;
 pub fn checks(results: &Results) -> TableModel {
     let checks = &results.checks;
     let folder = common_folder(checks.iter().map(|check| check.transcript.as_str()));
-    let far = |check: &&CheckRow| check.residual.abs() > CLOSE || check.ideal_residual.abs() > CLOSE_WITHOUT_EVENTS;
+    let far = |check: &&CheckRow| check.error.abs() > CLOSE || check.ideal_error.abs() > CLOSE_WITHOUT_EVENTS;
     let mut worst: Vec<&CheckRow> = checks.iter().filter(far).collect();
-    let error = |check: &CheckRow| check.residual.abs().max(check.ideal_residual.abs());
+    let error = |check: &CheckRow| check.error.abs().max(check.ideal_error.abs());
     worst.sort_by(|a, b| error(b).total_cmp(&error(a)));
     let mut rows: Vec<_> = sum(checks).iter().map(|total| check_row(total, sum_name(checks))).collect();
     rows.extend(worst.iter().take(SHOWN).map(|check| check_row(check, &check.transcript[folder.len()..])));
@@ -35,15 +35,14 @@ pub fn checks(results: &Results) -> TableModel {
     ];
     headers.extend(columns.map(ColumnHeader::numbers));
     headers.push(ColumnHeader::prose("what the recording shows"));
-    let within =
-        |limit: f64, residual: fn(&CheckRow) -> f64| checks.iter().filter(|check| residual(check).abs() <= limit).count();
+    let within = |limit: f64, error: fn(&CheckRow) -> f64| checks.iter().filter(|check| error(check).abs() <= limit).count();
     let mut footnotes = vec![
         format!(
             "simulated cost of {} with recorded usage: {} within {:.0} % of the bill; without cache events {} within {:.0} %",
             plural(checks.len(), "conversation"),
-            within(CLOSE, |check| check.residual),
+            within(CLOSE, |check| check.error),
             CLOSE * 100.0,
-            within(CLOSE_WITHOUT_EVENTS, |check| check.ideal_residual),
+            within(CLOSE_WITHOUT_EVENTS, |check| check.ideal_error),
             CLOSE_WITHOUT_EVENTS * 100.0
         ),
         "cache reads: share of the input read from the cache, as recorded and (~) as simulated with the recorded compactions"
@@ -128,8 +127,8 @@ fn sum(checks: &[CheckRow]) -> Option<CheckRow> {
         ..sum
     })?;
     let error = |cost: f64| if sum.recorded_cost > 0.0 { cost / sum.recorded_cost - 1.0 } else { 0.0 };
-    let (residual, ideal_residual) = (error(sum.simulated_cost), error(sum.ideal_cost));
-    Some(CheckRow { conversation: String::new(), worst_call: None, why: None, residual, ideal_residual, ..sum })
+    let (error, ideal_error) = (error(sum.simulated_cost), error(sum.ideal_cost));
+    Some(CheckRow { conversation: String::new(), worst_call: None, why: None, error, ideal_error, ..sum })
 }
 
 fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
@@ -144,9 +143,9 @@ fn check_row(check: &CheckRow, name: &str) -> Vec<String> {
         share(check.matching_calls as u64, check.calls as u64),
         number_format::value(unit, Some(check.recorded_cost)),
         number_format::value(unit, Some(check.simulated_cost)),
-        number_format::value(Unit::Share, Some(check.residual)),
+        number_format::value(Unit::Share, Some(check.error)),
         check.events.total().to_string(),
-        number_format::value(Unit::Share, Some(check.ideal_residual)),
+        number_format::value(Unit::Share, Some(check.ideal_error)),
         check.worst_call.map_or(String::new(), |call| number_format::grouped(call as f64, 0)),
         check.why.clone().unwrap_or_default(),
     ]

@@ -13,7 +13,7 @@ pub fn interval_notes(results: &Results) -> Vec<String> {
         "(low … high): {} % intervals, from {} resampled {} times (seed {})",
         grouped(statistics.level * 100.0, 0),
         plural(statistics.sessions, "session"),
-        grouped(statistics.draws as f64, 0),
+        grouped(statistics.resamples as f64, 0),
         statistics.seed
     )]
 }

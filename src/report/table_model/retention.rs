@@ -20,16 +20,16 @@ const GROUPINGS: [(&str, &str, &str); 3] = [
 
 /// Groupings that all policies share × the share of facts that each policy still had in context.
 pub fn by_grouping(results: &Results) -> TableModel {
-    let kept = || results.retention.iter().filter(|row| row.by != GENERATION);
+    let kept = || results.retention.iter().filter(|row| row.grouped_by != GENERATION);
     let policies = keep_all_first(kept().map(|row| row.policy.as_str()));
-    let groupings = deduplicated(kept().map(|row| &*row.by));
+    let groupings = deduplicated(kept().map(|row| &*row.grouped_by));
     let mut shares: HashMap<(&str, &str, &str), &KeptRow> = HashMap::new();
     for row in kept() {
-        shares.entry((&row.by, &row.of, &row.policy)).or_insert(row);
+        shares.entry((&row.grouped_by, &row.group, &row.policy)).or_insert(row);
     }
     let mut headers = vec![ColumnHeader::names("grouped by"), ColumnHeader::names("group"), ColumnHeader::numbers("uses")];
     headers.extend(policies.iter().map(|policy| ColumnHeader::numbers(policy)));
-    let mut groups = deduplicated(kept().map(|row| (&*row.by, &*row.of)));
+    let mut groups = deduplicated(kept().map(|row| (&*row.grouped_by, &*row.group)));
     let order: HashMap<&str, usize> = groupings.iter().enumerate().map(|(index, grouping)| (*grouping, index)).collect();
     groups.sort_by_key(|(by, _)| order.get(by).copied());
     let rows = groups.into_iter().map(|(by, group)| {
@@ -47,9 +47,9 @@ pub fn by_grouping(results: &Results) -> TableModel {
 
 /// The share of facts still in context, by the number of summaries between a fact and its use.
 pub fn by_generation(results: &Results) -> TableModel {
-    let generations = results.retention.iter().filter(|row| row.by == GENERATION);
+    let generations = results.retention.iter().filter(|row| row.grouped_by == GENERATION);
     let rows = generations.map(|row| {
-        let mut cells = vec![row.policy.clone(), row.of.to_string(), count(Some(row.uses))];
+        let mut cells = vec![row.policy.clone(), row.group.to_string(), count(Some(row.uses))];
         cells.extend([row.hit, row.hit_summary, row.soft, row.stale, row.hard].map(|value| share(Some(value))));
         cells
     });

@@ -143,7 +143,7 @@ pub fn sensitivity(results: &Results) -> Option<TableModel> {
 
 /// Why this configuration was chosen, on which sessions, and on which sessions it is reported.
 pub fn chosen(results: &Results) -> Option<TableModel> {
-    let Sweep { objectives, conditions, sessions, held_out, rungs, recommended, seed, policy_calls, .. } =
+    let Sweep { objectives, conditions, sessions, held_out, rounds, recommended, seed, policy_calls, .. } =
         results.sweep.as_ref()?;
     let tried = |(index, rung): (usize, &crate::results::saved::RungRow)| {
         let configurations =
@@ -171,7 +171,7 @@ pub fn chosen(results: &Results) -> Option<TableModel> {
         ("why", recommended.as_ref().map(|recommended| recommended.why.clone()).unwrap_or_default()),
         ("objectives", objectives.iter().map(objective).collect::<Vec<_>>().join(", ")),
         ("conditions", conditions.join(", ")),
-        ("tried", rungs.iter().enumerate().map(tried).collect::<Vec<_>>().join(", ")),
+        ("tried", rounds.iter().enumerate().map(tried).collect::<Vec<_>>().join(", ")),
         ("replayed", format!("{} calls × policies", number_format::grouped(*policy_calls as f64, 0))),
         ("reported below", reported),
         ("seed", seed.to_string()),

@@ -1,12 +1,13 @@
 //! Token calibrations, as rows of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tokens::calibration::{Calibration, RateSource};
 use crate::tokens::meter::{SCALE, TextClass};
 
 /// The token rates of one conversation, fitted to recorded usage.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CalibrationRow {
     pub transcript: String,
     pub conversation: String,
@@ -25,7 +26,8 @@ pub struct CalibrationRow {
     /// Fixed tokens per response.
     pub per_call: u32,
     /// Calls compared: for these the record shows by how many tokens the request grew, and which content caused it.
-    pub deltas: usize,
+    #[serde(alias = "deltas")]
+    pub compared_calls: usize,
     /// Median of |estimate − recorded| ÷ recorded, over calls that the rates were not fitted to.
     pub error: f64,
     /// 10th percentile of recorded ÷ estimate over these calls.
@@ -52,7 +54,7 @@ impl CalibrationRow {
             text: rate(TextClass::Text),
             thinking: rate(TextClass::Thinking),
             per_call: calibration.rates.per_call,
-            deltas: calibration.deltas,
+            compared_calls: calibration.deltas,
             error: to_thousandths(calibration.spread.error),
             p10: to_thousandths(calibration.spread.p10),
             p90: to_thousandths(calibration.spread.p90),

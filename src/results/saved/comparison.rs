@@ -1,16 +1,18 @@
 //! Comparisons of policies with the baseline, with intervals and p-values, as rows of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::ColumnId;
 
 /// How intervals and p-values were computed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {
     /// Number of sessions; a session with its sub-agents is one unit.
     pub sessions: usize,
     /// Number of bootstrap resamples.
-    pub draws: usize,
+    #[serde(alias = "draws")]
+    pub resamples: usize,
     /// Nominal coverage of the intervals: 0.95.
     pub level: f64,
     /// Seed of the random numbers.
@@ -18,7 +20,7 @@ pub struct Statistics {
 }
 
 /// One column of one policy compared with the baseline, over the same sessions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRow {
     pub policy: String,
     /// The baseline policy.

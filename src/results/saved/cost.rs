@@ -1,19 +1,23 @@
 //! Cache invalidations and cost checks, as rows of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Cache invalidations by one layer of one policy: edits to a prefix that the provider still had in its prompt cache.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct BreakRow {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InvalidationRow {
     pub policy: String,
     /// The layer's id.
     pub layer: String,
     /// Number of cache invalidations.
-    pub breaks: u64,
+    #[serde(alias = "breaks")]
+    pub count: u64,
     /// Tokens written to the cache again: content that had been sent before, and content that the edits inserted.
-    pub rebilled: u64,
+    #[serde(alias = "rebilled")]
+    pub tokens_rewritten: u64,
     /// Tokens that the edits removed; negative if they added tokens.
-    pub freed: i64,
+    #[serde(alias = "freed")]
+    pub tokens_freed: i64,
     /// Extra cost in USD: the price of writing these tokens again, minus the price of reading them. `None` if no price is known.
     #[serde(default)]
     pub usd: Option<f64>,
@@ -25,8 +29,8 @@ pub struct BreakRow {
 }
 
 /// One cache invalidation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CostlyBreak {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostlyInvalidation {
     pub policy: String,
     pub transcript: String,
     pub conversation: String,
@@ -37,9 +41,11 @@ pub struct CostlyBreak {
     /// The id of the layer that made the edit.
     pub layer: String,
     /// Tokens written to the cache again.
-    pub rebilled: u64,
+    #[serde(alias = "rebilled")]
+    pub tokens_rewritten: u64,
     /// Tokens that the edits removed; negative if they added tokens.
-    pub freed: i64,
+    #[serde(alias = "freed")]
+    pub tokens_freed: i64,
     /// Extra cost, as a number of input tokens that cost the same.
     pub tokens: f64,
     /// Extra cost in USD; `None` if the price is unknown.
@@ -53,14 +59,14 @@ pub struct CostlyBreak {
 }
 
 /// The cost check of one conversation: the recorded session replayed, compared with what the provider billed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRow {
     pub transcript: String,
     pub conversation: String,
     /// Calls with recorded usage.
     pub calls: usize,
     /// Calls that match: simulated and recorded cache reads differ by at most a twentieth of the request.
-    #[serde(rename = "alike")]
+    #[serde(alias = "alike")]
     pub matching_calls: usize,
     /// Tokens read from the cache, as recorded.
     pub recorded_read: u64,
@@ -77,12 +83,13 @@ pub struct CheckRow {
     /// Whether the two costs are in USD.
     pub in_usd: bool,
     /// Error against the bill: simulated ÷ recorded − 1.
-    pub residual: f64,
+    #[serde(alias = "residual")]
+    pub error: f64,
     /// The same cost and error without cache events; results of older versions have no cache events.
     #[serde(default)]
     pub ideal_cost: f64,
-    #[serde(default)]
-    pub ideal_residual: f64,
+    #[serde(alias = "ideal_residual", default)]
+    pub ideal_error: f64,
     #[serde(default)]
     pub events: EventCounts,
     /// The call with the largest difference, from 1.
@@ -91,13 +98,13 @@ pub struct CheckRow {
     /// The reason for the difference, as far as the record shows it.
     #[serde(default)]
     pub why: Option<String>,
-    /// Whether the residual is within the limit, so that the conversation gets costs.
+    /// Whether the error is within the limit, so that the conversation gets costs.
     pub priced: bool,
 }
 
 /// Requests of a recorded session that read something else from the prompt cache than the provider's rules say. Saved results may hold
 /// any number, so sums stop at the largest one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventCounts {
     /// Less was cached than the session had sent.
     pub evicted: usize,

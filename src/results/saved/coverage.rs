@@ -1,11 +1,12 @@
 //! Which transcripts are in the results, and which are not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::util::text::plural;
 
 /// How many of the transcripts that a command found are in its results.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// Number of transcripts found.
     pub found: usize,
@@ -14,7 +15,7 @@ pub struct Coverage {
 }
 
 /// A transcript that is not in the results.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{path}: {why}")]
 pub struct LeftOut {
     pub path: String,

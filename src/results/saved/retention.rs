@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One group of uses of earlier facts under one policy.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptRow {
     pub policy: String,
     /// What the uses are grouped by: `gap`, `kind`, `provenance` or `generation`.
-    pub by: Cow<'static, str>,
+    #[serde(alias = "by")]
+    pub grouped_by: Cow<'static, str>,
     /// The group: `2–3`, `path`, `tool`, `1`.
-    pub of: Cow<'static, str>,
+    #[serde(alias = "of")]
+    pub group: Cow<'static, str>,
     /// Number of uses.
     pub uses: u64,
     /// Total weight of these uses; rare facts weigh more than common ones.
@@ -30,7 +33,7 @@ pub struct KeptRow {
 }
 
 /// A fact that the recorded agent used later and that this policy had lost.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MissRow {
     pub policy: String,
     pub transcript: String,

@@ -1,5 +1,7 @@
 //! Groups rows into sessions, the unit of all statistics.
 
+use std::fmt;
+
 use super::Row;
 
 /// One piece of work by one agent and its sub-agents. Sessions are independent of each other; the conversations of one session are not.
@@ -18,6 +20,16 @@ impl<'a> Session<'a> {
         let file = transcript.split_once("/subagents/").map_or(transcript, |(session, _)| session);
         let number = conversation.find(|c: char| !c.is_ascii_digit()).map_or(conversation, |end| &conversation[..end]);
         Self { transcript: file.strip_suffix(".jsonl").unwrap_or(file), list_number: Some(number).filter(|n| !n.is_empty()) }
+    }
+}
+
+/// A name for tables: `runs/a`, and `tasks.json/17` for a conversation of a list.
+impl fmt::Display for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.list_number {
+            Some(number) => write!(f, "{}/{number}", self.transcript),
+            None => f.write_str(self.transcript),
+        }
     }
 }
 
@@ -40,5 +52,7 @@ mod tests {
         assert!(!same(("a/s.jsonl", "main"), ("a/t.jsonl", "main")));
         assert!(!same(("list.json", "17"), ("list.json", "18")));
         assert!(same(("list.json", "17"), ("list.json", "17-trial1")));
+        let names = [("a/s/subagents/agent-1.jsonl", "agent-1"), ("list.json", "17-trial1")];
+        assert_eq!(names.map(|(transcript, name)| Session::new(transcript, name).to_string()), ["a/s", "list.json/17"]);
     }
 }

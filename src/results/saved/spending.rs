@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::summarizer::AnswerCost;
@@ -9,7 +10,7 @@ use crate::llm::client::{CassetteEntry, Usage};
 use crate::metrics::prices::Prices;
 
 /// The answers of one model that a study used, each counted once. An answer from a cassette counts like a new one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpendingRow {
     /// Protocol and model.
     pub model: String,

@@ -1,9 +1,10 @@
 //! Comparisons of summarizers, as rows of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Quality of one summarizer's summaries under one policy, over the whole study.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SummarizerRow {
     /// Name of the policy, without the name of the summarizer.
     pub policy: String,
@@ -34,7 +35,7 @@ pub struct SummarizerRow {
 }
 
 /// A total over all replicates, and its range over single replicates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Total over all replicates; `None` if the denominator is 0.
     #[serde(default)]

@@ -1,12 +1,13 @@
 //! Results of a sweep over the parameters of policies, as plain data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::column::{ColumnId, Direction};
 use crate::metrics::column_map::Values;
 
 /// A sweep: configurations, their totals, and the recommended one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// The parameters that were varied, by policy.
     pub parameters: Vec<ParameterRow>,
@@ -20,7 +21,8 @@ pub struct Sweep {
     /// Held-out sessions, on which the chosen configurations are reported. If 0, they are reported on the sessions of the comparison.
     pub held_out: usize,
     /// Rounds of successive halving, in order; each uses more sessions and fewer configurations.
-    pub rungs: Vec<RungRow>,
+    #[serde(alias = "rungs")]
+    pub rounds: Vec<RungRow>,
     /// Every configuration, in the order of the grid or the sample.
     pub configurations: Vec<ConfigurationRow>,
     /// `None` if no configuration meets the conditions.
@@ -38,7 +40,7 @@ pub struct Sweep {
 }
 
 /// One parameter of one policy.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ParameterRow {
     /// Name of the policy that is swept.
     pub of: String,
@@ -49,7 +51,7 @@ pub struct ParameterRow {
 }
 
 /// A column to optimise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
     pub column: ColumnId,
     /// Which values are better; never [`Direction::Neither`].
@@ -59,14 +61,14 @@ pub struct Objective {
 }
 
 /// One round of successive halving.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RungRow {
     pub sessions: usize,
     pub configurations: usize,
 }
 
 /// One configuration of a policy.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationRow {
     /// Name of the configuration, also the policy name of its rows: `lcc-s08 micro.keep_recent=5`.
     pub policy: String,
@@ -91,7 +93,7 @@ pub struct ConfigurationRow {
 }
 
 /// The recommended configuration, or an unchanged policy: keep what you have.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommendation {
     pub policy: String,
     /// The unchanged policy that it is better than: in one objective, and not worse in the others. `None` for an unchanged policy, and
@@ -107,7 +109,7 @@ pub struct Recommendation {
 }
 
 /// Another configuration on the front, compared with the recommended one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Neighbour {
     pub policy: String,
     /// The objective in which it is the next better configuration.
@@ -117,7 +119,7 @@ pub struct Neighbour {
 }
 
 /// Effect of a parameter on an objective, over the configurations of the first round.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SensitivityRow {
     /// Name of the policy that is swept.
     pub of: String,

@@ -1,9 +1,10 @@
 //! Tokens per call over time, as rows of results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One conversation, call by call, under every policy.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceRow {
     pub transcript: String,
     pub conversation: String,
@@ -17,7 +18,7 @@ pub struct TraceRow {
 }
 
 /// One policy's requests.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceLine {
     pub policy: String,
     /// Tokens of each call's request, overhead included.
@@ -28,7 +29,7 @@ pub struct TraceLine {
 }
 
 /// Edits that one layer made before one call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventMark {
     /// The call, from 1.
     pub call: usize,

@@ -1,9 +1,10 @@
 //! The state of an interrupted study, saved so that `--resume` can continue it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The transcripts of an interrupted study that are done. It resumes only if [`Results::study`](super::Results::study) is the same.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Number of transcripts in the study, done or not.
     pub transcripts: usize,
@@ -12,7 +13,7 @@ pub struct Unfinished {
 }
 
 /// Saved work on one transcript.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SavedTranscript {
     pub transcript: String,
     /// XXH3 hash of its bytes, in hexadecimal. If the file changed since, it is replayed again.

@@ -52,7 +52,7 @@ pub fn infer(results: &mut Results, baseline: &str, candidates: &[&str], seed: u
         results.comparisons.extend(comparisons);
     }
     adjust_by_column(&mut results.comparisons);
-    results.statistics = Some(Statistics { sessions, draws: RESAMPLES, level: LEVEL, seed });
+    results.statistics = Some(Statistics { sessions, resamples: RESAMPLES, level: LEVEL, seed });
 }
 
 /// Adds Holm's adjustment over the policies, in each column.

@@ -79,7 +79,7 @@ fn sweep_tries_the_grid_of_two_policies() {
     assert_eq!(texts(&found["parameters"][1]["values"]), ["20k", "60k"]);
     let objectives: Vec<_> = found["objectives"].as_array().expect("objectives").iter().map(|o| &o["column"]).collect();
     assert_eq!(objectives, ["cost.ratio", "kept.hit"]);
-    let rung = &found["rungs"][0];
+    let rung = &found["rounds"][0];
     assert_eq!((rung["configurations"].as_u64(), &rung["sessions"]), (Some(9), &found["sessions"]));
     // Every member of the front and the unchanged policies are compared in full, between the bounds.
     let compared: Vec<_> = results["policies"].as_array().expect("policies").iter().map(|policy| &policy["name"]).collect();
@@ -179,8 +179,8 @@ fn every_configuration_is_replayed_on_every_session() {
 fn sample_is_halved_and_keeps_unchanged_policies() {
     let more = ["--set", "budget.max_bytes=1KB..900KB:1KB", "--sample", "40", "-o", "json"];
     let results = sweep(&more).json();
-    let rungs = results["sweep"]["rungs"].as_array().expect("rungs");
-    let numbers: Vec<_> = rungs.iter().map(|rung| (rung["sessions"].as_u64(), rung["configurations"].as_u64())).collect();
+    let rounds = results["sweep"]["rounds"].as_array().expect("rounds");
+    let numbers: Vec<_> = rounds.iter().map(|rung| (rung["sessions"].as_u64(), rung["configurations"].as_u64())).collect();
     let all = results["sweep"]["sessions"].as_u64().expect("a count");
     // 37 of lcc-s08, all 3 of anthropic-clear, and both unchanged.
     assert_eq!(numbers[0], (Some(all.div_ceil(4)), Some(42)));

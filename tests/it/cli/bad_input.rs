@@ -306,13 +306,13 @@ fn unwritable_outputs_are_refused() {
 
 #[test]
 fn invalid_saved_results_are_refused() {
-    let other = json!({"version": 2}).to_string();
+    let other = json!({"version": 3}).to_string();
     let refused: [(&str, &[u8], &str); 5] = [
         ("r.json", b"garbage", "recompact: r.json: not JSON: expected value at line 1 column 1\n"),
         ("r.json", b"", "recompact: r.json: not JSON: EOF"),
         ("r.json", b"\xff\xfe", "recompact: r.json: not UTF-8 text\n"),
         ("r.json", b"{}", "recompact: r.json: saved results begin with a \"version\"; this has none"),
-        ("r.json", other.as_bytes(), "recompact: r.json: saved results of version 2; this program reads version 1\n"),
+        ("r.json", other.as_bytes(), "recompact: r.json: saved results of version 3; this program reads versions 1 to 2\n"),
     ];
     for (name, bytes, said) in refused {
         assert_refused(&run_with(&[(name, bytes)], &["report", name]), said);

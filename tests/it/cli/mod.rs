@@ -18,6 +18,7 @@ pub mod prices;
 pub mod promises;
 pub mod readme;
 pub mod resume;
+pub mod saved_form;
 pub mod show;
 pub mod typed_input;
 pub mod which_sessions;

@@ -83,9 +83,9 @@ fn self_check_compares_with_recorded_bill() {
     assert_eq!(checked(&["--prices", "gpt-5.5"]), (own.clone(), json!(0)));
     // Without its cache event the simulated session is cheaper than the bill.
     let (ideal, replayed) = checked(&["--cache", "ideal"]);
-    assert_eq!((replayed, &ideal["residual"]), (json!(0), &own["ideal_residual"]));
-    assert!(own["residual"].as_f64().is_some_and(|error| error.abs() < 0.001), "{own}");
-    assert!(ideal["residual"].as_f64().is_some_and(|error| error < -0.04), "{ideal}");
+    assert_eq!((replayed, &ideal["error"]), (json!(0), &own["ideal_error"]));
+    assert!(own["error"].as_f64().is_some_and(|error| error.abs() < 0.001), "{own}");
+    assert!(ideal["error"].as_f64().is_some_and(|error| error < -0.04), "{ideal}");
 }
 
 #[test]

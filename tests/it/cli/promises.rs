@@ -78,7 +78,7 @@ fn report_of_saved_results_equals_report_of_the_run() {
 #[test]
 fn results_have_the_documented_form() {
     let results = results(&[]);
-    assert_eq!(results["version"], 1);
+    assert_eq!(results["version"], 2);
     let columns = results["columns"].as_array().expect("columns");
     let ids: Vec<&str> = columns.iter().map(|column| column["id"].as_str().expect("an id")).collect();
     let kept = ["kept.hit", "kept.soft", "kept.stale", "kept.hard", "kept.efficiency", "kept.constraints"];

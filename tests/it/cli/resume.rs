@@ -168,6 +168,23 @@ fn stopped_replay_saves_finished_work_and_resumes_to_the_same_bytes() {
     assert_eq!(peak(&again), peak(&serde_json::from_str(&whole).expect("JSON")));
 }
 
+/// Version 1 saved nothing about the recordings, so a transcript that is done is replayed again.
+#[test]
+fn stopped_study_of_version_1_resumes_to_the_same_bytes() {
+    let folder = stopped();
+    let path = folder.path().join("stopped.json");
+    let mut saved: Value = serde_json::from_slice(&fs::read(&path).expect("results")).expect("JSON");
+    saved["version"] = 1.into();
+    for done in saved["unfinished"]["done"].as_array_mut().expect("parts") {
+        assert!(done["part"].as_object_mut().is_some_and(|part| part.remove("times").is_some()));
+        seal(done);
+    }
+    fs::write(&path, saved.to_string()).expect("a folder to write to");
+    let resumed = ask(folder.path(), &["--resume", "stopped.json"]);
+    assert!(resumed.stderr.contains("the saved result of 1.jsonl cannot be read (missing field `times`"), "{}", resumed.stderr);
+    assert_eq!((resumed.code, resumed.stdout), (0, ask(folder.path(), &[]).printed()));
+}
+
 #[test]
 fn resume_refuses_results_of_another_study() {
     let folder = stopped();

@@ -34,9 +34,9 @@ fn replayed_recordings_cost_what_was_billed() {
         println!(
             "{repository:<10}  {:>8}  ${billed:.2}  {}  {:+.2} %  {}  {:+.1} %  {}  {}  {}  {}",
             checks.len(),
-            within(ALIKE, |check| check.residual),
+            within(ALIKE, |check| check.error),
             (sum(|check| check.simulated_cost) / billed - 1.0) * 100.0,
-            within(ALIKE_WITHOUT_EVENTS, |check| check.ideal_residual),
+            within(ALIKE_WITHOUT_EVENTS, |check| check.ideal_error),
             (sum(|check| check.ideal_cost) / billed - 1.0) * 100.0,
             sum(|check| check.calls as f64),
             sum(|check| check.events.evicted as f64),
@@ -44,11 +44,11 @@ fn replayed_recordings_cost_what_was_billed() {
             sum(|check| check.events.extended as f64),
         );
     }
-    for check in checks.iter().filter(|check| check.residual.abs() > ALIKE) {
-        let CheckRow { transcript, conversation, residual, ideal_residual, .. } = check;
-        println!("  {transcript} {conversation}: {:+.2} %, without events {:+.1} %", residual * 100.0, ideal_residual * 100.0);
+    for check in checks.iter().filter(|check| check.error.abs() > ALIKE) {
+        let CheckRow { transcript, conversation, error, ideal_error, .. } = check;
+        println!("  {transcript} {conversation}: {:+.2} %, without events {:+.1} %", error * 100.0, ideal_error * 100.0);
     }
-    let matching = checks.iter().filter(|check| check.residual.abs() <= ALIKE).count();
+    let matching = checks.iter().filter(|check| check.error.abs() <= ALIKE).count();
     assert!(matching as f64 >= 0.95 * checks.len() as f64, "{matching} of {}", checks.len());
     let billed =
         |priced: bool| checks.iter().filter(|check| !priced || check.priced).map(|check| check.recorded_cost).sum::<f64>();

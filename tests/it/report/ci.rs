@@ -154,7 +154,7 @@ fn ci_reports_hold_the_same_findings() {
     let findings = saved["findings"].as_array().expect("findings");
     assert!(findings.len() > 3, "{findings:?}");
     let replayed = FINDINGS.iter().filter(|kind| kind.detect.is_some()).count();
-    assert_eq!(saved["looked_for"].as_array().map(Vec::len), Some(replayed));
+    assert_eq!(saved["checked_findings"].as_array().map(Vec::len), Some(replayed));
 
     let sarif: Value = serde_json::from_str(&study(&["--findings", "-o", "sarif"]).printed()).expect("JSON");
     let results = sarif["runs"][0]["results"].as_array().expect("results");

@@ -48,7 +48,7 @@ pub fn results(policies: usize, transcripts: usize, calls: usize) -> Results {
     Results {
         version: VERSION,
         comparisons: names.iter().skip(1).flat_map(|policy| comparisons(&names, policy)).collect(),
-        statistics: Some(Statistics { sessions: transcripts, draws: 2_000, level: 0.95, seed: 1 }),
+        statistics: Some(Statistics { sessions: transcripts, resamples: 2_000, level: 0.95, seed: 1 }),
         retention: names.iter().enumerate().flat_map(|(at, policy)| kept(policy, share(at, policies))).collect(),
         misses: names.iter().skip(1).take(3).map(|policy| miss(policy)).collect(),
         policies: names.iter().map(|policy| text(policy)).collect(),
@@ -76,7 +76,14 @@ fn rows_of(columns: &[Column], path: &str, policy: &str, share: f64, calls: usiz
         })
     };
     let values: Values = columns.iter().map(|column| (column.id.clone(), value(column))).collect();
-    let row = Row { transcript: path.into(), conversation: "main".into(), policy: policy.into(), bound_of: None, values };
+    let row = Row {
+        transcript: path.into(),
+        conversation: "main".into(),
+        recording: Default::default(),
+        policy: policy.into(),
+        bound_of: None,
+        values,
+    };
     if policy == "keep-all" || policy == "drop-all" {
         return vec![row];
     }
@@ -102,8 +109,8 @@ fn line(policy: &str, share: f64, calls: usize) -> TraceLine {
 fn kept(policy: &str, share: f64) -> Vec<KeptRow> {
     let of = |by: &'static str, of: &'static str, part: f64| KeptRow {
         policy: policy.into(),
-        by: by.into(),
-        of: of.into(),
+        grouped_by: by.into(),
+        group: of.into(),
         uses: 10,
         weight: 10.0,
         hit: share * part,
@@ -144,7 +151,7 @@ fn miss(policy: &str) -> MissRow {
 
 fn text(policy: &str) -> PolicyText {
     let toml = format!("name = \"{policy}\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\nkeep_recent = 5\n");
-    PolicyText { name: policy.into(), toml, quirks: vec!["counts characters".into()] }
+    PolicyText { name: policy.into(), toml, known_bugs: vec!["counts characters".into()] }
 }
 
 fn comparisons(names: &[String], policy: &str) -> Vec<ComparisonRow> {
@@ -187,7 +194,7 @@ pub fn swept() -> Results {
         objectives: vec![objective("cost.ratio", Direction::Lower), objective("kept.hit", Direction::Higher)],
         conditions: vec!["kept.hard <= 0.5".into()],
         sessions: 3,
-        rungs: vec![RungRow { sessions: 1, configurations: 60 }, RungRow { sessions: 3, configurations: 40 }],
+        rounds: vec![RungRow { sessions: 1, configurations: 60 }, RungRow { sessions: 3, configurations: 40 }],
         configurations: (0..60).map(configuration).collect(),
         recommended: Some(Recommendation {
             instead_of: None,
@@ -229,7 +236,7 @@ pub fn hostile() -> Results {
     results.summary = summarise(&results.columns, &results.rows);
     for row in &mut results.retention {
         row.policy = policy(&row.policy);
-        row.of = bad(&row.of).into();
+        row.group = bad(&row.group).into();
     }
     for row in &mut results.comparisons {
         (row.policy, row.against) = (policy(&row.policy), policy(&row.against));
@@ -250,7 +257,7 @@ pub fn hostile() -> Results {
     }
     for text in &mut results.policies {
         (text.name, text.toml) = (policy(&text.name), format!("{}# {BAD}\n", text.toml));
-        text.quirks = vec![bad("quirk")];
+        text.known_bugs = vec![bad("quirk")];
     }
     for note in &mut results.notes {
         (note.path, note.what) = (bad(&note.path), bad("note"));

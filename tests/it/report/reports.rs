@@ -1,10 +1,12 @@
 //! Every report over small invented results with hostile names.
 
+use std::sync::Arc;
+
 use comfy_table::Table;
 use recompact::report::{self, Layout, REPORTS, Style, View};
 use recompact::results::saved::{
     Aggregation, CalibrationRow, Column, ColumnId, ComparisonRow, Direction, Intervals, KeptRow, LayerRow, MissRow, PolicyText,
-    ResultNote, Results, Row, Statistics, Unit, VERSION, Values, summarise,
+    Recording, ResultNote, Results, Row, Statistics, Unit, VERSION, Values, summarise,
 };
 
 const BASELINE: ColumnId = ColumnId::Borrowed("tokens.baseline");
@@ -48,6 +50,13 @@ fn row(transcript: &str, conversation: &str, policy: &str, sent: f64) -> Row {
     Row {
         transcript: transcript.into(),
         conversation: conversation.into(),
+        recording: Arc::new(Recording {
+            session: transcript.trim_end_matches(".jsonl").into(),
+            format: "claude-code".into(),
+            model: Some("claude\u{1b}[31m-opus".into()),
+            project: Some("=cmd|' /C calc'!A0".into()),
+            started: Some("2026-10-01T08:00:00Z".into()),
+        }),
         policy: policy.into(),
         bound_of: None,
         values: columns().into_iter().map(|column| column.id).zip(values).collect(),
@@ -78,7 +87,7 @@ fn hostile() -> Results {
     let policy = |name: &str, quirks: &[&str]| PolicyText {
         name: name.into(),
         toml: format!("name = {name:?}\n"),
-        quirks: quirks.iter().map(|quirk| (*quirk).to_owned()).collect(),
+        known_bugs: quirks.iter().map(|quirk| (*quirk).to_owned()).collect(),
     };
     Results {
         version: VERSION,
@@ -90,7 +99,7 @@ fn hostile() -> Results {
             text: 0.31,
             thinking: 0.31,
             per_call: 92,
-            deltas: 1_240,
+            compared_calls: 1_240,
             error: 0.094,
             p10: 0.83,
             p90: 1.29,
@@ -99,7 +108,7 @@ fn hostile() -> Results {
         columns: columns(),
         rows,
         summary,
-        statistics: Some(Statistics { sessions: 12, draws: 2_000, level: 0.95, seed: 1 }),
+        statistics: Some(Statistics { sessions: 12, resamples: 2_000, level: 0.95, seed: 1 }),
         comparisons: comparisons(policies[0]),
         retention: policies.iter().flat_map(|policy| kept_rows(policy)).collect(),
         misses: misses(policies[0]),
@@ -151,8 +160,8 @@ fn kept_rows(policy: &str) -> Vec<KeptRow> {
         let policy = policy.to_owned();
         KeptRow {
             policy,
-            by: by.into(),
-            of: of.into(),
+            grouped_by: by.into(),
+            group: of.into(),
             uses,
             weight: 1.5 * uses as f64,
             hit,
@@ -273,7 +282,7 @@ fn details_appear_only_in_json_and_csv() {
 fn csv_lines_have_all_cells() {
     let csv = rendered("csv", &hostile(), &Style::default());
     assert_eq!(csv.lines().count(), 1 + hostile().rows.len());
-    assert!(csv.lines().all(|line| line.matches(',').count() == 2 + columns().len()), "{csv}");
+    assert!(csv.lines().all(|line| line.matches(',').count() == 8 + columns().len()), "{csv}");
 }
 
 /// Nine policies with names of all lengths, wide characters, and a name without a place to break.
@@ -295,9 +304,9 @@ fn nine_policies() -> Results {
         .collect();
     let layers =
         names.map(|name| LayerRow { policy: name.into(), layer: long.clone(), note: Some(long.clone()), ..LayerRow::default() });
-    let quirks = names.map(|name| PolicyText { name: name.into(), toml: String::new(), quirks: vec![long.clone()] });
-    let kept =
-        names.map(|name| [kept_rows(name), vec![KeptRow { by: long.clone().into(), ..kept_rows(name)[0].clone() }]].concat());
+    let quirks = names.map(|name| PolicyText { name: name.into(), toml: String::new(), known_bugs: vec![long.clone()] });
+    let kept = names
+        .map(|name| [kept_rows(name), vec![KeptRow { grouped_by: long.clone().into(), ..kept_rows(name)[0].clone() }]].concat());
     let wide = "大".repeat(70);
     let misses = names.map(|name| {
         let of = |fact: &str, origin: &str| MissRow { fact: fact.into(), origin: origin.into(), ..misses(name)[1].clone() };

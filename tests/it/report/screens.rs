@@ -54,6 +54,7 @@ fn results(sessions: usize, policies: &[Policy]) -> Results {
         all.iter().map(move |policy| Row {
             transcript: format!("runs/{session}.jsonl"),
             conversation: "main".to_owned(),
+            recording: Default::default(),
             policy: policy.name.clone(),
             bound_of: None,
             values: Values::default(),
@@ -65,7 +66,7 @@ fn results(sessions: usize, policies: &[Policy]) -> Results {
         columns: recompact::metrics::metric::columns(),
         rows: rows.collect(),
         summary: all.iter().map(summary).collect(),
-        statistics: (sessions > 5).then_some(Statistics { sessions, draws: 2_000, level: 0.95, seed: 1 }),
+        statistics: (sessions > 5).then_some(Statistics { sessions, resamples: 2_000, level: 0.95, seed: 1 }),
         checks: vec![check.clone(), CheckRow { priced: false, recorded_cost: 10.0, ..check }],
         ..Results::default()
     }

@@ -31,6 +31,7 @@ fn row(session: usize, policy: &str, sent: f64, whole: f64) -> Row {
     Row {
         transcript: format!("{session}.jsonl"),
         conversation: "main".into(),
+        recording: Default::default(),
         policy: policy.into(),
         bound_of: None,
         values: columns().into_iter().map(|column| column.id).zip(values).collect(),

@@ -44,7 +44,7 @@ fn value(results: &Results, policy: &str, column: &str) -> f64 {
 
 /// Returns the shares of hits, by gap.
 fn gaps(results: &Results, policy: &str) -> Vec<f64> {
-    let of_policy = |row: &&KeptRow| row.policy == policy && row.by == "gap";
+    let of_policy = |row: &&KeptRow| row.policy == policy && row.grouped_by == "gap";
     results.retention.iter().filter(of_policy).map(|row| row.hit).collect()
 }
 

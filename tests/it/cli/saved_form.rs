@@ -1,0 +1,133 @@
+//! The saved form of results: its rows, its command, and version 1 of it.
+
+use std::fs;
+use std::process::Command;
+
+use recompact::report::REPORTS;
+use recompact::results::saved::{Results, VERSION};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{fixtures, rows, run, run_command, run_in};
+
+/// A study with all that results can hold, but for answers of models.
+const REPLAY: [&str; 11] = [
+    "replay",
+    "claude-code",
+    "codex",
+    "-p",
+    "lcc-s08,recorded",
+    "--findings",
+    "--set",
+    "micro.keep_recent=1",
+    "--window",
+    "80k",
+    "-ojson",
+];
+const SWEEP: [&str; 9] =
+    ["sweep", "codex", "-p", "lcc-s08", "--set", "micro.keep_recent=1,5", "--where", "kept.hard <= 90%", "-ojson"];
+/// Results that the last program with version 1 saved, cut short.
+const OLD: [&str; 2] = ["version-1.json", "version-1-sweep.json"];
+
+fn old(name: &str) -> String {
+    fs::read_to_string(fixtures().join("../results").join(name)).expect("a fixture")
+}
+
+#[test]
+fn rows_say_what_the_record_says() {
+    let results = run(REPLAY).json();
+    let row = |transcript: &str, policy: &str| {
+        let mut rows = results["rows"].as_array().expect("rows").iter();
+        rows.find(|row| row["transcript"] == transcript && row["policy"] == policy).expect("a row").clone()
+    };
+    let agent = row("claude-code/repair/subagents/agent-afc7507.jsonl", "lcc-s08 · clairvoyant");
+    for (field, expected) in [
+        ("session", "claude-code/repair"),
+        ("format", "claude-code"),
+        ("model", "claude-opus-4-6"),
+        ("project", "/home/dev/stockbook"),
+        ("started", "2026-03-09T09:46:54Z"),
+        ("bound_of", "lcc-s08"),
+    ] {
+        assert_eq!(agent[field], expected, "{field}");
+    }
+    assert_eq!(row("codex/repair.jsonl", "recorded")["bound_of"], Value::Null);
+    assert_eq!(results["program"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(results["dates"]["recordings"][0], "2026-03-09T08:30:00Z");
+    assert!(results["dates"]["prices"][1].as_str().is_some_and(|day| day.starts_with("2026-")), "{}", results["dates"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn saved_command_gives_the_same_bytes() {
+    for (arguments, paths) in [(&REPLAY[..], "claude-code codex"), (&SWEEP, "codex")] {
+        let printed = run(arguments).printed();
+        let results: Value = serde_json::from_str(&printed).expect("JSON");
+        let command = results["study"]["command"].as_str().expect("a command");
+        let options = command.strip_prefix("recompact ").expect("the program").replacen("PATH", paths, 1);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{} {options} -o json", env!("CARGO_BIN_EXE_recompact"))]).current_dir(fixtures());
+        assert!(run_command(shell, b"").printed() == printed, "{command}");
+    }
+}
+
+#[test]
+fn results_of_version_1_have_the_names_of_today() {
+    for name in OLD {
+        let text = old(name);
+        let before: Value = serde_json::from_str(&text).expect("JSON");
+        let results = Results::from_json(&text).expect("results");
+        let now = serde_json::to_value(&results).expect("JSON");
+        assert_eq!((before["version"].as_u64(), results.version, &results.program), (Some(1), VERSION, &None));
+        for (was, is) in [
+            ("/kept/0/of", "/retention/0/group"),
+            ("/kept/0/by", "/retention/0/grouped_by"),
+            ("/breaks/0/breaks", "/invalidations/0/count"),
+            ("/breaks/0/rebilled", "/invalidations/0/tokens_rewritten"),
+            ("/dear_breaks/0/freed", "/costliest_invalidations/0/tokens_freed"),
+            ("/checks/0/alike", "/checks/0/matching_calls"),
+            ("/checks/0/residual", "/checks/0/error"),
+            ("/checks/0/ideal_residual", "/checks/0/ideal_error"),
+            ("/calibrations/0/deltas", "/calibrations/0/compared_calls"),
+            ("/policies/1/quirks", "/policies/1/known_bugs"),
+            ("/looked_for", "/checked_findings"),
+            ("/sweep/rungs", "/sweep/rounds"),
+        ] {
+            assert_eq!(before.pointer(was), now.pointer(is), "{name}: {was}");
+            assert!(before.pointer(was).is_some() || (was == "/looked_for") == name.contains("sweep"), "{name}: {was}");
+        }
+        assert_eq!(before["rows"], now["rows"], "{name}");
+        assert_eq!(Results::from_json(&now.to_string()).expect("results"), results, "{name}");
+    }
+}
+
+#[test]
+fn every_command_reads_results_of_version_1() {
+    let folder = TempDir::new().expect("a temporary folder");
+    OLD.iter().for_each(|name| fs::write(folder.path().join(name), old(name)).expect("written"));
+    for transcript in ["claude-code/repair.jsonl", "codex/repair.jsonl"] {
+        fs::create_dir_all(folder.path().join(transcript).parent().expect("a folder")).expect("a folder");
+        fs::copy(fixtures().join(transcript), folder.path().join(transcript)).expect("a copy");
+    }
+    let ran = |arguments: &[&str]| run_in(folder.path(), arguments, b"").printed();
+    for report in REPORTS {
+        assert!(!ran(&["report", OLD[0], "-o", report.name]).is_empty(), "{}", report.name);
+        if !report.shows_cases() {
+            assert!(!ran(&["report", OLD[1], "-o", report.name]).is_empty(), "{}", report.name);
+        }
+    }
+    let csv = ran(&["report", OLD[1], "-o", "csv"]);
+    assert!(csv.starts_with("policy,of,micro.keep_recent,sessions,allowed,front,recommended,dominated,"), "{csv}");
+    assert_eq!(csv.lines().count(), 4, "the policy as it is and two settings: {csv}");
+    let same = ["replay", "claude-code", "codex", "-p", "lcc-s08", "--tokenizer", "recorded", "--out", "now.json"];
+    ran(&same);
+    let diff = ran(&["diff", OLD[0], "now.json"]);
+    assert!(diff.starts_with("2 conversations in both results"), "{diff}");
+    let now: Value = serde_json::from_slice(&fs::read(folder.path().join("now.json")).expect("results")).expect("JSON");
+    let before: Value = serde_json::from_str(&old(OLD[0])).expect("JSON");
+    for ((place, policy, values), (.., of_now)) in rows(&before).zip(rows(&now)) {
+        for (column, value) in values.as_object().expect("values") {
+            assert_eq!(value, &of_now[column], "{place}, {policy}: {column}");
+        }
+    }
+}
