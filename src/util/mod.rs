@@ -3,7 +3,7 @@
 //! May import: no other wing. Offers [`text`] (characters as Python and JavaScript count them, wrapping), [`template`] (texts
 //! with named holes), [`toml_span`] (the line of a key in a TOML file),
 //! [`toml_table`] (a value from a table, and the key that is wrong), and, inside this crate only, `csr` (lists of lists in two
-//! flat vectors) and `json_schema` (schemas for editors, generated from the types that serde reads).
+//! flat vectors) and `json_schema` (schemas, generated from the types that serde reads and writes).
 
 pub(crate) mod csr;
 pub(crate) mod json_schema;

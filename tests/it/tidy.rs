@@ -52,7 +52,7 @@ fn catalog_lists_everything_with_a_page() {
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", GROUPS.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),
-        ("schemas", vec!["policy", "suite"]),
+        ("schemas", vec!["policy", "suite", "results"]),
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),

@@ -177,7 +177,7 @@ fn findings() -> Vec<CatalogEntry> {
     FINDINGS.iter().map(finding).collect()
 }
 
-/// A JSON Schema that editors use to check users' files.
+/// A JSON Schema: of users' files, for editors, or of what the program writes.
 struct CatalogSchema {
     name: &'static str,
     about: &'static str,
@@ -194,6 +194,11 @@ const SCHEMAS: &[CatalogSchema] = &[
         name: "suite",
         about: "the JSON Schema of a suite file, which `recompact check` reads",
         schema: recompact::analysis::gate::schema,
+    },
+    CatalogSchema {
+        name: "results",
+        about: "the JSON Schema of results, which `-o json` writes; programs that read results can rely on it",
+        schema: recompact::results::saved::schema,
     },
 ];
 

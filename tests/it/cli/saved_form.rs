@@ -1,4 +1,4 @@
-//! The saved form of results: its rows, its command, and version 1 of it.
+//! The saved form of results: its schema, its command, and version 1 of it.
 
 use std::fs;
 use std::process::Command;
@@ -8,6 +8,7 @@ use recompact::results::saved::{Results, VERSION};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::json_schema;
 use crate::support::program::{fixtures, rows, run, run_command, run_in};
 
 /// A study with all that results can hold, but for answers of models.
@@ -31,6 +32,23 @@ const OLD: [&str; 2] = ["version-1.json", "version-1-sweep.json"];
 
 fn old(name: &str) -> String {
     fs::read_to_string(fixtures().join("../results").join(name)).expect("a fixture")
+}
+
+#[test]
+fn results_match_their_schema() {
+    let schema = run(["catalog", "schemas", "results"]).json();
+    let replayed = run(REPLAY).json();
+    for results in [&replayed, &run(SWEEP).json()] {
+        let errors = json_schema::errors(&schema, results);
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    // The check sees what is wrong.
+    let mut wrong = replayed.clone();
+    wrong["version"] = 1.into();
+    wrong["rows"][0]["values"]["calls"] = "many".into();
+    wrong["summary"][0]["polcy"] = "p".into();
+    wrong["columns"][0].as_object_mut().expect("a column").remove("id");
+    assert_eq!(json_schema::errors(&schema, &wrong).len(), 4);
 }
 
 #[test]

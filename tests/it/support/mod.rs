@@ -2,6 +2,7 @@
 
 pub mod effort;
 pub mod generate;
+pub mod json_schema;
 pub mod notation;
 pub mod planted;
 pub mod program;
