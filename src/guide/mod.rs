@@ -31,6 +31,7 @@ pages![
     formats,
     verdict,
     results,
+    questions,
     policies,
     retention,
     cost,

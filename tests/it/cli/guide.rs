@@ -1,6 +1,7 @@
 //! Checks the guide: every page is printed, everything that it names exists, and it names everything that exists.
 
 pub mod blocks;
+mod questions;
 
 use std::fs;
 use std::path::Path;
@@ -112,7 +113,7 @@ fn every_block_has_a_language() {
     for page in PAGES {
         for (at, line) in page.source.lines().filter(|line| line.starts_with("```")).enumerate() {
             let language = line.trim_start_matches('`');
-            let expected = if at % 2 == 0 { &["sh", "toml", "text", "json", "yaml"][..] } else { &[""] };
+            let expected = if at % 2 == 0 { &["sh", "toml", "text", "json", "yaml", "python"][..] } else { &[""] };
             assert!(expected.contains(&language), "{}: {line}", page.name);
         }
     }
