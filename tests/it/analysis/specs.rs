@@ -117,6 +117,24 @@ fn records_hold_no_address_of_a_model() {
     assert_eq!(record.spec["summarizer"], json!(["command:cat", "openai:m"]));
 }
 
+/// Fields that no option sets.
+const WITHOUT_OPTION: [&str; 2] = ["references", "bounds"];
+
+#[test]
+fn commands_of_studies_have_an_option_for_each_field() {
+    let command = |fields: &[(&str, &Value)]| spec(fields).load(&Files::default()).expect("a study").record.command;
+    let usual = command(&[]);
+    for (field, value) in other_values().iter().filter(|(field, _)| **field != "exact" || cfg!(feature = "exact")) {
+        let command = command(&[(field, value)]);
+        assert_eq!(command.is_none(), WITHOUT_OPTION.contains(field), "{field}");
+        let Some(command) = command else { continue };
+        assert_ne!(Some(&command), usual.as_ref(), "{field}");
+        let arguments = command.strip_prefix("recompact ").expect("the program").replacen("PATH", "nowhere", 1);
+        let ran = run(arguments.split(' '));
+        assert!(ran.stderr.contains("nowhere: no such file or folder"), "{command}: {}", ran.stderr);
+    }
+}
+
 /// Options of `replay` that are no part of a study, or that a suite has under another name.
 const NOT_IN_SUITES: [(&str, &str); 28] = [
     ("limit", "newest"),
