@@ -55,7 +55,7 @@ pub const VERSION: u64 = 2;
 /// The results of a study, as they are saved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
-    /// Version of the saved form: [`VERSION`].
+    /// Version of the saved form.
     pub version: u64,
     /// The program that computed these results; unknown in results of version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -54,7 +54,7 @@ pub struct ParameterRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
     pub column: ColumnId,
-    /// Which values are better; never [`Direction::Neither`].
+    /// Which values are better: lower or higher ones.
     pub better: Direction,
     /// Tolerance: two values that differ by at most this are equal.
     pub epsilon: f64,
