@@ -13,7 +13,7 @@
 //!
 //! fn main() -> Result<(), recompact::Error> {
 //!     let corpus = FileCorpus::at("fixtures/transcripts/codex/repair.jsonl");
-//!     let results = StudySpec::new("lcc-s08").set("micro.keep_recent=1").run(&corpus)?;
+//!     let results = StudySpec::new("lcc-s08").set("micro.keep_recent_results=1").run(&corpus)?;
 //!     let saved = results.total("lcc-s08", "tokens.saved");
 //!     println!("{:.1} % fewer tokens", 100.0 * saved.unwrap_or_default());
 //! #   assert!(saved.is_some_and(|saved| saved > 0.0));

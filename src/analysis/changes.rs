@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::study::BOUNDS;
+use crate::engine::policy::Policy;
 use crate::metrics::column_map::json_number;
 use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
 use crate::results::saved::{Column, ColumnId, Direction, Results, Row, Unit, Values, summarise};
@@ -139,7 +140,8 @@ fn toml<'a>(results: &'a Results, policy: &str) -> &'a str {
     results.policies.iter().find(|text| text.name == policy).map_or("", |text| &text.toml)
 }
 
-/// The lines that only one of two policy files has. Names and remarks are not compared.
+/// The lines that only one of two policy files has. Names and remarks are not compared, and an old name of a setting is its present
+/// one.
 fn settings(before: &str, after: &str) -> Vec<String> {
     let is_setting = |line: &&str| !line.trim().is_empty() && !line.starts_with("name =") && !line.starts_with("about =");
     // A line may be in several layers, so it is named with its layer.
@@ -158,7 +160,8 @@ fn settings(before: &str, after: &str) -> Vec<String> {
         }
         named
     };
-    let (old, new) = (named(before), named(after));
+    let present = |toml: &str| Policy::parse(toml, "", &[]).map_or(toml.to_owned(), |policy| policy.to_toml());
+    let (old, new) = (named(&present(before)), named(&present(after)));
     let only = |sign: char, of: &[String], others: &[String]| {
         let lines = of.iter().filter(|line| !others.contains(line)).map(|line| format!("{sign} {line}"));
         lines.collect::<Vec<_>>()

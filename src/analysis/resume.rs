@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::corpus::Source;
 use super::spec::difference;
+use crate::engine::layer::with_first_names;
 use crate::engine::policy::Policy;
 use crate::results::saved::{Results, SavedTranscript, StudyRecord, Unfinished};
 use crate::transcript::source::hash_of;
@@ -73,10 +74,11 @@ fn checksum(saved: &SavedTranscript) -> String {
 /// The round of a study with a single round.
 pub const ONE_ROUND: &str = "";
 
-/// Returns the hash of policies, which names a round of a sweep: their TOML would be as long as a transcript.
+/// Returns the hash of policies, which names a round of a sweep: their TOML would be as long as a transcript. A renamed setting does
+/// not change it.
 pub fn policies_hash(policies: &[Policy]) -> String {
     let written: Vec<String> = policies.iter().map(Policy::to_toml).collect();
-    hash_of(written.join("\n").as_bytes())
+    hash_of(with_first_names(&written.join("\n")).as_bytes())
 }
 
 /// The result of a processed transcript, with what identifies the transcript.

@@ -7,7 +7,7 @@
 //! ```
 //! use recompact::analysis::spec::{Files, StudySpec};
 //!
-//! let spec = StudySpec::new("lcc-s08").set("micro.keep_recent=5").window(200_000);
+//! let spec = StudySpec::new("lcc-s08").set("micro.keep_recent_results=5").window(200_000);
 //! let study = spec.load(&Files::default())?.study;
 //! assert_eq!(study.policies[1].name, "lcc-s08");
 //! # Ok::<(), recompact::analysis::spec::SpecError>(())
@@ -52,8 +52,8 @@ const LISTED: usize = 3;
 pub struct StudySpec {
     /// Presets by name, policy files (TOML) by path, or tables as in a policy file.
     pub policies: Vec<PolicySpec>,
-    /// Changes of single settings by the id of their layer: `micro.keep_recent=5`. A sweep takes several values too:
-    /// `micro.keep_recent=1..5`.
+    /// Changes of single settings by the id of their layer: `micro.keep_recent_results=5`. A sweep takes several values too:
+    /// `micro.keep_recent_results=1..5`.
     pub set: Vec<String>,
     /// The policy that `tokens.saved` and `cost.ratio` compare with: one of the policies, another preset, or a file; default:
     /// keep-all.

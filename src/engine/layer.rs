@@ -12,14 +12,16 @@ pub mod keep;
 pub mod persist;
 mod proposal;
 pub mod recorded;
+mod renamed;
 pub mod restore;
 mod result_filter;
 pub mod summarize;
 pub mod truncate;
 
-pub use action::{Action, LayerTraits, Remains, SummarizerUse, Timing};
+pub use action::{Action, LayerTraits, Remains, SummarizerUse, Timing, WrongSetting};
 pub use dedupe::path_asked_for;
 pub use proposal::{Attempt, FileKind, NewFile, Proposal, RestoredSummary};
+pub use renamed::{RENAMED, Renamed, old_names, with_first_names};
 pub use result_filter::{BlockFilter, BlockPosition, ListContent, ResultFilter, ScanCursor};
 
 use schemars::JsonSchema;
@@ -38,22 +40,24 @@ use crate::tokens::meter::Meter;
 pub struct Layer {
     /// Name of the layer in `--set` and in reports; unique in its policy.
     pub id: String,
-    /// When the layer runs; default `always`.
+    /// When the layer runs.
     #[serde(default)]
     pub when: When,
-    /// Size in the unit of `meter`: the layer runs only while the context is larger. Default: no threshold.
+    /// Size of the context, by `meter`: the layer runs only while the context is larger. Without it the size does not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "by meter"))]
     pub threshold: Option<Size>,
-    /// `true` (default): the layer runs above `threshold`. `false`: it also runs at exactly `threshold`.
+    /// `true`: the layer runs above `threshold`. `false`: it also runs at exactly `threshold`.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub strict: bool,
-    /// Token estimator for `threshold`; default: the policy's `meter`.
+    /// Token estimator for `threshold`, such as `o200k`. Without it the `meter` of the policy counts; if there is none either, a
+    /// threshold is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<Meter>,
-    /// Which copy of the context the layer edits; default `state`.
+    /// Which copy of the context the layer edits.
     #[serde(default, skip_serializing_if = "Scope::is_state")]
     pub scope: Scope,
-    /// `true` (default): the layer runs. `false`: the layer stays in the policy but never runs.
+    /// `true`: the layer runs. `false`: the layer stays in the policy but never runs.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub enabled: bool,
     #[serde(flatten)]
@@ -186,8 +190,8 @@ macro_rules! layers {
             ///
             /// # Errors
             ///
-            /// Fails with the reason.
-            pub fn check(&self) -> Result<(), String> {
+            /// Fails with one of the settings, and the reason.
+            pub fn check(&self) -> Result<(), WrongSetting> {
                 match self {
                     $(Self::$kind(layer) => layer.check()),*
                 }

@@ -7,7 +7,7 @@
 //! [[layer]]
 //! id = "micro"                # name of the layer in --set and in reports
 //! do = "clear"
-//! keep_recent = 5
+//! keep_recent_results = 5
 //!
 //! [[layer]]
 //! id = "auto"

@@ -33,6 +33,7 @@ pages![
     results,
     questions,
     policies,
+    layers,
     retention,
     cost,
     tokens,

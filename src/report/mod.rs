@@ -14,6 +14,7 @@ pub mod gate;
 mod html;
 pub mod inspection;
 mod json;
+pub mod layer_settings;
 mod markdown;
 mod number_format;
 pub mod probe;

@@ -70,3 +70,12 @@ fn settings_are_named_with_their_layer() {
     let changed = settings(&file("167000"), &file("120000"));
     assert_eq!(changed, ["- auto: threshold = 167000", "+ auto: threshold = 120000"]);
 }
+
+/// Saved results may have been written before a setting was renamed.
+#[test]
+fn an_old_name_of_a_setting_is_no_change() {
+    let file = |setting: &str| format!("name = \"p\"\n\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n{setting}\n");
+    assert!(settings(&file("keep_recent = 3"), &file("keep_recent_results = 3")).is_empty());
+    let changed = settings(&file("keep_recent = 3"), &file("keep_recent_results = 5"));
+    assert_eq!(changed, ["- micro: keep_recent_results = 3", "+ micro: keep_recent_results = 5"]);
+}

@@ -16,7 +16,7 @@ impl StudySpec {
         self
     }
 
-    /// Changes one setting of the policies that have the layer: `micro.keep_recent=5`.
+    /// Changes one setting of the policies that have the layer: `micro.keep_recent_results=5`.
     #[must_use]
     pub fn set(mut self, setting: &str) -> Self {
         self.set.push(setting.to_owned());

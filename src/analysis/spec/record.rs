@@ -5,13 +5,18 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::StudySpec;
 use super::command::command;
+use crate::engine::layer::with_first_names;
 use crate::llm::client::Address;
 use crate::results::saved::StudyRecord;
 
-/// Returns the hash of the texts that a spec names.
+/// Returns the hash of the texts that a spec names; a renamed setting does not change it.
 pub(super) fn hash_of_files<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     // Each text with its length, so that two texts cannot be mistaken for two others.
-    hash(&texts.map(|text| format!("{}\n{text}", text.len())).collect::<String>())
+    let text = |text: &str| {
+        let text = with_first_names(text);
+        format!("{}\n{text}", text.len())
+    };
+    hash(&texts.map(text).collect::<String>())
 }
 
 /// Returns the record of a spec. `files` is the hash of the texts that it names.
@@ -40,7 +45,7 @@ fn difference_of_fields(started: &Map<String, Value>, now: &Map<String, Value>) 
     let describe = |value: &Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
     now.keys().chain(started.keys()).find_map(|key| {
         match (started.get(key).unwrap_or(&Value::Null), now.get(key).unwrap_or(&Value::Null)) {
-            (started, now) if started == now => None,
+            (started, now) if is_same(started, now) => None,
             (Value::Object(started), Value::Object(now)) => {
                 difference_of_fields(started, now).map(|inner| format!("{key}.{inner}"))
             }
@@ -49,6 +54,34 @@ fn difference_of_fields(started: &Map<String, Value>, now: &Map<String, Value>) 
     })
 }
 
+/// Whether two values are the same, but for the names of renamed settings: `micro.keep_recent=5`.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => with_first_names(one) == with_first_names(other),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        _ => one == other,
+    }
+}
+
 fn hash(text: &str) -> String {
     format!("{:032x}", xxh3_128(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Results that were saved before a setting was renamed belong to the same study.
+    #[test]
+    fn a_renamed_setting_does_not_make_another_study() {
+        let [old, new] = ["keep_recent", "keep_recent_results"].map(|name| {
+            let text = format!("name = \"mine\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n{name} = 3\n");
+            record(&StudySpec::new("mine.toml").set(&format!("micro.{name}=5")), hash_of_files([text.as_str()].into_iter()))
+        });
+        assert_eq!((old.files.as_str(), difference(&old, &new)), (new.files.as_str(), None));
+        let other = record(&StudySpec::new("mine.toml").set("micro.keep_recent_results=6"), old.files.clone());
+        assert!(difference(&old, &other).is_some_and(|difference| difference.starts_with("set [")));
+    }
 }

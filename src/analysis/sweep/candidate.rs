@@ -15,7 +15,7 @@ pub const MOST: u64 = 20_000;
 /// A configuration to try: a complete policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its name is the name of the original policy and the settings that differ from it: `lcc-s08 micro.keep_recent=5`.
+    /// Its name is the name of the original policy and the settings that differ from it: `lcc-s08 micro.keep_recent_results=5`.
     pub policy: Policy,
     /// Name of the original policy.
     pub original: String,
@@ -141,7 +141,7 @@ impl Changes {
         Self { plain: behaviour_key(space.plain()), known: HashMap::new() }
     }
 
-    /// Returns the settings that are part of a name, each after a space: ` micro.keep_recent=5`. Empty if none changes the policy.
+    /// Returns the settings that are part of a name, each after a space: ` micro.keep_recent_results=5`. Empty if none changes the policy.
     fn label(&mut self, space: &Space, choice: &[u64]) -> Result<String, SweepError> {
         let mut label = space.fixed.iter().map(|setting| format!(" {}", unspaced(&setting.written))).collect::<String>();
         for (at, (parameter, value)) in space.parameters().iter().zip(choice).enumerate() {
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(set("macro.keep_recent=1,2"), unknown);
         assert_eq!(
             set("micro.keep_recent=1"),
-            "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`"
+            "nothing is varied: give a setting several values, as in `--set micro.keep_recent_results=1..10`"
         );
         assert_eq!(
             error(&[SMALL], &["micro.keep_recent=1,2", "micro.keep_recent=3"], None),

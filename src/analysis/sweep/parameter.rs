@@ -1,6 +1,6 @@
 //! Parameters that `--set` varies: lists and ranges of values.
 //!
-//! `micro.keep_recent=1..10` · `budget.max_bytes=50KB,100KB` · `auto.threshold=20k..120k:20k` · `micro.enabled=true,false`
+//! `micro.keep_recent_results=1..10` · `budget.max_bytes=50KB,100KB` · `auto.threshold=20k..120k:20k` · `micro.enabled=true,false`
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use crate::engine::size::{Limits, Size};
 /// One `--set LAYER.FIELD=VALUES`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
-    /// Full name: `micro.keep_recent`.
+    /// Full name: `micro.keep_recent_results`.
     pub name: String,
     /// Id of the layer; `None` for a setting of the whole policy.
     pub layer: Option<String>,

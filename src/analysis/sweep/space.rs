@@ -56,11 +56,11 @@ pub fn spaces(sources: &[PolicySource], parameters: &[Parameter]) -> Result<Vec<
         let message = match &spaces[..] {
             [one] if parameters.is_empty() => {
                 format!(
-                    "`{}` has no [sweep] with values to try: give them, as in `--set micro.keep_recent=1..10`",
+                    "`{}` has no [sweep] with values to try: give them, as in `--set micro.keep_recent_results=1..10`",
                     one.plain.name
                 )
             }
-            _ => "nothing is varied: give a setting several values, as in `--set micro.keep_recent=1..10`".to_owned(),
+            _ => "nothing is varied: give a setting several values, as in `--set micro.keep_recent_results=1..10`".to_owned(),
         };
         return Err(SweepError::Wrong(message));
     }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::StringValueParser;
+use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
@@ -11,7 +12,8 @@ use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
-use recompact::report::REPORTS;
+use recompact::report::layer_settings::LayerSettings;
+use recompact::report::{Layout, REPORTS};
 use recompact::tokens::meter::{METERS, MeterDescription, RECORDED};
 use recompact::transcript::format::FORMATS;
 use recompact::util::text;
@@ -45,10 +47,7 @@ struct CatalogKind {
 const KINDS: &[CatalogKind] = &[
     CatalogKind { name: "formats", entries: || FORMATS.iter().map(|f| entry(f.name, f.about, String::new())).collect() },
     CatalogKind { name: "policies", entries: policies },
-    CatalogKind {
-        name: "layers",
-        entries: || LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.source), layer_page(kind))).collect(),
-    },
+    CatalogKind { name: "layers", entries: layers },
     CatalogKind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
     CatalogKind { name: "summarizers", entries: summarizers },
     CatalogKind { name: "prompts", entries: prompts },
@@ -129,12 +128,31 @@ fn page(source: &str) -> String {
     if paragraph.is_empty() { page } else { page + &wrapped("", &paragraph) }
 }
 
+/// The name under which the settings of every layer are listed.
+const COMMON: &str = "common";
+
+/// Lists the kinds of layers, and the settings that all of them have.
+fn layers() -> Vec<CatalogEntry> {
+    let own = LAYERS.iter().map(|kind| entry(kind.name, &text::doc_about(kind.source), layer_page(kind)));
+    let table = settings_table("Settings of every layer", common_settings());
+    own.chain([entry(COMMON, "the settings that every layer has: when it runs, above which size, and what it edits", table)])
+        .collect()
+}
+
 /// Returns a layer's manual page and its settings.
 fn layer_page(kind: &LayerKind) -> String {
-    let own_settings = (kind.default)().settings().join(", ");
-    let own_settings = if own_settings.is_empty() { "none of its own" } else { &own_settings };
-    let settings = wrapped("Settings:        ", own_settings) + &wrapped("Of every layer:  ", &COMMON_SETTINGS.join(", "));
-    format!("{}\n{settings}", page(kind.source))
+    let settings = match own_settings(kind) {
+        settings if settings.is_empty() => "It has no settings of its own.\n".to_owned(),
+        settings => settings_table(&format!("Settings of {}", kind.name), settings),
+    };
+    let common = format!("{} (recompact catalog layers {COMMON})", COMMON_SETTINGS.join(", "));
+    format!("{}\n{settings}\n{}", page(kind.source), wrapped("Of every layer: ", &common))
+}
+
+/// Draws the table of settings.
+fn settings_table(title: &str, settings: Vec<SettingDescription>) -> String {
+    let drawn = REPORTS[0].render(&LayerSettings { title: title.to_owned(), settings }, &Layout::default());
+    String::from_utf8_lossy(&drawn.unwrap_or_default()).into_owned()
 }
 
 fn policies() -> Vec<CatalogEntry> {

@@ -32,7 +32,7 @@ pub struct Replay {
     transcripts: Transcripts,
     #[command(flatten)]
     study_args: StudyArgs,
-    /// Change a value of the policies by layer id: --set micro.keep_recent=5
+    /// Change a value of the policies by layer id: --set micro.keep_recent_results=5
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", value_parser = checked::<Setting>)]
     settings: Vec<String>,
     /// Number of facts to list for each policy that were lost for good and used again, worst first

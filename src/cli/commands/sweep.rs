@@ -26,8 +26,8 @@ pub struct Sweep {
     transcripts: Transcripts,
     #[command(flatten)]
     study_args: StudyArgs,
-    /// Vary a value of the policies by layer id: --set micro.keep_recent=1..10 --set auto.threshold=20k..120k:20k --set
-    /// budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid [default: the values of
+    /// Vary a value of the policies by layer id: --set micro.keep_recent_results=1..10 --set auto.threshold=20k..120k:20k
+    /// --set budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid [default: the values of
     /// [sweep] in each policy; most presets have some]
     #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", value_parser = checked::<Parameter>)]
     settings: Vec<String>,

@@ -22,13 +22,28 @@ pub trait Action: Default {
     ///
     /// # Errors
     ///
-    /// Fails with the reason.
-    fn check(&self) -> Result<(), String> {
+    /// Fails with one of the settings, and the reason.
+    fn check(&self) -> Result<(), WrongSetting> {
         Ok(())
     }
 
     /// Limits the JSON Schema of its settings to what [`Self::check`] accepts.
     fn restrict_schema(_schema: &mut Value) {}
+}
+
+/// A setting that does not fit the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongSetting {
+    /// Its name, as in TOML. An error message names its line.
+    pub setting: &'static str,
+    pub why: String,
+}
+
+impl WrongSetting {
+    /// A wrong setting, and the reason.
+    pub fn new(setting: &'static str, why: impl Into<String>) -> Self {
+        Self { setting, why: why.into() }
+    }
 }
 
 /// What others need to know about a layer. No field has a default, so that each kind decides all of them.
@@ -52,7 +67,7 @@ pub struct LayerTraits<'a> {
     pub repeats_record: bool,
     /// The rules that select tool results, if it has them.
     pub filter: Option<&'a ResultFilter>,
-    /// Its filter may select results by age (`keep_recent`, `protect_unseen`).
+    /// Its filter may select results by age (`keep_recent_results`, `protect_unseen`).
     pub selects_by_age: bool,
     /// How it asks for summaries, if it does.
     pub summarizer: Option<SummarizerUse>,

@@ -14,20 +14,11 @@
 //! [[layer]]
 //! id = "micro"
 //! do = "clear"
-//! keep_recent = 3                 # number of newest results to keep; default 3
-//! min_chars = 100                 # keep results of at most this many characters; default 0
-//! tools = []                      # clear only results of these tools; default: of all tools
-//! preserve_tools = ["read_file"]  # keep the results of these tools; default: none
-//! protect_unseen = false          # keep results that the model has not answered yet; default false
-//! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
-//! clear_at_least = "10k"          # clear only if this many tokens go at once; default 0
-//! clear_inputs = true             # also clear the inputs of the calls; default false
-//! # Replaces a result; {tool} is the name of its tool. Default: "[Old tool result content cleared]".
+//! keep_recent_results = 5         # the five newest results stay
+//! min_chars = 100                 # and so do short ones
+//! preserve_tools = ["read_file"]  # and those of this tool; they count among the five
+//! clear_at_least = "10k"          # wait until 10,000 tokens can go at once
 //! placeholder = "[Previous: used {tool}]"
-//! # A result with a line that begins with this text was persisted; the rest of the line is its {path}.
-//! saved_line = "Full output: "    # the default
-//! placeholder_saved = ""          # replaces a persisted result; default "": use `placeholder`
 //! ```
 
 use std::collections::BTreeSet;
@@ -53,11 +44,12 @@ pub struct Clear {
     pub placeholder: String,
     /// A result with a line that begins with this text was persisted; the rest of the line is `{path}` in `placeholder_saved`.
     pub saved_line: String,
-    /// Text that replaces a persisted result; empty (default): `placeholder`.
+    /// Text that replaces a persisted result; empty: `placeholder`.
     pub placeholder_saved: String,
-    /// Minimum tokens, by the report's counter, that must go at once; 0 (default): clear at once, however few.
+    /// Minimum tokens, by the report's counter, that must go at once; 0: clear at once, however few.
+    #[schemars(extend("x-unit" = "tokens"))]
     pub clear_at_least: Size,
-    /// `true`: also replace the inputs of the cleared results' calls by `{}`; default `false`.
+    /// `true`: also replace the inputs of the cleared results' calls by `{}`.
     pub clear_inputs: bool,
 }
 
@@ -74,7 +66,7 @@ pub struct ClearState {
 impl Default for Clear {
     fn default() -> Self {
         Self {
-            filter: ResultFilter { keep_recent: 3, ..ResultFilter::default() },
+            filter: ResultFilter { keep_recent_results: 3, ..ResultFilter::default() },
             placeholder: "[Old tool result content cleared]".to_owned(),
             saved_line: "Full output: ".to_owned(),
             placeholder_saved: String::new(),

@@ -7,18 +7,13 @@
 //! [[layer]]
 //! id = "reads"
 //! do = "dedupe"
-//! key = "path"                    # a copy has the same tool and file; "text" (default): exactly the same characters
-//! keep = "last"                   # keep the newest copy; "first" (default): the oldest
-//! # Replaces a copy; {path} is the file, {tool} the tool. This is the default.
-//! placeholder = "[The same result stands elsewhere in this conversation.]"
-//! min_chars = 200                 # keep results of at most this many characters; default 200
-//! tools = ["Read"]                # compare only results of these tools; default: of all tools
-//! preserve_tools = []             # keep the results of these tools; default: none
-//! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
+//! key = "path"                    # a copy has the same tool and file
+//! keep = "last"                   # the newest copy stays
+//! tools = ["Read"]
+//! placeholder = "[{path} was read again later.]"
 //! ```
 //!
-//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
+//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
 
 use std::collections::HashMap;
 
@@ -39,9 +34,9 @@ use crate::util::template::fill;
 pub struct Dedupe {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// What makes a result a copy of another; default `text`.
+    /// What makes a result a copy of another.
     pub key: DuplicateKey,
-    /// Which copy stays; default `first`.
+    /// Which copy stays.
     pub keep: KeptCopy,
     /// Text that replaces a copy; `{path}` is the path of the file, `{tool}` the name of the tool.
     pub placeholder: String,

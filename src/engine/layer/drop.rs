@@ -8,14 +8,9 @@
 //! [[layer]]
 //! id = "snip"
 //! do = "drop"
-//! keep = "newest"                 # "newest" (default); "entered": only the new messages; "dialogue": see below
-//! max_messages = 50               # with more messages than this, the middle is removed; default 50
-//! keep_first = 3                  # number of oldest messages to keep, part of max_messages; default 1
-//! cut = "batch"                   # where a cut may be: "batch" (default): not between a response and its results;
-//!                                 # "anywhere", "pull-back", "turn" (the tail begins with a typed message)
-//! repair = "none"                 # halves of pairs that a cut separates: "none" (default): keep them; "drop": remove them
-//! marker = "[snipped {n} messages]"   # user message at the cut; {n} messages, archived at {path}; default: none
-//! protect_turn = false            # keep everything since the newest typed message; default false
+//! max_messages = 50               # with more messages than this, the middle is removed
+//! keep_first = 3
+//! marker = "[snipped {n} messages]"
 //! ```
 //!
 //! `keep = "dialogue"` keeps the typed messages and the final replies of earlier turns and removes their tool calls and results.
@@ -34,19 +29,21 @@ use crate::util::template::fill;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Drop {
-    /// Which messages stay; default `newest`.
+    /// Which messages stay.
     pub keep: KeepRule,
-    /// Maximum number of messages: with more, the middle is removed (only with `keep = "newest"`); default 50.
+    /// Maximum number of messages: with more, the middle is removed (only with `keep = "newest"`).
+    #[schemars(extend("x-unit" = "messages"))]
     pub max_messages: usize,
-    /// Number of oldest messages to keep, counted in `max_messages`; default 1.
+    /// Number of oldest messages to keep, counted in `max_messages`.
+    #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
-    /// Where a cut may be; default `batch`.
+    /// Where a cut may be.
     pub cut: CutRule,
-    /// What happens to pairs of tool_use and tool_result that a cut separates; default `none`.
+    /// What happens to pairs of tool_use and tool_result that a cut separates.
     pub repair: Repair,
-    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive; default: no message.
+    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive. Without it there is no message.
     pub marker: Option<String>,
-    /// `true`: keep everything since the newest message that the user typed, and do not count it; default `false`.
+    /// `true`: keep everything since the newest message that the user typed, and do not count it.
     pub protect_turn: bool,
 }
 

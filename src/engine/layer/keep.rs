@@ -8,16 +8,16 @@
 //! [[layer]]
 //! id = "recent"
 //! do = "keep"
-//! turns = 3                            # number of newest turns to keep; default 3
-//! keep_first = 1                       # number of oldest messages to keep, such as the task; default 1
-//! marker = "[{n} messages removed]"    # user message in place of the removed ones; default: none
+//! keep_recent_turns = 3
+//! keep_first = 1                  # such as the task
+//! marker = "[{n} messages removed]"
 //! ```
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop::CutRule;
-use super::{Action, LayerInput, LayerTraits, Proposal, Timing};
+use super::{Action, LayerInput, LayerTraits, Proposal, Timing, WrongSetting};
 use crate::engine::context::{Edit, NewMessage};
 use crate::transcript::conversation::Role;
 use crate::util::template::fill;
@@ -26,18 +26,19 @@ use crate::util::template::fill;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Keep {
-    /// Number of newest turns to keep; a turn begins with a message that the user typed; default 3.
-    #[schemars(range(min = 1))]
-    pub turns: usize,
-    /// Number of oldest messages to keep, such as the task; default 1.
+    /// Number of newest turns to keep; a turn begins with a message that the user typed.
+    #[schemars(range(min = 1), extend("x-unit" = "turns"))]
+    pub keep_recent_turns: usize,
+    /// Number of oldest messages to keep, such as the task.
+    #[schemars(extend("x-unit" = "messages"))]
     pub keep_first: usize,
-    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive; default: no message.
+    /// User message that replaces the removed messages: `{n}` is their number, `{path}` the archive. Without it there is no message.
     pub marker: Option<String>,
 }
 
 impl Default for Keep {
     fn default() -> Self {
-        Self { turns: 3, keep_first: 1, marker: None }
+        Self { keep_recent_turns: 3, keep_first: 1, marker: None }
     }
 }
 
@@ -64,7 +65,7 @@ impl Action for Keep {
     fn propose(&self, input: &LayerInput, _state: &mut ()) -> Proposal {
         let context = input.context;
         let typed = context.messages().iter().enumerate().rev().filter(|(_, message)| message.typed);
-        let Some((start, _)) = typed.take(self.turns).last() else { return Proposal::default() };
+        let Some((start, _)) = typed.take(self.keep_recent_turns).last() else { return Proposal::default() };
         let (head, tail) = CutRule::Turn.adjust_span(context, self.keep_first.min(start), start);
         if head >= tail {
             return Proposal::default();
@@ -77,9 +78,9 @@ impl Action for Keep {
         Proposal { edits, ..Proposal::default() }
     }
 
-    fn check(&self) -> Result<(), String> {
-        if self.turns == 0 {
-            return Err("`turns` must be at least 1".to_owned());
+    fn check(&self) -> Result<(), WrongSetting> {
+        if self.keep_recent_turns == 0 {
+            return Err(WrongSetting::new("keep_recent_turns", "`keep_recent_turns` must be at least 1"));
         }
         Ok(())
     }

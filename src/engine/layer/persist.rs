@@ -7,23 +7,15 @@
 //! [[layer]]
 //! id = "budget"
 //! do = "persist"
-//! of = "batch"                    # limit the results of one response together (default); "result": each result alone
-//! max_bytes = "200KB"             # the limit, in the unit of `count`; default 200,000
-//! count = "chars"                 # what max_bytes counts: "bytes" of UTF-8 (default) or "chars"
-//! tool_limits = {}                # lower limits for some tools, such as { Bash = 30_000 }; only with of = "result"
-//! preview_chars = 2000            # characters of the result in the marker; default 2,000
-//! path = ".task_outputs/tool-results/{id}.txt"    # the default; {id} is the tool_use id
-//! clean_id = true                 # make {id} a safe file name; default true
-//! # The text that stays; {size} is the size in KB. This is the default.
+//! of = "result"                   # each result alone
+//! max_bytes = "50 KB"
+//! tool_limits = { Bash = 30_000 } # a lower limit for this tool
+//! preview_chars = 2000
+//! path = ".task_outputs/tool-results/{id}.txt"
 //! marker = "<persisted-output>\nFull output: {path}\nPreview:\n{head}\n</persisted-output>"
-//! min_chars = 30_000              # keep results of at most this many characters; default 0
-//! tools = []                      # persist only results of these tools; default: of all tools
-//! preserve_tools = []             # keep the results of these tools; default: none
-//! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
 //!
-//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
+//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -51,19 +43,22 @@ use crate::util::text;
 pub struct Persist {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// Which results are compared with the limit together; default `batch`.
+    /// Which results are compared with the limit together.
     pub of: Grouping,
-    /// Maximum size of a batch or a result, in the unit of `count`; default 200,000.
+    /// Maximum size of a batch or a result, as `of` says. Results above it are moved to disk.
+    #[schemars(extend("x-unit" = "by count"))]
     pub max_bytes: Size,
-    /// Unit of `max_bytes` and `tool_limits`; default `bytes`.
+    /// Unit of `max_bytes` and `tool_limits`.
     pub count: CountUnit,
-    /// Lower limits for the results of some tools, by tool name (only with `of = "result"`); default: none.
+    /// Lower limits for the results of some tools, by tool name (only with `of = "result"`).
+    #[schemars(extend("x-unit" = "by count", "x-names" = "tools"))]
     pub tool_limits: BTreeMap<String, u64>,
-    /// Characters of the result that stay as a preview; default 2,000.
+    /// Characters of the result that stay as a preview.
+    #[schemars(extend("x-unit" = "characters"))]
     pub preview_chars: usize,
     /// Path of the file; `{id}` is the tool_use id.
     pub path: String,
-    /// `true` (default): reduce `{id}` to letters, digits, `.`, `_`, `-`, and at most 120 characters.
+    /// `true`: reduce `{id}` to letters, digits, `.`, `_`, `-`, and at most 120 characters.
     pub clean_id: bool,
     /// Text that replaces the result: `{path}`, `{head}` (the preview), `{size}` in KB.
     pub marker: String,
@@ -73,7 +68,8 @@ pub struct Persist {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grouping {
-    /// All results of the last message; the largest are persisted first, until the rest is within the limit.
+    /// All results of the last message together, usually those of one response; the largest are persisted first, until the rest is
+    /// within the limit.
     Batch,
     /// Each new result alone.
     Result,

@@ -8,11 +8,10 @@
 //! id = "restore"
 //! do = "restore"
 //! when = { after = ["auto"] }     # the layers that it follows; required
-//! tools = ["Read"]                # tools whose results are files; default ["Read"]
-//! max_files = 5                   # maximum number of files; default 5
-//! max_tokens_each = 5000          # maximum tokens of each file: the rest is cut off; default 5,000
-//! max_tokens = 50_000             # maximum tokens of all files together; default 50,000
-//! template = "{path}, as it was when it was last read:\n{text}"    # text of each file; this is the default
+//! tools = ["Read"]
+//! max_files = 5
+//! max_tokens_each = 5000
+//! max_tokens = 50_000
 //! ```
 
 use std::collections::BTreeSet;
@@ -31,13 +30,17 @@ use crate::util::text;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Restore {
-    /// Tools whose results are files that are put back; default `["Read"]`.
+    /// Tools whose results are files that are put back.
+    #[schemars(extend("x-names" = "tools"))]
     pub tools: Vec<String>,
-    /// Maximum number of files, the most recently read first; default 5.
+    /// Maximum number of files, the most recently read first.
+    #[schemars(extend("x-unit" = "files"))]
     pub max_files: usize,
-    /// Maximum tokens of each file: the rest is cut off; default 5,000.
+    /// Maximum tokens of each file: the rest is cut off.
+    #[schemars(extend("x-unit" = "tokens"))]
     pub max_tokens_each: u64,
-    /// Maximum tokens of all files together; default 50,000.
+    /// Maximum tokens of all files together.
+    #[schemars(extend("x-unit" = "tokens"))]
     pub max_tokens: u64,
     /// Text of each file in the message: `{path}`, `{text}`.
     pub template: String,

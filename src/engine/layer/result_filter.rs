@@ -15,15 +15,19 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, PairId, Role};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResultFilter {
-    /// Number of newest tool results to keep (only in `clear`).
-    pub keep_recent: usize,
+    /// Number of newest tool results to keep, of all tools: a result that `preserve_tools` keeps is one of them.
+    #[schemars(extend("x-unit" = "results"))]
+    pub keep_recent_results: usize,
     /// Keep results of at most this many characters.
+    #[schemars(extend("x-unit" = "characters"))]
     pub min_chars: usize,
     /// Edit only the results of these tools; empty: of all tools.
+    #[schemars(extend("x-names" = "tools"))]
     pub tools: Vec<String>,
     /// Keep the results of these tools.
+    #[schemars(extend("x-names" = "tools"))]
     pub preserve_tools: Vec<String>,
-    /// Keep results that the model has not answered yet; they do not count for `keep_recent` (only in `clear`).
+    /// Keep results that the model has not answered yet; they do not count for `keep_recent_results`.
     pub protect_unseen: bool,
     /// Keep results that are marked as errors.
     pub keep_errors: bool,
@@ -34,7 +38,7 @@ pub struct ResultFilter {
 impl Default for ResultFilter {
     fn default() -> Self {
         Self {
-            keep_recent: 0,
+            keep_recent_results: 0,
             min_chars: 0,
             tools: Vec::new(),
             preserve_tools: Vec::new(),
@@ -158,7 +162,7 @@ impl ResultFilter {
             first_kept = results.get(seen).map_or(first_kept, |candidate| candidate.position);
             results.truncate(seen);
         }
-        let old = results.len().saturating_sub(self.keep_recent);
+        let old = results.len().saturating_sub(self.keep_recent_results);
         first_kept = results.get(old).map_or(first_kept, |candidate| candidate.position);
         results.truncate(old);
         cursor.set(first_kept, context);

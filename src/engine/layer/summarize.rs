@@ -13,29 +13,14 @@
 //! id = "auto"
 //! do = "summarize"
 //! meter = "py-repr/4"
-//! threshold = 50_000
-//! keep = "recent"                 # what stays behind the summary: "recent" (default), "entered": the new messages
-//! keep_recent = 0                 # with keep = "recent": number of newest messages to keep; default 0
-//! cut = "batch"                   # where the span may end, as in `drop`; default "batch"
-//! min_span = 1                    # minimum messages in the span; default 1. 0: insert a summary even if all messages stay
-//! input_whole = false             # the summarizer also reads the messages that stay; default false
-//! input_chars = 80_000            # maximum characters of the span that the summarizer reads; default: no limit
-//! input_side = "tail"             # which end it reads: "head" (default), "tail", "both"
-//! input_head_chars = 0            # with "both": how many of input_chars are from the beginning; default 0
-//! input_form = "json-ascii"       # the form of the messages in which input_chars counts; this is the default
-//! rides_prefix = false            # the call begins as the conversation does and reads the provider's cache; default false
-//! max_tokens = 2000               # maximum tokens of the summary; default 2,000
-//! on_cap = "fail"                 # a summary that does not fit max_tokens: "fail" (default), "clip": cut it off
-//! prompt = "lcc-s06"              # prompt of a model that summarises; default "handover"
-//! focus = false                   # pass the `focus` of the compact tool to the summarizer; default false
-//! # The user message that replaces the span: {summary}, {summary_json}, {request}, {path}, {focus}. This is the default.
+//! threshold = 50_000              # in the unit of the meter
+//! keep_recent_messages = 4        # stay behind the summary
+//! input_chars = 80_000            # the summarizer reads only so much of the span
+//! input_side = "tail"
+//! max_tokens = 2000
+//! prompt = "lcc-s06"
 //! template = "[Compacted]\n\n{summary}"
-//! empty = "No summary."           # replaces an empty summary; default: an empty summary is a failure
-//! ack = "Understood."             # assistant message behind the summary; default: none
-//! max_retries = 0                 # further attempts after a failure (overflow layers: runs per request); default 0
-//! shrink = 0.2                    # share of its oldest messages that the input loses before each retry; default 0.2
-//! breaker = 0                     # after this many consecutive failures the layer stops for good; default 0: never
-//! min_gain = 0.0                  # refuse a summary that frees less than this share of the tokens; default 0
+//! ack = "Understood."
 //! ```
 
 use std::ops::Range;
@@ -45,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::drop::CutRule;
-use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, Timing};
+use super::{Action, Attempt, LayerInput, LayerTraits, Proposal, SummarizerUse, Timing, WrongSetting};
 use crate::engine::context::{Edit, NewMessage};
 use crate::engine::summarizer::{AnswerCost, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
 use crate::llm::prompt::{Instructions, PROMPTS};
@@ -58,48 +43,57 @@ use crate::util::text;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summarize {
-    /// Which messages stay behind the summary; default `recent`.
+    /// Which messages stay behind the summary.
     pub keep: KeptTail,
-    /// Number of newest messages to keep (only with `keep = "recent"`); default 0.
-    pub keep_recent: usize,
-    /// Where the span may end; default `batch`.
+    /// Number of newest messages to keep (only with `keep = "recent"`).
+    #[schemars(extend("x-unit" = "messages"))]
+    pub keep_recent_messages: usize,
+    /// Where the span may end.
     pub cut: CutRule,
-    /// Minimum messages in the span; default 1. 0: if all messages stay, a summary is still inserted in front of them.
+    /// Minimum messages in the span. 0: if all messages stay, a summary is still inserted in front of them.
+    #[schemars(extend("x-unit" = "messages"))]
     pub min_span: usize,
-    /// `true`: the summarizer also reads the messages that stay; default `false`.
+    /// `true`: the summarizer also reads the messages that stay.
     pub input_whole: bool,
-    /// Maximum characters of the span, in `input_form`, that the summarizer reads; default: no limit.
+    /// Maximum length of the span, in the form `input_form`, that the summarizer reads. Without it there is no limit.
+    #[schemars(extend("x-unit" = "characters"))]
     pub input_chars: Option<u64>,
-    /// Which end of the span the summarizer reads if it is longer than `input_chars`; default `head`.
+    /// Which end of the span the summarizer reads if it is longer than `input_chars`.
     pub input_side: Side,
-    /// How many of `input_chars` are from the beginning (only with `input_side = "both"`); default 0.
+    /// How many of `input_chars` are from the beginning (only with `input_side = "both"`).
+    #[schemars(extend("x-unit" = "characters"))]
     pub input_head_chars: u64,
-    /// Form of the messages in which `input_chars` counts; default `json-ascii`.
+    /// Form of the messages in which `input_chars` counts.
     pub input_form: SizeUnit,
-    /// `true`: the summarizer call begins as the conversation does and reads the provider's cache; default `false`. It changes the
-    /// cost, not the summary.
+    /// `true`: the summarizer call begins as the conversation does and reads the provider's cache. It changes the cost, not the
+    /// summary.
     pub rides_prefix: bool,
-    /// Maximum tokens of the summary; default 2,000.
+    /// Maximum tokens of the summary.
+    #[schemars(extend("x-unit" = "tokens"))]
     pub max_tokens: u64,
-    /// What happens to a summary that does not fit `max_tokens`; default `fail`.
+    /// What happens to a summary that does not fit `max_tokens`.
     pub on_cap: OnCap,
     /// User message that replaces the span: `{summary}`, `{summary_json}`, `{request}`, `{path}`, `{focus}`.
     pub template: String,
-    /// Text that replaces an empty summary; default: an empty summary is a failure.
+    /// Text that replaces an empty summary. Without it an empty summary is a failure.
     pub empty: Option<String>,
-    /// Assistant message behind the summary; default: no message.
+    /// Assistant message behind the summary. Without it there is no message.
     pub ack: Option<String>,
-    /// `true`: pass the `focus` of the compact tool to the summarizer; default `false`.
+    /// `true`: pass the `focus` of the compact tool to the summarizer.
     pub focus: bool,
-    /// Prompt of a model that summarises: the name of a built-in prompt, or your own; default `handover`.
+    /// Prompt of a model that summarises: the name of a built-in prompt, or a table with instructions of your own.
     pub prompt: Instructions,
-    /// Number of further attempts after a failure; for an overflow layer, maximum runs per request; default 0.
+    /// Number of further attempts after a failure; for an overflow layer, maximum runs per request.
+    #[schemars(extend("x-unit" = "attempts"))]
     pub max_retries: usize,
-    /// Share of its messages, the oldest first, that the input loses before each retry; default 0.2.
+    /// Share of its messages, the oldest first, that the input loses before each retry: 0.2 is a fifth.
+    #[schemars(extend("x-unit" = "share"))]
     pub shrink: f64,
-    /// Number of consecutive failures after which the layer stops for good; 0 (default): never.
+    /// Number of consecutive failures after which the layer stops for good; 0: never.
+    #[schemars(extend("x-unit" = "failures"))]
     pub breaker: usize,
-    /// Minimum share of the context's tokens that a summary must free, or it is refused; default 0.
+    /// Minimum share of the context's tokens that a summary must free, or it is refused: 0.1 is a tenth.
+    #[schemars(extend("x-unit" = "share"))]
     pub min_gain: f64,
 }
 
@@ -107,7 +101,7 @@ pub struct Summarize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptTail {
-    /// The newest `keep_recent` messages.
+    /// The newest `keep_recent_messages` messages.
     Recent,
     /// The new messages since the last response.
     Entered,
@@ -127,7 +121,7 @@ impl Default for Summarize {
     fn default() -> Self {
         Self {
             keep: KeptTail::Recent,
-            keep_recent: 0,
+            keep_recent_messages: 0,
             cut: CutRule::Batch,
             min_span: 1,
             input_whole: false,
@@ -195,11 +189,12 @@ impl Action for Summarize {
         proposal
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), WrongSetting> {
         if self.rides_prefix && self.input_chars.is_some() {
-            return Err("a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`".into());
+            let why = "a summarizer that reads the cached prefix (`rides_prefix`) reads all of it: remove `input_chars`";
+            return Err(WrongSetting::new("input_chars", why));
         }
-        self.prompt.check()
+        self.prompt.check().map_err(|why| WrongSetting::new("prompt", why))
     }
 
     fn restrict_schema(schema: &mut Value) {
@@ -218,7 +213,9 @@ impl Summarize {
     fn span_end(&self, input: &LayerInput) -> usize {
         match self.keep {
             KeptTail::Entered => input.first_new,
-            KeptTail::Recent => self.cut.adjust_tail(input.context, input.context.len().saturating_sub(self.keep_recent)),
+            KeptTail::Recent => {
+                self.cut.adjust_tail(input.context, input.context.len().saturating_sub(self.keep_recent_messages))
+            }
         }
     }
 

@@ -7,22 +7,14 @@
 //! [[layer]]
 //! id = "cap"
 //! do = "truncate"
-//! when = "entry"
-//! parts = ["tool-result"]         # kinds of blocks to cut: "tool-result" (default), "text"
-//! max_chars = 10_000              # cut blocks longer than this many characters; default 10,000
-//! keep_head = 5000                # characters to keep at the beginning; default 5,000
-//! keep_tail = 5000                # characters to keep at the end; default 5,000
-//! # Text between head and tail; {n} is the number of removed characters. Default: "[… {n} characters cut …]".
+//! when = "entry"                  # once, when a result is new
+//! max_chars = 10_000
+//! keep_head = 5000
+//! keep_tail = 5000
 //! marker = "<elided_chars>{n} characters elided</elided_chars>"
-//! protect_turn = false            # keep everything since the newest typed message; default false
-//! min_chars = 0                   # keep results of at most this many characters; default 0
-//! tools = []                      # cut only results of these tools; default: of all tools
-//! preserve_tools = []             # keep the results of these tools; default: none
-//! keep_errors = false             # keep results that are marked as errors; default false
-//! lists = "text"                  # content that is a list: "text" (default), "skip", "count", "repr"
 //! ```
 //!
-//! `keep_recent` and `protect_unseen` are not allowed here: only `clear` selects results by age.
+//! Only `clear` can select results by age (`keep_recent_results`, `protect_unseen`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,17 +34,20 @@ use crate::util::text;
 pub struct Truncate {
     #[serde(flatten)]
     pub filter: ResultFilter,
-    /// Kinds of blocks to cut: `tool-result` (default), `text`.
+    /// Kinds of blocks to cut.
     pub parts: Vec<BlockFilter>,
-    /// Maximum characters of a block: longer blocks are cut; default 10,000.
+    /// Maximum characters of a block: longer blocks are cut.
+    #[schemars(extend("x-unit" = "characters"))]
     pub max_chars: usize,
-    /// Characters to keep at the beginning; default 5,000.
+    /// Characters to keep at the beginning.
+    #[schemars(extend("x-unit" = "characters"))]
     pub keep_head: usize,
-    /// Characters to keep at the end; default 5,000.
+    /// Characters to keep at the end.
+    #[schemars(extend("x-unit" = "characters"))]
     pub keep_tail: usize,
     /// Text between head and tail; `{n}` is the number of removed characters.
     pub marker: String,
-    /// `true`: keep everything since the newest message that the user typed; default `false`.
+    /// `true`: keep everything since the newest message that the user typed.
     pub protect_turn: bool,
 }
 

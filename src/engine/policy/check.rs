@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::engine::layer::{LAYERS, Layer, LayerTraits, Timing, When};
+use crate::engine::layer::{LAYERS, Layer, LayerTraits, Timing, When, WrongSetting};
 
 /// Returns the first error, with the index of its layer.
-pub fn check(policy: &Policy) -> Result<(), (usize, String)> {
+pub fn check(policy: &Policy) -> Result<(), (usize, WrongSetting)> {
     let mut ids = BTreeSet::new();
     let mut request_scoped = false;
     for (index, layer) in policy.layers.iter().enumerate() {
-        let error = |message: String| (index, format!("layer `{}`: {message}", layer.id));
+        let error = |wrong: WrongSetting| (index, WrongSetting { why: format!("layer `{}`: {}", layer.id, wrong.why), ..wrong });
         if !ids.insert(&layer.id) {
-            return Err(error("another layer has the same `id`".to_owned()));
+            return Err(error(WrongSetting::new("id", "another layer has the same `id`")));
         }
-        check_when(policy, layer).and_then(|()| check_settings(policy, layer)).map_err(error)?;
+        check_when(policy, layer).map_err(|why| error(WrongSetting::new("when", why)))?;
+        check_settings(policy, layer).map_err(error)?;
         if request_scoped && !layer.for_request_only() && layer.runs_before_requests() {
-            let message = "a layer that edits the stored history cannot follow one with `scope = \"request\"`";
-            return Err(error(message.to_owned()));
+            let why = "a layer that edits the stored history cannot follow one with `scope = \"request\"`";
+            return Err(error(WrongSetting::new("scope", why)));
         }
         request_scoped |= layer.for_request_only();
     }
@@ -59,20 +60,25 @@ fn kinds(has: impl Fn(&LayerTraits) -> bool) -> String {
 }
 
 /// Checks that the settings of a layer make sense together.
-fn check_settings(policy: &Policy, layer: &Layer) -> Result<(), String> {
+fn check_settings(policy: &Policy, layer: &Layer) -> Result<(), WrongSetting> {
     let traits = layer.spec.traits();
-    let by_age = traits.filter.is_some_and(|filter| filter.keep_recent > 0 || filter.protect_unseen);
-    if by_age && !traits.selects_by_age {
+    if let Some(filter) =
+        traits.filter.filter(|filter| !traits.selects_by_age && (filter.keep_recent_results > 0 || filter.protect_unseen))
+    {
         let kinds = kinds(|kind| kind.selects_by_age);
-        return Err(format!("only {kinds} can select results by age (`keep_recent`, `protect_unseen`)"));
+        let setting = if filter.protect_unseen { "protect_unseen" } else { "keep_recent_results" };
+        let why = format!("only {kinds} can select results by age (`keep_recent_results`, `protect_unseen`)");
+        return Err(WrongSetting::new(setting, why));
     }
     if layer.edits_on_server() && !traits.rewrites_in_place {
         let kinds = kinds(|kind| kind.rewrites_in_place);
-        return Err(format!("a provider can edit its cache only in place: `scope = \"server\"` is for {kinds}"));
+        let why = format!("a provider can edit its cache only in place: `scope = \"server\"` is for {kinds}");
+        return Err(WrongSetting::new("scope", why));
     }
     layer.spec.check()?;
     if layer.threshold.is_some() && layer.meter.or(policy.meter).is_none() {
-        return Err("`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)".to_owned());
+        let why = "`threshold` needs a `meter`, here or for the whole policy (see `recompact catalog meters`)";
+        return Err(WrongSetting::new("threshold", why));
     }
     Ok(())
 }

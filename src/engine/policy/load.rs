@@ -1,12 +1,12 @@
 //! Reads a [`Policy`] from TOML, applies `--set`, and reports errors with their line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
 use super::check::check;
 use super::{CacheSettings, Policy};
-use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec};
+use crate::engine::layer::{COMMON_SETTINGS, LAYERS, LayerSpec, WrongSetting, old_names};
 use crate::engine::size::{Limits, Size};
 use crate::util::text::did_you_mean;
 use crate::util::toml_span::{FileError, TomlSpans, line_at};
@@ -54,7 +54,8 @@ fn parse_plain_size(written: &str) -> Option<Value> {
 }
 
 impl Setting {
-    fn apply(&self, policy: &mut Table) -> Result<(), String> {
+    /// Changes the policy. Returns the present name of the setting, which may be written by an old one.
+    fn apply(&self, policy: &mut Table) -> Result<String, String> {
         let target = match &self.layer {
             None => policy,
             Some(id) => {
@@ -77,9 +78,15 @@ impl Setting {
                 }
             }
         };
-        target.insert(self.field.clone(), self.value.clone());
-        Ok(())
+        let name = spec_of(target).map_or(self.field.as_str(), |spec| spec.present_name(&self.field)).to_owned();
+        target.insert(name.clone(), self.value.clone());
+        Ok(name)
     }
+}
+
+/// Returns a layer of the kind that a table names, with its default settings.
+fn spec_of(layer: &Table) -> Option<LayerSpec> {
+    layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name)
 }
 
 /// Returns an error message if none of these policies has the layer of a setting; it lists the layers that they have.
@@ -110,14 +117,54 @@ impl Policy {
         let mut table: Table =
             toml::from_str(text).map_err(|e| error(e.span().map(|span| line_at(text, span.start)), e.message().to_owned()))?;
         let spans = TomlSpans::new(text, "layer");
-        for setting in settings {
-            setting.apply(&mut table).map_err(|what| error(None, what))?;
-        }
-        check_keys(&table).map_err(|wrong| error(spans.line(wrong.layer, &wrong.key), wrong.message))?;
-        let policy = parse_layer_by_layer(table).map_err(|wrong| error(spans.line(wrong.layer, &wrong.key), wrong.message))?;
-        check(&policy).map_err(|(layer, what)| error(spans.line(Some(layer), "id"), what))?;
+        let line = |wrong: &SettingError| {
+            let of = |key: &str| spans.line(wrong.layer, key);
+            of(&wrong.key).or_else(|| old_names(&wrong.key).find_map(of))
+        };
+        let error_at = |wrong: SettingError| error(line(&wrong), wrong.message);
+        use_present_names(&mut table).map_err(error_at)?;
+        apply(settings, &mut table).map_err(|what| error(None, what))?;
+        check_keys(&table).map_err(error_at)?;
+        let policy = parse_layer_by_layer(table).map_err(error_at)?;
+        check(&policy).map_err(|(layer, WrongSetting { setting, why })| {
+            // A setting that is missing has no line.
+            let wrong = SettingError { layer: Some(layer), key: setting.to_owned(), message: why };
+            error(line(&wrong).or_else(|| spans.line(Some(layer), "id")), wrong.message)
+        })?;
         Ok(policy)
     }
+}
+
+/// Applies settings in order: the last one counts, unless two name the same setting differently.
+fn apply(settings: &[Setting], policy: &mut Table) -> Result<(), String> {
+    let mut given: BTreeMap<(Option<&str>, String), &str> = BTreeMap::new();
+    for setting in settings {
+        let (layer, field) = (setting.layer.as_deref(), setting.field.as_str());
+        let name = setting.apply(policy)?;
+        if let Some(other) = given.insert((layer, name), field).filter(|other| *other != field) {
+            let id = layer.unwrap_or_default();
+            return Err(format!("--set {id}.{other} and --set {id}.{field} are the same setting: give one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// Renames the settings that are written by their old names.
+fn use_present_names(policy: &mut Table) -> Result<(), SettingError> {
+    let layers = policy.get_mut("layer").and_then(Value::as_array_mut).into_iter().flatten();
+    for (index, layer) in layers.enumerate() {
+        let Some(layer) = layer.as_table_mut() else { continue };
+        for renamed in spec_of(layer).iter().flat_map(LayerSpec::renamed) {
+            let Some(value) = layer.remove(renamed.old) else { continue };
+            if layer.insert(renamed.new.to_owned(), value).is_some() {
+                let id = layer.get("id").and_then(Value::as_str).unwrap_or("?");
+                let (old, new) = (renamed.old, renamed.new);
+                let message = format!("layer `{id}`: `{old}` is the old name of `{new}`: give one of them");
+                return Err(SettingError { layer: Some(index), key: old.to_owned(), message });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// An error in one setting.
@@ -188,8 +235,7 @@ fn parse_layer_by_layer(mut table: Table) -> Result<Policy, SettingError> {
 /// Fills in the defaults of the layer's kind. Serde would use the defaults of the flattened
 /// [`ResultFilter`](crate::engine::layer::ResultFilter) instead, which are the same for every kind.
 fn with_defaults(layer: Value) -> Table {
-    let spec = layer.get("do").and_then(Value::as_str).and_then(LayerSpec::by_name);
-    let mut settings = spec.and_then(|spec| Table::try_from(spec).ok()).unwrap_or_default();
+    let mut settings = layer.as_table().and_then(spec_of).and_then(|spec| Table::try_from(spec).ok()).unwrap_or_default();
     if let Value::Table(written) = layer {
         settings.extend(written);
     }
@@ -217,7 +263,7 @@ mod tests {
         let message = fails(&SMALL.replace("keep_recent", "keep_recnt"), &[]);
         assert!(
             message.starts_with(
-                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`? (known: "
+                "p.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent_results`? (known: "
             ),
             "{message}"
         );
@@ -229,12 +275,60 @@ mod tests {
         assert!(message.starts_with("p.toml:5: layer `micro`: `do = \"clean\"` is unknown; did you mean `clear`?"));
     }
 
+    /// A message is of little use in a file of many layers without the line of the setting.
+    #[test]
+    fn errors_name_the_line_of_the_setting() {
+        for (settings, line) in [
+            ("min_chars = 1\nthreshold = \"80%\"", 8),
+            ("min_chars = 1\nmeter = \"tokens\"", 8),
+            ("min_chars = 1\nwhen = { before = [\"auto\"] }", 8),
+            ("min_chars = 1\nwhen = \"sometimes\"", 8),
+            ("min_chars = 1\nlists = \"all\"", 8),
+            ("min_chars = 1\nprotect_unseen = 1", 8),
+            ("threshold = \"80%\"", 7),
+        ] {
+            let message = fails(&format!("{SMALL}{settings}\n"), &[]);
+            assert!(message.starts_with(&format!("p.toml:{line}: layer `micro`: ")), "{message}");
+        }
+        let persist = SMALL.replace("\"clear\"", "\"persist\"");
+        assert!(fails(&persist, &[]).starts_with("p.toml:6: layer `micro`: only `clear` can select results by age"));
+        let server = persist.replace("keep_recent = 3", "min_chars = 3\nscope = \"server\"");
+        assert!(fails(&server, &[]).starts_with("p.toml:7: layer `micro`: a provider can edit its cache only in place"));
+    }
+
     #[test]
     fn set_changes_one_value_of_the_named_layer() {
         let setting = "micro.keep_recent=5".parse().expect("a setting");
         let policy = Policy::parse(SMALL, "p.toml", &[setting]).expect("a policy");
         let LayerSpec::Clear(clear) = &policy.layers[0].spec else { panic!("a clear layer") };
-        assert_eq!(clear.filter.keep_recent, 5);
+        assert_eq!(clear.filter.keep_recent_results, 5);
+    }
+
+    #[test]
+    fn old_names_mean_the_same_as_present_ones() {
+        let parsed = |text: &str, settings: &[&str]| {
+            let settings: Vec<_> = settings.iter().map(|s| s.parse().expect(s)).collect();
+            Policy::parse(text, "p.toml", &settings).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let present = SMALL.replace("keep_recent", "keep_recent_results");
+        assert_eq!(parsed(SMALL, &[]), parsed(&present, &[]));
+        assert!(parsed(SMALL, &[]).to_toml().contains("keep_recent_results = 3"));
+        for text in [SMALL, &present] {
+            let [old, new] = ["micro.keep_recent=5", "micro.keep_recent_results=5"].map(|setting| parsed(text, &[setting]));
+            assert_eq!(old, new);
+            assert_ne!(old, parsed(text, &[]));
+        }
+        let both = fails(&format!("{present}keep_recent = 4\n"), &[]);
+        assert_eq!(both, "p.toml:7: layer `micro`: `keep_recent` is the old name of `keep_recent_results`: give one of them");
+        let both = fails(SMALL, &["micro.keep_recent=5", "micro.keep_recent_results=6"]);
+        assert_eq!(
+            both,
+            "p.toml: --set micro.keep_recent and --set micro.keep_recent_results are the same setting: give one of them"
+        );
+        let wrong = fails(&SMALL.replace("= 3", "= \"three\""), &[]);
+        assert!(wrong.starts_with("p.toml:6: layer `micro`: "), "{wrong}");
+        let elsewhere = fails(&SMALL.replace("keep_recent", "keep_recent_messages"), &[]);
+        assert!(elsewhere.contains("`clear` has no setting `keep_recent_messages`; did you mean `keep_recent_results`?"));
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Generates the JSON Schema of a policy file, for editors, from the types that the reader uses and their doc comments.
 //!
 //! It accepts what the reader accepts, except for rules that a schema cannot express: ids are unique, `when` names existing
-//! layers, no layer that edits the stored history follows one with `scope = "request"`, and the parentheses of a formula are
+//! layers, no setting is given by its old and its present name, no layer that edits the stored history follows one with `scope = "request"`, and the parentheses of a formula are
 //! balanced.
 
 use serde_json::{Map, Value, json};
 
 use super::Policy;
-use crate::engine::layer::{LAYERS, LayerKind, LayerSpec, Timing};
+use crate::engine::layer::{LAYERS, LayerKind, LayerSpec, Renamed, Timing};
 use crate::util::{json_schema, text};
 
-/// Default values of the settings that every layer has and that serde omits at their default.
-const COMMON_DEFAULTS: [(&str, Value); 2] = [("strict", Value::Bool(true)), ("enabled", Value::Bool(true))];
+/// Returns the default values of the settings that every layer has and that serde omits at their default.
+fn common_defaults() -> [(&'static str, Value); 3] {
+    [("strict", true.into()), ("scope", "state".into()), ("enabled", true.into())]
+}
 
 /// Returns the schema of a policy.
 pub fn schema() -> Value {
@@ -41,18 +43,30 @@ fn layer_schema(kind: &LayerKind, layer: &Value) -> Value {
     properties["do"]["description"] = about.into();
     let defaults = serde_json::to_value(&spec).unwrap_or_default();
     let defaults = defaults.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
-    let common = COMMON_DEFAULTS.iter().map(|(name, value)| (*name, value));
+    let common = common_defaults();
+    let common = common.iter().map(|(name, value)| (*name, value));
     for (name, value) in defaults.chain(common).filter(|(name, value)| *name != "do" && !value.is_null()) {
         properties[name]["default"] = value.clone();
     }
+    restrict_settings(&spec, &mut properties);
+    for renamed in spec.renamed() {
+        properties.insert(renamed.old.to_owned(), old_name_schema(renamed, &properties[renamed.new]));
+    }
     let mut required = vec!["id", "do"];
     required.extend(restrict_when(&spec, &mut properties["when"]));
-    restrict_settings(&spec, &mut properties);
     let mut schema = json!({ "title": kind.name, "type": "object", "properties": properties });
     schema["required"] = json!(required);
     schema["additionalProperties"] = false.into();
     (kind.restrict_schema)(&mut schema);
     schema
+}
+
+/// Returns the schema of a setting by its old name, which editors show as deprecated.
+fn old_name_schema(renamed: &Renamed, setting: &Value) -> Value {
+    let mut old = setting.clone();
+    old["description"] = format!("The old name of `{}`.", renamed.new).into();
+    old["deprecated"] = true.into();
+    old
 }
 
 /// Limits `when` to the moments at which this kind of layer can run; returns `"when"` if the setting is required.
@@ -77,7 +91,7 @@ fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
 fn restrict_settings(spec: &LayerSpec, properties: &mut Map<String, Value>) {
     let traits = spec.traits();
     if traits.filter.is_some() && !traits.selects_by_age {
-        properties["keep_recent"]["maximum"] = 0.into();
+        properties["keep_recent_results"]["maximum"] = 0.into();
         properties["protect_unseen"]["const"] = false.into();
     }
     if !traits.rewrites_in_place
@@ -102,8 +116,9 @@ mod tests {
         assert_eq!(kinds.len(), LAYERS.len());
         for (kind, layer) in LAYERS.iter().zip(kinds) {
             let settings: BTreeSet<_> = layer["properties"].as_object().expect("settings").keys().map(String::as_str).collect();
-            let own = (kind.default)().settings();
-            let known = COMMON_SETTINGS.iter().copied().chain(own.iter().map(String::as_str)).collect();
+            let spec = (kind.default)();
+            let (own, old) = (spec.settings(), spec.renamed().map(|renamed| renamed.old));
+            let known = COMMON_SETTINGS.iter().copied().chain(own.iter().map(String::as_str)).chain(old).collect();
             assert_eq!(settings, known, "{}", kind.name);
             assert_eq!((&layer["title"], &layer["additionalProperties"]), (&kind.name.into(), &false.into()));
             assert_eq!(layer["properties"]["do"]["const"], kind.name);
@@ -120,8 +135,8 @@ mod tests {
             let kinds = schema["properties"]["layer"]["items"]["oneOf"].as_array().expect("kinds of layers");
             kinds.iter().find(|kind| kind["title"] == name).expect(name)["properties"].clone()
         };
-        assert_eq!(layer("clear")["keep_recent"]["default"], 3);
-        assert_eq!(layer("persist")["keep_recent"]["default"], 0);
+        assert_eq!(layer("clear")["keep_recent_results"]["default"], 3);
+        assert_eq!(layer("persist")["keep_recent_results"]["default"], 0);
         assert_eq!(layer("summarize")["enabled"]["default"], true);
         assert!(layer("summarize")["input_chars"].get("default").is_none());
     }

@@ -4,7 +4,7 @@
 //! together are more than three times as large as the history. Why it hurts: it costs disk space and time before each
 //! call, and it leaves many files without showing which one to read. A log that grows this way grows with the square of
 //! the session. What to change: archive only before summaries (`when = { before = ["auto"] }`), not before layers that
-//! act at every turn. Let the layer act less often (`threshold`, `keep_recent`), or append only what is new. Evidence:
+//! act at every turn. Let the layer act less often (`threshold`, `keep_recent_messages`), or append only what is new. Evidence:
 //! claude-code #92089; learn-claude-code's last s08 archives before each snip, which made 15 full copies in 40 turns.
 //!
 //! Results that are moved to disk do not count as copies. The rule does not run on the recorded session, whose archives

@@ -3,7 +3,7 @@
 //! What it means: the rule takes the tool results that entered since the last summary, and their tokens as recorded.
 //! Half of these tokens or more had been masked, moved to disk or dropped before the summarizer read them. Why it
 //! hurts: you pay for a summary of what is no longer there. At best it repeats what the agent's own words say about the
-//! results, and after it the results are gone. What to change: let the clearing layers wait (`keep_recent`,
+//! results, and after it the results are gone. What to change: let the clearing layers wait (`keep_recent_results`,
 //! `clear_at_least`), clear for the request only (`scope = "request"`) so that the summarizer reads the history itself,
 //! or make the summary before they run. Evidence: learn-claude-code #62, PR #27 (clearing before a summary starves it).
 //!

@@ -4,7 +4,7 @@
 //! what is beyond the limit. Why it hurts: a limit that keeps the beginning hides the newest work, so the agent does it
 //! again. A limit that keeps the end hides the task. A limit that keeps both hides the middle. What to change: set
 //! `input_chars` to at least the layer's threshold in characters, or lower the threshold below it. `input_side` chooses
-//! what is lost; `keep_recent` keeps the newest messages as they are. Evidence: learn-claude-code's s06 summarises at
+//! what is lost; `keep_recent_messages` keeps the newest messages as they are. Evidence: learn-claude-code's s06 summarises at
 //! 200,000 characters and reads the first 80,000; LangChain's summary reads the last 4,000 tokens by default.
 //!
 //! The rule leaves out cuts of less than 5 % that hide neither the task nor the newest message. If a layer cuts more

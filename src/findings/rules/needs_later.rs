@@ -2,7 +2,7 @@
 //!
 //! What it means: a path, a name, a number or a line left the request, nothing that stayed could bring it back, and a
 //! later call of the recorded agent uses it. Why it hurts: the agent searches for it again, guesses it, or makes it up.
-//! What to change: keep more of what is removed (`keep_recent`, a higher `threshold`), write what is removed to a file
+//! What to change: keep more of what is removed (`keep_recent_results`, a higher `threshold`), write what is removed to a file
 //! whose path stays in the context (`persist`, `archive` with the path in the summary), ask the summarizer for paths
 //! and names word for word. Evidence: deja-vu #543 (58 transcripts, 43 compactions: 9.8 % of paths, 0.2 % of commands
 //! and 1.9 % of measured numbers survive), nakama #588.

@@ -5,7 +5,7 @@
 //! left the request, and save 0.1 at each later call. `break_even_calls` is the number of calls after which the savings
 //! cover the cost; `followed` is the average number of calls until the next break. Why it hurts: a prompt that is
 //! broken at every call is never read from the cache, so it costs more and takes longer. What to change: edit seldom,
-//! but remove much at once (`clear_at_least`, a lower `keep_recent` together with a `threshold`), edit what enters
+//! but remove much at once (`clear_at_least`, a lower `keep_recent_results` together with a `threshold`), edit what enters
 //! before it is sent (`when = "entry"`), edit at the provider (`scope = "server"`), or do not edit at all.
 //!
 //! `volatile`: the first difference is inside a text of the layer's own, which it writes again with other bytes: a

@@ -4,7 +4,7 @@
 //! answer had been cleared, dropped or summarised. In the recorded session this is the cost of the compaction. In a
 //! replay, the recorded agent asked again although it could still see the answer, or because its own harness had
 //! removed it; under this policy it would have had to. Why it hurts: the tokens are paid again, and often cleared
-//! again, in a loop. What to change: keep more results (`keep_recent`), never clear results of tools that read files
+//! again, in a loop. What to change: keep more results (`keep_recent_results`), never clear results of tools that read files
 //! (`preserve_tools`), put files back after a summary (a `restore` layer). Evidence: learn-claude-code #62 and PR #72
 //! (files read again and again after clearing), claude-code #42542, claude-code #85488.
 //!

@@ -4,7 +4,7 @@
 //! of its threshold, or one that freed less than a tenth of the messages. Why it hurts: each summary is a call of the
 //! summarizer, writes the prompt cache again and summarises an earlier summary. If the fixed part (system prompt,
 //! tools, what is put back) is near the threshold, the next result is enough for another summary. What to change: a
-//! higher `threshold`, or one in the unit that was meant (`meter`); a smaller tail (`keep_recent`, `keep`); less put
+//! higher `threshold`, or one in the unit that was meant (`meter`); a smaller tail (`keep_recent_messages`, `keep`); less put
 //! back (`max_tokens` of the layer that restores); a summary that must be worth it (`min_gain`) and a limit of failures
 //! (`breaker`).
 //!

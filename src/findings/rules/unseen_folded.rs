@@ -3,7 +3,7 @@
 //! What it means: the layer that summarises ran when a result had just entered, and kept no tail that holds it. Why it
 //! hurts: the agent gets only a summary of the answer it asked for, and the summarizer did not know what the agent
 //! wanted to know. A large result can exceed the threshold by itself, so that no result of its size is ever read. What
-//! to change: keep what is new (`keep = "entered"`, or `keep_recent` with `cut = "batch"`), summarise at the end of
+//! to change: keep what is new (`keep = "entered"`, or `keep_recent_messages` with `cut = "batch"`), summarise at the end of
 //! turns (`when = "user-turn"`), and move large results to disk one by one before the summary (`persist` with
 //! `of = "result"` and a limit well below the threshold). Evidence: learn-claude-code's s08, whose threshold of 50,000
 //! characters is exceeded by any single result of that size; learn-claude-code PR #27, where clearing runs first and

@@ -3,7 +3,7 @@
 //! What it means: the first request that could have the result has a placeholder in its place, or nothing. Why it
 //! hurts: the agent asked, paid for the answer and never got it. It asks again and loses it again, or goes on as if it
 //! had read it. It happens if a response calls more tools at once than the layer keeps results. What to change:
-//! `protect_unseen = true` of `clear`, a larger `keep_recent`, `cut = "batch"` of `drop`; of `dedupe` with
+//! `protect_unseen = true` of `clear`, a larger `keep_recent_results`, `cut = "batch"` of `drop`; of `dedupe` with
 //! `key = "path"`, `keep = "last"`. Evidence: aionrs #271 (a trigger that counts: of 106 results 96 were cleared),
 //! Vibe-Trading PR #1349, learn-claude-code #62.
 //!

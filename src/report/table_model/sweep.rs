@@ -188,7 +188,7 @@ pub fn toml(results: &Results) -> Option<TableModel> {
     Some(TableModel::verbatim(title, String::new(), recommended.toml.lines().map(str::to_owned), vec![]))
 }
 
-/// `micro.keep_recent=5 auto.threshold=40k`
+/// `micro.keep_recent_results=5 auto.threshold=40k`
 fn settings(row: &ConfigurationRow) -> String {
     let setting = |(name, value): &(String, String)| format!("{name}={value}");
     if row.policy == row.of { "current".to_owned() } else { row.settings.iter().map(setting).collect::<Vec<_>>().join(" ") }

@@ -44,7 +44,7 @@ pub struct Sweep {
 pub struct ParameterRow {
     /// Name of the policy that is swept.
     pub of: String,
-    /// Layer and setting: `micro.keep_recent`.
+    /// Layer and setting: `micro.keep_recent_results`.
     pub parameter: String,
     /// The values tried, in the syntax of `--set`: `5`, `20k`.
     pub values: Vec<String>,
@@ -70,11 +70,11 @@ pub struct RungRow {
 /// One configuration of a policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationRow {
-    /// Name of the configuration, also the policy name of its rows: `lcc-s08 micro.keep_recent=5`.
+    /// Name of the configuration, also the policy name of its rows: `lcc-s08 micro.keep_recent_results=5`.
     pub policy: String,
     /// The policy that was varied.
     pub of: String,
-    /// Parameters and values in the syntax of `--set`: `("micro.keep_recent", "5")`. Empty for the unchanged policy.
+    /// Parameters and values in the syntax of `--set`: `("micro.keep_recent_results", "5")`. Empty for the unchanged policy.
     pub settings: Vec<(String, String)>,
     /// Sessions on which it was replayed; fewer than for others if successive halving dropped it.
     pub sessions: usize,
@@ -123,7 +123,7 @@ pub struct Neighbour {
 pub struct SensitivityRow {
     /// Name of the policy that is swept.
     pub of: String,
-    /// Layer and setting: `micro.keep_recent`.
+    /// Layer and setting: `micro.keep_recent_results`.
     pub parameter: String,
     /// The objective.
     pub column: ColumnId,

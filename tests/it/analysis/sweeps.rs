@@ -249,7 +249,7 @@ fn sweep_refuses_wrong_use_before_reading() {
         (&["--set", "micro.keep_recent=9..3"], "micro.keep_recent: `9..3`: the range ends below its beginning"),
         (&["--set", "micro.keep_recent="], "micro.keep_recent: a value is missing"),
         (&["--set", "micro.keep_recent=1,some"], "--set micro.keep_recent=some: layer `micro`: "),
-        (&["--set", "micro.keep_recnt=1,2"], "did you mean `keep_recent`?"),
+        (&["--set", "micro.keep_recnt=1,2"], "did you mean `keep_recent_results`?"),
         (&["--set", "macro.keep_recent=1,2"], "no policy here has a layer `macro`; did you mean `micro`?"),
         (&["--set", "micro.keep_recent=5"], "nothing is varied: give a setting several values"),
         (&["--set", "auto.threshold=1..1m"], "1000000 configurations are more than the 20000 that can be swept"),
@@ -329,7 +329,7 @@ fn every_preset_with_settings_has_values_to_try() {
     }
     let results = run([&SWEEP[..5], &["observation-mask", "--tokenizer", "chars/4", "-q", "-o", "json"]].concat()).json();
     let parameters = texts_of(&results["sweep"]["parameters"], "parameter");
-    assert_eq!(parameters, ["mask.clear_at_least", "mask.keep_recent"]);
+    assert_eq!(parameters, ["mask.clear_at_least", "mask.keep_recent_results"]);
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn wrong_values_of_a_policy_name_its_file() {
         assert_eq!(ran.code, 2);
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     };
-    refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.keep_recent=1..10`");
+    refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.keep_recent_results=1..10`");
     refused("[sweep]\nmicr.keep_recent = \"1,2\"", "own.toml: [sweep] micr.keep_recent: the policy has no layer `micr`");
     refused(
         "[sweep]\nmicro.keep_recent = \"9..3\"",
@@ -372,7 +372,7 @@ fn sweep_baseline_keeps_its_name_and_settings() {
     let results = run(&format!("{sweep} baseline.toml")).json();
     let tomls = results["policies"].as_array().expect("policies");
     let baseline = tomls.iter().find(|policy| policy["name"] == "small-1").expect("the baseline");
-    assert!(baseline["toml"].as_str().is_some_and(|toml| toml.contains("keep_recent = 90")), "{baseline}");
+    assert!(baseline["toml"].as_str().is_some_and(|toml| toml.contains("keep_recent_results = 90")), "{baseline}");
     assert!(configurations(&results).iter().all(|row| row["policy"] != "small-1"));
     assert_eq!(run(&format!("{sweep} small")).json()["sweep"]["sessions"], 1, "a policy by its own name, as replay takes it");
     for command in [&format!("{sweep} other.toml"), "replay 1.jsonl -q -p small.toml --baseline other.toml"] {

@@ -200,7 +200,7 @@ fn invalid_policies_and_settings_are_refused() {
     let refused: [(&[&str], &str); 15] = [
         (
             &["-p", "mine.toml"],
-            "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent`?",
+            "recompact: mine.toml:6: layer `micro`: `clear` has no setting `keep_recnt`; did you mean `keep_recent_results`?",
         ),
         (&["-p", "broken.toml"], "recompact: broken.toml:2: "),
         (
@@ -219,7 +219,7 @@ fn invalid_policies_and_settings_are_refused() {
         ),
         (
             &["-p", "lcc-s08", "--set", "micro.keep_rcent=5"],
-            "recompact: --set micro.keep_rcent=5: layer `micro`: `clear` has no setting `keep_rcent`; did you mean `keep_recent`?",
+            "recompact: --set micro.keep_rcent=5: layer `micro`: `clear` has no setting `keep_rcent`; did you mean `keep_recent_results`?",
         ),
         (
             &["-p", "lcc-s08", "--set", "micro.keep_recent=many"],

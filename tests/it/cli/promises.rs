@@ -108,8 +108,8 @@ fn saved_policy_holds_its_settings() {
     let results = results(&["--set", "micro.keep_recent=7"]);
     let policies = results["policies"].as_array().expect("policies");
     let toml = |name: &str| policies.iter().find(|policy| policy["name"] == name).and_then(|policy| policy["toml"].as_str());
-    assert!(toml("lcc-s08").is_some_and(|toml| toml.contains("keep_recent = 7")));
-    assert!(toml("claude-code").is_some_and(|toml| !toml.contains("keep_recent = 7")));
+    assert!(toml("lcc-s08").is_some_and(|toml| toml.contains("keep_recent_results = 7")));
+    assert!(toml("claude-code").is_some_and(|toml| !toml.contains("keep_recent_results = 7")));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use recompact::analysis::settings::{SettingDescription, common_settings, own_settings};
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
@@ -12,6 +13,7 @@ use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prompt_cache::PROVIDERS;
 use recompact::report::REPORTS;
+use recompact::report::layer_settings::meaning;
 use recompact::tokens::meter::{METERS, RECORDED};
 
 /// A generated block.
@@ -30,6 +32,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "prompts", make: prompts },
     Block { name: "providers", make: providers },
     Block { name: "reports", make: reports },
+    Block { name: "settings", make: settings },
     Block { name: "summarizers", make: summarizers },
 ];
 
@@ -123,7 +126,7 @@ fn findings() -> String {
 
 fn layers() -> String {
     let rows = LAYERS.iter().map(|kind| {
-        let settings: Vec<_> = (kind.default)().settings().iter().map(|setting| code(setting)).collect();
+        let settings: Vec<_> = own_settings(kind).iter().map(|setting| code(&setting.name)).collect();
         [code(kind.name), recompact::util::text::doc_about(kind.source), settings.join(", ")]
     });
     let common: Vec<_> = COMMON_SETTINGS.iter().map(|setting| code(setting)).collect();
@@ -159,6 +162,27 @@ fn providers() -> String {
 fn reports() -> String {
     let rows = REPORTS.iter().map(|report| [code(report.name), report.about.to_owned()]);
     table(["report", "what it is for"], rows)
+}
+
+fn settings() -> String {
+    let of_kinds = LAYERS.iter().map(|kind| (format!("The layer `{}`", kind.name), own_settings(kind)));
+    let all = of_kinds.chain([("Every layer".to_owned(), common_settings())]);
+    let tables = all.filter(|(_, settings)| !settings.is_empty()).map(|(title, settings)| {
+        let head = ["setting", "type", "default", "unit", "meaning"];
+        format!("## {title}\n\n{}", table(head, settings.iter().map(setting)))
+    });
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+fn setting(setting: &SettingDescription) -> [String; 5] {
+    let default = setting.default.as_ref().filter(|default| !meaning(setting).ends_with(*default));
+    [
+        code(&setting.name),
+        setting.kind.to_owned(),
+        default.map(|default| code(default)).unwrap_or_default(),
+        setting.unit.clone().unwrap_or_default(),
+        meaning(setting),
+    ]
 }
 
 fn summarizers() -> String {
