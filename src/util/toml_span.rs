@@ -65,6 +65,15 @@ impl<'a> TomlSpans<'a> {
         self.line_where(Some(index), |outer| Some(key_of(key_of(outer, table)?.1.get_ref().as_table()?, key)?.0))
     }
 
+    /// Returns the line of a key in tables within tables, from the top of the file: `["sweep", "micro", "keep_recent_results"]`.
+    pub fn line_of_path(&self, path: &[&str]) -> Option<usize> {
+        let (last, tables) = path.split_last()?;
+        self.line_where(None, |top| {
+            let table = tables.iter().try_fold(top, |table, key| key_of(table, key)?.1.get_ref().as_table())?;
+            Some(key_of(table, last)?.0)
+        })
+    }
+
     /// Returns the line of the byte that `start` finds in the table with this index, or at the top of the file.
     fn line_where(&self, index: Option<usize>, start: impl Fn(&DeTable) -> Option<usize>) -> Option<usize> {
         let document = DeTable::parse(self.text).ok()?;

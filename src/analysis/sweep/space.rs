@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::spec::PolicySource;
-use crate::engine::policy::{Policy, Setting, unknown_layer_message};
+use crate::engine::policy::{Policy, PolicyError, Setting, unknown_layer_message};
 use crate::results::saved::ParameterRow;
+use crate::util::toml_span::TomlSpans;
 
 use super::SweepError;
 use super::parameter::Parameter;
@@ -72,7 +73,10 @@ impl Space {
     fn own_parameters(&self) -> Result<Vec<Parameter>, SweepError> {
         let parameter = |layer: &String, field: &String, values: &String| {
             let name = format!("{layer}.{field}");
-            let wrong = |what: String| SweepError::Wrong(format!("{}: [sweep] {what}", self.source.origin));
+            let wrong = |what: String| {
+                let line = TomlSpans::new(&self.source.text, "layer").line_of_path(&["sweep", layer, field]);
+                SweepError::from(PolicyError { origin: self.source.origin.clone(), line, what: format!("[sweep] {what}") })
+            };
             if !self.plain.has_layer(Some(layer)) {
                 return Err(wrong(format!("{name}: the policy has no layer `{layer}`")));
             }

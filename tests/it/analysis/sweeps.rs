@@ -343,10 +343,10 @@ fn wrong_values_of_a_policy_name_its_file() {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     };
     refused("", "`own` has no [sweep] with values to try: give them, as in `--set micro.keep_recent_results=1..10`");
-    refused("[sweep]\nmicr.keep_recent = \"1,2\"", "own.toml: [sweep] micr.keep_recent: the policy has no layer `micr`");
+    refused("[sweep]\nmicr.keep_recent = \"1,2\"", "own.toml:6: [sweep] micr.keep_recent: the policy has no layer `micr`");
     refused(
         "[sweep]\nmicro.keep_recent = \"9..3\"",
-        "own.toml: [sweep] micro.keep_recent: `9..3`: the range ends below its beginning",
+        "own.toml:6: [sweep] micro.keep_recent: `9..3`: the range ends below its beginning",
     );
     refused("[sweep]\nmicro.keep_recent = 3", "own.toml:5: invalid type: integer `3`, expected a string");
 }

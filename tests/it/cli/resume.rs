@@ -124,6 +124,26 @@ fn resume_refuses_parts_that_were_changed() {
     assert_eq!(ask(folder.path(), &["--resume", "stopped.json"]).code, 0, "another layout of the same results changes nothing");
 }
 
+/// Old and present names of a setting are the same study, in files and after `--set`.
+#[test]
+fn a_renamed_setting_does_not_make_another_study() {
+    let folder = TempDir::new().expect("a temporary folder");
+    (0..3).for_each(|at| make(folder.path(), at));
+    let asked = |name: &str| {
+        let policy = format!("name = \"own\"\n[[layer]]\nid = \"micro\"\ndo = \"clear\"\n{name} = 3\n");
+        fs::write(folder.path().join("own.toml"), policy).expect("a folder to write to");
+        let asked = "replay 1.jsonl 2.jsonl 3.jsonl -p own.toml --tokenizer chars/4 -o json --set".split(' ').map(str::to_owned);
+        asked.chain([format!("micro.{name}=2")]).collect::<Vec<String>>()
+    };
+    let old = asked("keep_recent");
+    make_pipe(folder.path(), 1);
+    stop(folder.path(), &old.iter().map(String::as_str).collect::<Vec<_>>(), || {});
+    let present = asked("keep_recent_results");
+    let ran =
+        |more: &[&str]| run_in(folder.path(), present.iter().map(String::as_str).chain(more.iter().copied()), b"").printed();
+    assert_eq!(ran(&["--resume", "stopped.json"]), ran(&[]));
+}
+
 /// Gives a saved part the checksum that belongs to it.
 fn seal(saved: &mut Value) {
     let text = |key: &str| saved[key].as_str().unwrap_or_default();
