@@ -18,7 +18,7 @@ use crate::cli::{output, pager};
 
 #[derive(Args)]
 pub struct OutputArgs {
-    #[arg(short, long, value_name = "REPORT", value_parser = suggesting(REPORTS.iter().map(|report| report.name), report_by_name),
+    #[arg(short, long, value_name = "REPORT", value_parser = suggesting(report_names, report_by_name),
         hide_possible_values = true, help = output_help())]
     output: Option<&'static Report>,
     /// Write to this file instead of standard output; written atomically; if it is a link, its target is written
@@ -53,17 +53,24 @@ pub struct PolicyColumns {
 
 /// Parses the id of a column.
 fn column() -> impl TypedValueParser<Value = ColumnId> {
-    let metrics = metric::GROUPS.iter().flat_map(|group| group.metrics);
-    let ids: Vec<&'static str> = metrics
-        .filter_map(|metric| match metric.column.id {
-            Cow::Borrowed(id) => Some(id),
-            Cow::Owned(_) => None,
-        })
-        .collect();
-    suggesting(ids.clone(), move |written: &str| {
+    suggesting(column_ids, |written: &str| {
+        let ids = column_ids();
         let id = ids.iter().find(|id| **id == written);
         id.map(|id| Cow::Borrowed(*id)).ok_or_else(|| format!("there is no such column{}", did_you_mean(written, &ids)))
     })
+}
+
+fn column_ids() -> Vec<&'static str> {
+    let metrics = metric::GROUPS.iter().flat_map(|group| group.metrics);
+    let id = |metric: &'static metric::Metric| match metric.column.id {
+        Cow::Borrowed(id) => Some(id),
+        Cow::Owned(_) => None,
+    };
+    metrics.filter_map(id).collect()
+}
+
+fn report_names() -> Vec<&'static str> {
+    REPORTS.iter().map(|report| report.name).collect()
 }
 
 fn output_help() -> String {

@@ -25,7 +25,8 @@ const ALL: &str = "all";
 const SHORT_LIST: [&str; 7] =
     [RECORDED, "claude-code", "claude-code-cached-mc", "anthropic-clear", "observation-mask", "sliding-window", "lcc-s08-late"];
 
-fn preset_names() -> impl Iterator<Item = &'static str> {
+/// The presets that a user may want to replay: without the bounds.
+pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name).filter(|name| !BOUNDS.contains(name))
 }
 
@@ -34,7 +35,7 @@ pub struct StudyArgs {
     /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, several separated by commas, or all (every
     /// preset); repeatable [default: a short list of presets]
     #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
-        value_parser = suggesting(preset_names().chain([ALL]), StringValueParser::new()))]
+        value_parser = suggesting(|| preset_names().chain([ALL]).collect(), StringValueParser::new()))]
     policies: Vec<String>,
     /// Policy that tokens.saved and cost.ratio compare with
     #[arg(long, value_name = "POLICY", default_value = "keep-all")]

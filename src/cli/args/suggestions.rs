@@ -5,15 +5,16 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-/// Returns a parser that completes these values and parses any text with `parse`.
-pub fn suggesting<P: Clone>(values: impl IntoIterator<Item = &'static str>, parse: P) -> Suggesting<P> {
-    Suggesting { values: values.into_iter().collect(), parse }
+/// Returns a parser that completes these values and parses any text with `parse`. The values are made only when completions are
+/// printed.
+pub fn suggesting<P: Clone>(values: fn() -> Vec<&'static str>, parse: P) -> Suggesting<P> {
+    Suggesting { values, parse }
 }
 
 /// A parser with suggestions.
 #[derive(Clone)]
 pub struct Suggesting<P> {
-    values: Vec<&'static str>,
+    values: fn() -> Vec<&'static str>,
     parse: P,
 }
 
@@ -25,6 +26,6 @@ impl<P: TypedValueParser> TypedValueParser for Suggesting<P> {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.values.iter().map(|value| PossibleValue::new(*value))))
+        Some(Box::new((self.values)().into_iter().map(PossibleValue::new)))
     }
 }

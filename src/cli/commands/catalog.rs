@@ -26,10 +26,14 @@ use crate::cli::output;
 pub struct Catalog {
     /// Kind to list: formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas,
     /// prices or providers
-    #[arg(hide_possible_values = true, value_parser = suggesting(KINDS.iter().map(|kind| kind.name), StringValueParser::new()))]
+    #[arg(hide_possible_values = true, value_parser = suggesting(kinds, StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
     name: Option<String>,
+}
+
+fn kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).collect()
 }
 
 /// An entry of the catalog.

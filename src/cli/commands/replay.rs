@@ -17,6 +17,7 @@ use recompact::transcript::conversation::Conversation;
 
 use crate::cli::args::fail_on::FailOn;
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
+use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -33,7 +34,8 @@ pub struct Replay {
     #[command(flatten)]
     study_args: StudyArgs,
     /// Change a value of the policies by layer id: --set micro.keep_recent_results=5
-    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", value_parser = checked::<Setting>)]
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUE", hide_possible_values = true,
+        value_parser = setting(checked::<Setting>))]
     settings: Vec<String>,
     /// Number of facts to list for each policy that were lost for good and used again, worst first
     #[arg(long, value_name = "N", default_value_t = 3)]

@@ -11,6 +11,7 @@ use recompact::results::saved::Results;
 use recompact::transcript::format::Reading;
 
 use crate::cli::args::output::{OutputArgs, PolicyColumns};
+use crate::cli::args::settings::setting;
 use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
@@ -29,7 +30,8 @@ pub struct Sweep {
     /// Vary a value of the policies by layer id: --set micro.keep_recent_results=1..10 --set auto.threshold=20k..120k:20k
     /// --set budget.max_bytes=50KB,100KB; a single value is fixed; all ranges together form a grid [default: the values of
     /// [sweep] in each policy; most presets have some]
-    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", value_parser = checked::<Parameter>)]
+    #[arg(long = "set", value_name = "LAYER.FIELD=VALUES", hide_possible_values = true,
+        value_parser = setting(checked::<Parameter>))]
     settings: Vec<String>,
     /// Try only this many configurations, spread evenly (Sobol); the worse half is dropped after a quarter and after
     /// half of the sessions
