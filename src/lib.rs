@@ -102,6 +102,7 @@
 //! 8. [`findings`]: detects what is wrong with a compaction.
 //! 9. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
 //! 10. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
+//!     [`policy_check`](analysis::policy_check),
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
 //! 11. [`report`]: prints results.
 //!
@@ -135,6 +136,7 @@
 //! | a token estimator | [`tokens::meter::METERS`] |
 //! | a layer | [`engine::layer::LAYERS`] |
 //! | a preset policy | [`engine::policy::PRESETS`] |
+//! | a purpose of `recompact policy new` | [`engine::policy::PURPOSES`] |
 //! | a summarizer | [`engine::summarizer::SUMMARIZERS`] |
 //! | a prompt | [`llm::prompt::PROMPTS`] |
 //! | a protocol for models | [`llm::client::PROTOCOLS`] |

@@ -38,6 +38,7 @@ use crate::engine::policy::DROP_ALL;
 pub use crate::engine::policy::KEEP_ALL;
 pub use compare::missing_summary_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
+pub(in crate::analysis) use layers::LayerWork;
 pub use partial_totals::PartialTotals;
 pub use prepared::Prepared;
 pub use summarizer_variants::{NamedSummarizer, expand_variants};
@@ -188,7 +189,7 @@ impl Study {
     }
 
     /// Returns the window that was given, recorded, set by the policy, or that the recorded models have.
-    fn window_of(&self, prepared: &Prepared, policy: &Policy) -> u64 {
+    pub(in crate::analysis) fn window_of(&self, prepared: &Prepared, policy: &Policy) -> u64 {
         let known = self.window.or(prepared.conversation.window).or(policy.window).or(prepared.model_window);
         known.unwrap_or(DEFAULT_WINDOW)
     }
@@ -232,6 +233,11 @@ impl Study {
     /// Replays one conversation. Returns its journal, and what happened to later uses of earlier facts.
     pub fn evaluate(&self, prepared: &Prepared, policy: &Policy, observer: &mut dyn Observer) -> (Journal, Retention) {
         replay_and_evaluate(&self.setup(prepared, policy), prepared, observer)
+    }
+
+    /// Replays one conversation. Returns its journal.
+    pub fn journal(&self, prepared: &Prepared, policy: &Policy) -> Journal {
+        replay(&self.setup(prepared, policy), &mut NoObserver)
     }
 
     fn setup<'a>(&'a self, prepared: &'a Prepared, policy: &'a Policy) -> ReplaySetup<'a> {

@@ -8,6 +8,7 @@ pub mod diff;
 pub mod guide;
 pub mod inspect;
 pub mod man;
+pub mod policy;
 pub mod probe;
 pub mod replay;
 pub mod report;

@@ -24,7 +24,7 @@ mod session_folders;
 
 use clap::{Parser, Subcommand};
 
-use commands::{audit, catalog, check, completions, diff, guide, inspect, man, probe, replay, report, show, sweep};
+use commands::{audit, catalog, check, completions, diff, guide, inspect, man, policy, probe, replay, report, show, sweep};
 use error::Failure;
 
 /// Replays recorded agent conversations through context-compaction policies and reports what each one saves, writes to
@@ -56,6 +56,8 @@ enum Command {
     Show(Box<show::Show>),
     /// Say what changed between two saved results, by policy and session
     Diff(diff::Diff),
+    /// Begin a policy file, or check one for mistakes
+    Policy(policy::Policy),
     /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices and
     /// providers, or print a page
     Catalog(catalog::Catalog),
@@ -83,6 +85,7 @@ impl Cli {
             Command::Report(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Diff(command) => command.run(),
+            Command::Policy(command) => command.run(),
             Command::Catalog(command) => command.run(),
             Command::Guide(command) => command.run(),
             Command::Completions(command) => command.run(),

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, PersistError};
 
 /// Longest chain of links that is followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -22,6 +22,8 @@ pub enum OutputError {
     IsFolder(PathBuf),
     #[error("{0}: the file is write-protected")]
     Protected(PathBuf),
+    #[error("{0}: exists already, and is not replaced; name another file")]
+    Exists(PathBuf),
     #[error("{0}: cannot be written: {1}")]
     Unwritable(PathBuf, io::Error),
 }
@@ -36,6 +38,20 @@ pub fn write(out: Option<&Path>, bytes: &[u8]) -> Result<(), OutputError> {
         }
         None => write_to(&mut io::stdout().lock(), bytes).map_err(OutputError::Stdout),
     }
+}
+
+/// Writes all bytes to a new file.
+///
+/// # Errors
+///
+/// Fails like [`write`], and if there is a file already.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    let mut draft = Draft::begin(path)?;
+    if fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return Err(OutputError::Exists(path.to_owned()));
+    }
+    draft.write(bytes)?;
+    draft.finish_new()
 }
 
 /// Writes a line to standard error. A failure is ignored, because there is no other place to report it.
@@ -107,8 +123,18 @@ impl Draft {
     }
 
     pub fn finish(self) -> Result<(), OutputError> {
-        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(DraftTarget::finish);
+        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(|to| to.finish(NamedTempFile::persist));
         finished.map_err(|error| OutputError::Unwritable(self.path, error))
+    }
+
+    /// Like [`Self::finish`], but replaces no file, even if one was written in the meantime.
+    fn finish_new(self) -> Result<(), OutputError> {
+        let finish = |to: DraftTarget| to.finish(NamedTempFile::persist_noclobber);
+        let finished = self.to.into_inner().map_err(IntoInnerError::into_error).and_then(finish);
+        finished.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => OutputError::Exists(self.path),
+            _ => OutputError::Unwritable(self.path, error),
+        })
     }
 }
 
@@ -140,14 +166,15 @@ impl Write for DraftTarget {
 }
 
 impl DraftTarget {
-    fn finish(self) -> io::Result<()> {
+    /// Gives the temporary file its name by `persist`.
+    fn finish(self, persist: fn(NamedTempFile, PathBuf) -> Result<File, PersistError>) -> io::Result<()> {
         let DraftTarget::Temporary(file, target, old) = self else { return Ok(()) };
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }
         file.as_file().sync_all()?;
         let draft = file.path().to_owned();
-        file.persist(target)?;
+        persist(file, target)?;
         drafts().remove(&draft);
         Ok(())
     }
@@ -196,6 +223,21 @@ mod tests {
         assert_eq!(error(&absent), format!("{place}/no/results.json: the folder {place}/no does not exist"));
         assert_eq!(error(folder.path()), format!("{place}: is a folder; name a file in it"));
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn new_file_never_replaces_another() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("policy.toml");
+        write_new(&path, b"first").expect("a folder to write to");
+        let error = write_new(&path, b"second").expect_err("it exists").to_string();
+        assert_eq!(error, format!("{}: exists already, and is not replaced; name another file", path.display()));
+        let mut late = Draft::begin(&folder.path().join("late.toml")).expect("a folder to write to");
+        late.write(b"second").expect("memory");
+        fs::write(folder.path().join("late.toml"), "first").expect("a folder to write to");
+        assert!(matches!(late.finish_new(), Err(OutputError::Exists(_))));
+        assert_eq!(fs::read(&path).expect("still there"), b"first");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2, "no draft is left");
     }
 
     #[test]

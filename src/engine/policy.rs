@@ -19,10 +19,12 @@
 mod check;
 mod load;
 mod presets;
+mod purposes;
 mod schema;
 
 pub use load::{PolicyError, Setting, unknown_layer_message};
 pub use presets::{DROP_ALL, KEEP_ALL, PRESETS, Preset, RECORDED, preset};
+pub use purposes::{PURPOSES, Purpose, purpose};
 pub use schema::schema;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -17,6 +17,7 @@ mod json;
 pub mod layer_settings;
 mod markdown;
 mod number_format;
+mod policy_check;
 pub mod probe;
 mod results;
 pub mod screen;

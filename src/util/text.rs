@@ -112,14 +112,28 @@ pub fn shell_word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
+/// Names that are less alike than this are not proposed for each other.
+const LIKENESS: f64 = 0.85;
+
+/// Returns the known name that is most like a wrong one: `Read` for `read`; `None` if none is similar.
+pub fn closest<'a>(wanted: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
+    let likeness = |name: &str| {
+        let without_case = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
+        // Of two names that differ in case only, the one with the same case is nearer.
+        (without_case, strsim::jaro_winkler(wanted, name))
+    };
+    let alike = known.iter().map(|name| (likeness(name.as_ref()), name.as_ref()));
+    let nearest = alike.max_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    nearest.filter(|((likeness, _), _)| *likeness > LIKENESS).map(|(_, name)| name)
+}
+
 /// Returns the end of an error message about an unknown name: `; did you mean `x`?` if one is similar, and the known names.
 pub fn did_you_mean(wanted: &str, known: &[impl AsRef<str>]) -> String {
-    let closest = known.iter().map(|k| (strsim::jaro_winkler(wanted, k.as_ref()), k.as_ref())).max_by(|a, b| a.0.total_cmp(&b.0));
     let all = known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
-    match closest {
-        Some((likeness, name)) if likeness > 0.85 => format!("; did you mean `{name}`? (known: {all})"),
-        Some(_) => format!(" (known: {all})"),
-        None => String::new(),
+    match closest(wanted, known) {
+        Some(name) => format!("; did you mean `{name}`? (known: {all})"),
+        None if known.is_empty() => String::new(),
+        None => format!(" (known: {all})"),
     }
 }
 
@@ -183,6 +197,15 @@ mod tests {
         assert_eq!(doc_summary(source), "`dedupe`: of several copies one stays; the others become a pointer to it. Cheap.");
         assert_eq!(doc_about(source), "of several copies one stays; the others become a pointer to it. Cheap.");
         assert_eq!((doc_summary("fn x() {}"), doc_about("//! No name.")), (String::new(), "No name.".to_owned()));
+    }
+
+    #[test]
+    fn closest_name_may_differ_in_case() {
+        let tools = ["Read", "read_file", "Bash"];
+        assert_eq!(closest("read", &tools), Some("Read"));
+        assert_eq!(closest("readfile", &tools), Some("read_file"));
+        assert_eq!(closest("WebSearch", &tools), None);
+        assert_eq!(did_you_mean("BASH", &tools), "; did you mean `Bash`? (known: Read, read_file, Bash)");
     }
 
     #[test]

@@ -26,11 +26,16 @@ impl Man {
             return Ok(output::write(None, &all.1)?);
         };
         std::fs::create_dir_all(&folder).map_err(|error| OutputError::Unwritable(folder.clone(), error))?;
-        for (name, text) in command.get_subcommands().cloned().map(page).chain([all]) {
+        for (name, text) in below(&command).into_iter().map(page).chain([all]) {
             output::write(Some(&folder.join(name)), &text)?;
         }
         Ok(())
     }
+}
+
+/// Returns the subcommands of a command, with those below them.
+fn below(command: &Command) -> Vec<Command> {
+    command.get_subcommands().flat_map(|one| [one.clone()].into_iter().chain(below(one))).collect()
 }
 
 /// Returns a page's file name and text. It contains no date, so the same program gives the same bytes.

@@ -69,7 +69,7 @@ fn budget<'a>(replay: &ReplayView<'a>, at: usize, layer: &'a Layer) -> Option<Bu
     let overhead = replay.journal.overhead;
     // System prompt and tools are not part of any block.
     let limit = if meter.recorded { limit.saturating_sub(overhead) } else { limit };
-    let tokens = trigger(replay, at)?.saturating_sub(overhead);
+    let tokens = trigger(replay.policy, replay.journal, at)?.saturating_sub(overhead);
     (limit > 0 && tokens > 0).then_some(Budget { id: &layer.id, meter, limit, tokens })
 }
 

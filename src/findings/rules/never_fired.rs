@@ -47,7 +47,7 @@ fn detection_of_layer(replay: &ReplayView, layer: usize) -> Option<Detection> {
         replay.journal.events.iter().any(|event| event.layer == layer && !matches!(event.kind, EventKind::Skipped { .. }));
     let ThresholdCheck { size, limit, .. } = checks.max_by_key(|check| check.size)?;
     let overflowed = replay.journal.requests.iter().filter(|request| request.overflowed).count();
-    let trigger = trigger(replay, layer)?;
+    let trigger = trigger(replay.policy, replay.journal, layer)?;
     let beyond = trigger >= replay.window;
     let share = *size as f64 / (*limit).max(1) as f64;
     let should_have_acted = is_large(replay, TOKENS) && !was_edited(replay) && (beyond || share < SHARE);

@@ -39,8 +39,9 @@ fn detection(replay: &ReplayView, last: &Request, request: &Request) -> Option<D
     if replay.journal.events_at(request.call).iter().any(|event| watches(&event.layer)) {
         return None;
     }
-    let (layer, trigger) =
-        watching.filter_map(|layer| Some((layer, trigger(replay, layer)?))).min_by_key(|(_, trigger)| *trigger)?;
+    let (layer, trigger) = watching
+        .filter_map(|layer| Some((layer, trigger(replay.policy, replay.journal, layer)?)))
+        .min_by_key(|(_, trigger)| *trigger)?;
     let tokens = tokens_before_rescue(replay, request);
     let (growth, room) = (tokens.saturating_sub(last.tokens), replay.window.checked_sub(trigger)?);
     if growth <= room || last.tokens > trigger {

@@ -39,6 +39,12 @@ impl Meter {
         Self { recorded: false, unit: SizeUnit::Fitted(rates), rounding: Rounding::Floor(SCALE as f64) }
     }
 
+    /// Returns whether it estimates tokens, and not characters or bytes.
+    pub fn counts_tokens(&self) -> bool {
+        let has_tokens = matches!(self.unit, SizeUnit::O200k | SizeUnit::Cl100k | SizeUnit::Fitted(_));
+        self.recorded || has_tokens || self.rounding != Rounding::No
+    }
+
     /// Converts a size in the meter's unit to the estimate.
     pub fn apply(&self, raw: u64) -> u64 {
         match self.rounding {

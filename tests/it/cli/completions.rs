@@ -27,7 +27,11 @@ fn completions_name_every_subcommand() {
         }
         // The scripts of PowerShell and Elvish complete no values.
         let complete_values = ["bash", "zsh", "fish"].contains(&shell);
-        for word in ["claude-code-cached-mc", "markdown", "summarizers", "observation-mask"].iter().filter(|_| complete_values) {
+        for word in
+            ["claude-code-cached-mc", "markdown", "summarizers", "observation-mask", "micro.keep_recent_results", "kept.hit"]
+                .iter()
+                .filter(|_| complete_values)
+        {
             assert!(script.contains(word), "{shell}: {word}");
         }
         assert!(script.contains("findings") && script == run(["completions", shell]).printed(), "{shell}");
@@ -64,7 +68,9 @@ fn man_pages_cover_every_subcommand_and_are_reproducible() {
         assert_eq!(title, format!(".TH recompact-{name} 1  \"recompact {}\" recompact", env!("CARGO_PKG_VERSION")));
     }
     assert_eq!(read("other.1"), "mine");
-    assert_eq!(fs::read_dir(&pages).expect("a folder").count(), subcommands().len() + 2);
+    let nested = ["recompact-policy-new.1", "recompact-policy-check.1"];
+    assert!(nested.iter().all(|name| read(name).contains(".SH OPTIONS")));
+    assert_eq!(fs::read_dir(&pages).expect("a folder").count(), subcommands().len() + nested.len() + 2);
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod left_out;
 pub mod limits;
 pub mod materialize;
 pub mod models;
+pub mod policy;
 pub mod prices;
 pub mod promises;
 pub mod readme;

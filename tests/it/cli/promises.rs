@@ -185,6 +185,9 @@ fn help_matches_snapshots_and_fits_100_columns() {
     for command in ["inspect", "replay", "sweep", "probe", "check", "report", "catalog"] {
         assert_fits(&format!("help-{command}"), &run([command, "--help"]).printed());
     }
+    for command in ["new", "check"] {
+        assert_fits(&format!("help-policy-{command}"), &run(["policy", command, "--help"]).printed());
+    }
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! Layers that do nothing on the sessions, or cannot do anything at all.
+
+use std::collections::BTreeMap;
+
+use super::{ABOVE_WINDOW, ALWAYS_FAILS, LayerUse, NEVER_ACTS, REPEATED, Remark, ThresholdUse};
+use crate::engine::layer::{Layer, When};
+use crate::engine::policy::Policy;
+use crate::engine::size::Limits;
+use crate::findings::Level;
+
+/// Windows of models in wide use, in tokens. A threshold above all of them is a mistake for any model.
+const USUAL_WINDOWS: [u64; 2] = [200_000, 1_000_000];
+
+fn enabled(policy: &Policy) -> impl Iterator<Item = (usize, &Layer)> {
+    policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled)
+}
+
+/// Returns the layers that are the same as an earlier one: what they would edit is edited already.
+pub fn repeated(policy: &Policy) -> Vec<Remark> {
+    let is_same = |one: &Layer, other: &Layer| Layer { id: one.id.clone(), ..other.clone() } == *one;
+    let remark = |(index, layer): (usize, &Layer)| {
+        let earlier = enabled(policy).take_while(|(at, _)| *at < index).find(|(_, earlier)| is_same(earlier, layer))?.1;
+        let message = format!("does the same as `{}`, which runs before it", earlier.id);
+        Some(Remark::new(Level::Warning, REPEATED, &layer.id, message))
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// Returns the layers whose threshold is above the window, if it is known, or else above those of usual models. Only thresholds in
+/// tokens can be compared without sessions.
+pub fn above_any_window(policy: &Policy, window: Option<u64>) -> Vec<Remark> {
+    let windows = window.map_or(USUAL_WINDOWS.to_vec(), |window| vec![window]);
+    let remark = |(_, layer): (usize, &Layer)| {
+        let threshold =
+            layer.threshold.as_ref().filter(|_| layer.meter.or(policy.meter).is_some_and(|meter| meter.counts_tokens()))?;
+        let limit = |window: u64| threshold.resolve(Limits { window, max_output: policy.max_output });
+        if windows.iter().any(|window| limit(*window) < *window) {
+            return None;
+        }
+        let first = windows[0];
+        let message =
+            format!("its threshold of {} is not below the window of {first} tokens, so that it cannot be reached", limit(first));
+        Some(Remark::new(Level::Warning, ABOVE_WINDOW, &layer.id, message))
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// Returns the layers that never acted on the sessions, with the reason.
+pub fn idle(policy: &Policy, seen: &[LayerUse], tools: &BTreeMap<String, usize>) -> Vec<Remark> {
+    let acted = |layer: &Layer| policy.layers.iter().zip(seen).any(|(other, seen)| other.id == layer.id && seen.edited);
+    let remark = |(index, layer): (usize, &Layer)| {
+        let seen = seen.get(index).filter(|seen| seen.acted == 0)?;
+        let earlier: Vec<&str> = enabled(policy)
+            .take_while(|(at, _)| *at < index)
+            .filter(|(_, other)| acted(other))
+            .map(|(_, other)| other.id.as_str())
+            .collect();
+        reason(layer, seen, &earlier, tools)
+    };
+    enabled(policy).filter_map(remark).collect()
+}
+
+/// Returns why a layer never acted; `None` if another remark says it.
+fn reason(layer: &Layer, seen: &LayerUse, earlier: &[&str], tools: &BTreeMap<String, usize>) -> Option<Remark> {
+    let never = |level: Level, why: String| {
+        Some(Remark::new(level, NEVER_ACTS, &layer.id, format!("never acts on these sessions: {why}")))
+    };
+    if let Some(why) = &seen.failure {
+        let message = format!("fails each of {} times: {why}", seen.failed);
+        return Some(Remark::new(Level::Warning, ALWAYS_FAILS, &layer.id, message));
+    }
+    if let Some(why) = seen.skipped {
+        return never(Level::Warning, format!("its `when` cannot be evaluated: {why}"));
+    }
+    match (&layer.when, seen.threshold) {
+        // The tool is named in a remark of its own.
+        (When::Tool(name), _) if !tools.contains_key(name) => None,
+        (_, Some(ThresholdUse { tokens, limit, window, .. })) if seen.over == 0 && seen.beyond_window == seen.compared => {
+            let about = if tokens == limit { String::new() } else { format!(", about {tokens} tokens,") };
+            let message = format!(
+                "its threshold of {limit}{about} is not below the window of {window} tokens, so that it cannot be reached"
+            );
+            Some(Remark::new(Level::Warning, ABOVE_WINDOW, &layer.id, message))
+        }
+        (_, Some(ThresholdUse { size, limit, .. })) if seen.over == 0 => {
+            never(Level::Warning, format!("its threshold of {limit} is not reached; the largest size was {size}"))
+        }
+        (When::Overflow, _) => never(Level::Note, "no request is larger than the window".to_owned()),
+        (When::Before(others) | When::After(others), _) => never(
+            Level::Note,
+            format!("it waits for {}", others.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")),
+        ),
+        (When::Calls(_) | When::Turns(_) | When::IdleMinutes(_), _) => {
+            never(Level::Warning, "its `when` never comes, or it finds nothing that it may edit then".to_owned())
+        }
+        _ if earlier.is_empty() => never(Level::Warning, "it finds nothing to do; its limits keep everything".to_owned()),
+        _ => {
+            let earlier = earlier.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+            never(Level::Warning, format!("it finds nothing to do; its limits keep everything, or {earlier} did it before"))
+        }
+    }
+}

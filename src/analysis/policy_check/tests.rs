@@ -1,0 +1,141 @@
+use super::*;
+use crate::analysis::corpus::{Corpus, FileCorpus};
+use crate::analysis::spec::{Files, StudySpec};
+
+/// Checks a policy with these layers, on the sessions of a fixture if one is named.
+fn checked(layers: &str, window: Option<u64>, fixture: Option<&str>) -> PolicyCheck {
+    let text = format!("name = \"mine\"\nmeter = \"o200k\"\n{layers}");
+    let source = PolicySource { origin: "mine.toml".to_owned(), text };
+    let mut spec = StudySpec::default();
+    spec.policies = vec![crate::analysis::spec::PolicySpec::Inline(source.text.parse().expect("TOML"))];
+    spec.bounds = false;
+    spec.window = window;
+    let loaded = spec.load(&Files::default()).unwrap_or_else(|error| panic!("{error}"));
+    let seen = fixture.map(|fixture| {
+        let corpus = FileCorpus::at(format!("fixtures/transcripts/{fixture}"));
+        let mut seen = SessionsUse::default();
+        for at in 0..corpus.names().len() {
+            seen.add(SessionsUse::of_transcript(&loaded.study, &loaded.policies, &corpus.read(at).expect("a fixture")));
+        }
+        (seen, Coverage::default())
+    });
+    let policies = [CheckedPolicy { policy: &loaded.policies[0], source: &source }];
+    check(&policies, window, seen).policies.remove(0)
+}
+
+/// The remarks as `LEVEL KIND LAYER LINE: MESSAGE`.
+fn remarks(layers: &str, window: Option<u64>, fixture: Option<&str>) -> Vec<String> {
+    let line = |remark: &Remark| {
+        let line = remark.line.map_or("?".to_owned(), |line| line.to_string());
+        format!("{} {} {} {line}: {}", remark.level.name(), remark.kind, remark.layer.as_deref().unwrap_or("-"), remark.message)
+    };
+    checked(layers, window, fixture).remarks.iter().map(line).collect()
+}
+
+const CLAUDE: &str = "claude-code/repair.jsonl";
+
+fn clear(settings: &str) -> String {
+    format!("[[layer]]\nid = \"clear\"\ndo = \"clear\"\n{settings}\n")
+}
+
+#[test]
+fn a_tool_that_no_session_uses_is_named_with_the_one_that_was_meant() {
+    let all = remarks(&clear("keep_recent_results = 1\npreserve_tools = [\n    \"Bash\",\n    \"read\",\n]"), None, Some(CLAUDE));
+    assert_eq!(
+        all,
+        [
+            "warning unknown-tool clear 9: `preserve_tools` names the tool `read`, which no session here uses; did you mean `Read`?"
+        ]
+    );
+}
+
+/// Policies name tools that some sessions do not need, so only a setting without any used tool is suspicious.
+#[test]
+fn unused_tools_are_a_note_if_others_of_the_setting_are_used() {
+    let level = |tools: &str| remarks(&clear(&format!("keep_recent_results = 1\npreserve_tools = {tools}")), None, Some(CLAUDE));
+    assert_eq!(
+        level("[\"Read\", \"NotebookEdit\"]"),
+        ["note unknown-tool clear 7: `preserve_tools` names tools that no session here uses: `NotebookEdit`"]
+    );
+    assert!(level("[\"NotebookEdit\"]")[0].starts_with("warning unknown-tool"));
+    assert!(level("[\"Read\"]").is_empty());
+    assert!(level("[]").is_empty());
+}
+
+#[test]
+fn tools_of_limits_and_of_when_are_checked() {
+    let limits = "[[layer]]\nid = \"cap\"\ndo = \"persist\"\nof = \"result\"\nmax_bytes = 100\ntool_limits = { bash = 10 }\n";
+    assert_eq!(
+        remarks(limits, None, Some(CLAUDE)),
+        ["warning unknown-tool cap 8: `tool_limits` names the tool `bash`, which no session here uses; did you mean `Bash`?"]
+    );
+    let when = "[[layer]]\nid = \"manual\"\ndo = \"summarize\"\nwhen = { tool = \"compact\" }\n";
+    assert_eq!(
+        remarks(when, None, Some(CLAUDE)),
+        ["warning unknown-tool manual 6: `when` names tools that no session here uses: `compact`"]
+    );
+}
+
+#[test]
+fn a_threshold_that_is_not_reached_is_named_with_the_largest_size() {
+    let all = remarks(&clear("threshold = \"90%\""), None, Some(CLAUDE));
+    assert_eq!(all.len(), 1, "{all:?}");
+    let begin =
+        "warning never-acts clear 6: never acts on these sessions: its threshold of 180000 is not reached; the largest size was ";
+    assert!(all[0].starts_with(begin), "{all:?}");
+    assert!(checked(&clear("threshold = \"90%\""), None, Some(CLAUDE)).layers.iter().all(|layer| layer.fired == 0));
+}
+
+#[test]
+fn a_threshold_above_the_window_is_a_warning_with_and_without_sessions() {
+    let above = clear("threshold = \"250k\"");
+    assert_eq!(
+        remarks(&above, Some(200_000), None),
+        [
+            "warning above-window clear 6: its threshold of 250000 is not below the window of 200000 tokens, so that it cannot be reached"
+        ]
+    );
+    assert!(remarks(&above, None, None).is_empty(), "a model may have a larger window");
+    assert!(remarks(&clear("threshold = \"1.2 * window\""), None, None)[0].starts_with("warning above-window"));
+    assert!(
+        remarks(&clear("threshold = \"250k\"\nmeter = \"chars\""), Some(200_000), None).is_empty(),
+        "characters are no tokens"
+    );
+    let replayed = remarks(&above, Some(200_000), Some(CLAUDE));
+    assert!(replayed.len() == 1 && replayed[0].starts_with("warning above-window clear 6: "), "{replayed:?}");
+}
+
+#[test]
+fn layers_that_only_others_trigger_are_a_note() {
+    let layers = "[[layer]]\nid = \"auto\"\ndo = \"summarize\"\nthreshold = \"90%\"\n\n\
+                  [[layer]]\nid = \"archive\"\ndo = \"archive\"\nwhen = { before = [\"auto\"] }\n\n\
+                  [[layer]]\nid = \"late\"\ndo = \"summarize\"\nwhen = \"overflow\"\nmax_retries = 1\n";
+    let all = remarks(layers, None, Some(CLAUDE));
+    assert_eq!(all.iter().filter(|remark| remark.starts_with("warning")).count(), 1, "{all:?}");
+    assert!(all.contains(&"note never-acts archive 9: never acts on these sessions: it waits for `auto`".to_owned()), "{all:?}");
+    assert!(
+        all.contains(&"note never-acts late 14: never acts on these sessions: no request is larger than the window".to_owned())
+    );
+}
+
+#[test]
+fn values_that_a_sweep_cannot_try_are_a_warning() {
+    let sweep = |values: &str| remarks(&format!("{}[sweep]\n{values}\n", clear("min_chars = 1")), None, None);
+    assert!(sweep("clear.min_chars = \"1,2\"").is_empty());
+    assert_eq!(
+        sweep("clr.min_chars = \"1,2\""),
+        ["warning wrong-sweep - 8: [sweep] clr.min_chars: the policy has no layer `clr`"]
+    );
+    assert!(
+        sweep("clear.min_chars = \"1,many\"")[0]
+            .starts_with("warning wrong-sweep - 7: --set clear.min_chars=many: layer `clear`: ")
+    );
+}
+
+#[test]
+fn a_repeated_layer_is_a_warning() {
+    let twice = clear("keep_recent_results = 1") + &clear("keep_recent_results = 1").replace("\"clear\"\ndo", "\"again\"\ndo");
+    assert_eq!(remarks(&twice, None, None), ["warning repeated again 8: does the same as `clear`, which runs before it"]);
+    let off = twice.replace("id = \"again\"", "id = \"again\"\nenabled = false");
+    assert!(remarks(&off, None, None).is_empty());
+}

@@ -1,0 +1,125 @@
+//! `recompact policy`: files to begin with, and checks of policies.
+
+use std::fs;
+use std::path::Path;
+
+use recompact::engine::policy::{PRESETS, PURPOSES};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program::{Ran, fixtures, run, run_in};
+
+const SESSIONS: &str = "claude-code";
+
+/// A folder with one policy of one layer.
+fn policy(layer: &str) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = format!("name = \"mine\"\nmeter = \"o200k\"\n\n[[layer]]\nid = \"clear\"\ndo = \"clear\"\n{layer}\n");
+    fs::write(folder.path().join("mine.toml"), text).expect("a folder to write to");
+    folder
+}
+
+fn check(folder: &Path, more: &[&str]) -> Ran {
+    run_in(folder, [&["policy", "check", "mine.toml", "-q"], more].concat(), b"")
+}
+
+fn sessions() -> String {
+    fixtures().join(SESSIONS).to_string_lossy().into_owned()
+}
+
+#[test]
+fn purposes_are_listed_and_an_unknown_one_names_the_nearest() {
+    let list = run(["policy", "new"]).printed();
+    for purpose in PURPOSES {
+        assert!(list.contains(&format!("\n  {} ", purpose.name)), "{list}");
+        assert_eq!(run(["policy", "new", purpose.name]).printed(), purpose.toml);
+    }
+    assert!(list.lines().count() <= 40 && list.lines().all(|line| line.chars().count() <= 100), "{list}");
+    let unknown = run(["policy", "new", "clear-results"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
+    assert!(
+        unknown.stderr.contains("there is no purpose `clear-results`; did you mean `clear-old-results`?"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn every_purpose_is_clean_and_replays_every_fixture() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let files: Vec<String> = PURPOSES.iter().map(|purpose| format!("{}.toml", purpose.name)).collect();
+    for (purpose, file) in PURPOSES.iter().zip(&files) {
+        assert_eq!(run_in(folder.path(), ["policy", "new", purpose.name, "--out", file], b"").printed(), "");
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let checked = run_in(folder.path(), [&["policy", "check"], &files[..]].concat(), b"").printed();
+    assert!(checked.contains("\nNothing to warn about.\n"), "{checked}");
+    let all = fixtures().to_string_lossy().into_owned();
+    let replayed = run_in(folder.path(), ["replay", &all, "-q", "-p", &files.join(","), "-o", "json"], b"").json();
+    let rows = replayed["rows"].as_array().expect("rows");
+    for purpose in PURPOSES {
+        let name = format!("my-{}", purpose.name);
+        assert!(rows.iter().filter(|row| row["policy"] == name.as_str()).count() > 10, "{name}");
+    }
+}
+
+#[test]
+fn a_new_policy_replaces_no_file() {
+    let folder = policy("");
+    let before = fs::read(folder.path().join("mine.toml")).expect("a file");
+    let ran = run_in(folder.path(), ["policy", "new", "sliding-window", "--out", "mine.toml"], b"");
+    assert_eq!(ran.code, 2);
+    assert_eq!(ran.stderr, "recompact: mine.toml: exists already, and is not replaced; name another file\n");
+    assert_eq!(fs::read(folder.path().join("mine.toml")).expect("a file"), before);
+}
+
+#[test]
+fn every_preset_can_be_checked_on_sessions() {
+    for preset in PRESETS {
+        let ran = run(["policy", "check", preset.name, "--on", SESSIONS, "-q"]);
+        assert!(ran.code < 2, "{}: {}", preset.name, ran.stderr);
+        assert!(ran.stdout.lines().count() <= 40, "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_tool_that_no_session_uses_is_a_warning_at_its_line() {
+    let folder = policy("keep_recent_results = 1\npreserve_tools = [\"read\"]");
+    let plain = check(folder.path(), &[]).printed();
+    assert!(plain.starts_with("1 policy checked without sessions: only the files\n\nNothing to warn about.\n"), "{plain}");
+    let ran = check(folder.path(), &["--on", &sessions()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "recompact: 1 warning\n"));
+    assert!(ran.stdout.contains("`mine` has 1 warning."), "{}", ran.stdout);
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("mine.toml:8 warning clear `preserve_tools` names") && words.contains("did you mean `Read`?"),
+        "{words}"
+    );
+    let github = check(folder.path(), &["--on", &sessions(), "-o", "github"]).stdout;
+    assert!(github.starts_with("::warning file=mine.toml,line=8"), "{github}");
+    let json: Value = serde_json::from_str(&check(folder.path(), &["--on", &sessions(), "-o", "json"]).stdout).expect("JSON");
+    assert_eq!(json["policies"][0]["remarks"][0]["kind"], "unknown-tool");
+    assert!(json["sessions"]["tools"]["Read"].as_u64().is_some_and(|calls| calls > 0), "{json}");
+}
+
+#[test]
+fn an_error_in_a_file_is_wrong_use() {
+    let folder = policy("keep_recnt = 1");
+    fs::write(folder.path().join("other.toml"), "name = \"other\"\nwindw = 1\n").expect("a folder to write to");
+    let ran = check(folder.path(), &["--on", &sessions()]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("recompact: mine.toml:7: layer `clear`: `clear` has no setting `keep_recnt`; did you mean "));
+    let both = run_in(folder.path(), ["policy", "check", "mine.toml", "other.toml"], b"");
+    assert!(
+        both.code == 2 && both.stderr.contains("\nrecompact: other.toml:2: a policy has no setting `windw`"),
+        "{}",
+        both.stderr
+    );
+}
+
+#[test]
+fn a_check_writes_over_no_policy() {
+    let folder = policy("");
+    let ran = check(folder.path(), &["--out", "mine.toml"]);
+    assert!(ran.code == 2 && ran.stderr.contains("POLICY reads this file"), "{}", ran.stderr);
+}
