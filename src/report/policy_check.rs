@@ -50,9 +50,9 @@ fn scope(checks: &PolicyChecks) -> Prose {
     Prose::new(match &checks.sessions {
         None => format!("{policies} checked without sessions: only the files"),
         Some(sessions) => format!(
-            "{policies} checked on {}, {}, {}; without compaction the largest request has {} tokens",
+            "{policies} on {}, {} calls, {}; uncompacted requests up to {} tokens",
             plural(sessions.conversations, "conversation"),
-            plural(sessions.calls, "call"),
+            number(sessions.calls as u64),
             plural(sessions.tools.len(), "tool"),
             number(sessions.largest_request)
         ),
