@@ -73,7 +73,7 @@ fn answer(checks: &PolicyChecks) -> Vec<Prose> {
     };
     let mut sentences: Vec<Prose> = warned.iter().take(SENTENCES).map(sentence).collect();
     if warned.len() > SENTENCES {
-        sentences.push(Prose::new(format!("{} more have warnings.", policies(warned.len() - SENTENCES))));
+        sentences.push(Prose::new(format!("So have {} more.", policies(warned.len() - SENTENCES))));
     }
     sentences.extend((!notes.is_empty()).then(|| Prose::new(notes.trim_start())));
     sentences
