@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         let Some(best) = &self.sweep.recommended else {
             let none = Prose::new("Take none of these: no configuration meets the conditions ");
             let nearest = self.sweep.nearest.as_deref();
-            let nearest = nearest.map(|policy| Prose::new("Nearest to them is ").name(self.label(policy)).words("."));
+            let nearest = nearest.map(|policy| Prose::new("Nearest to them is ").name(self.sweep.label(policy)).words("."));
             return [none.name(self.sweep.conditions.join(", ")).words(".")].into_iter().chain(nearest).collect();
         };
         let name = best.policy.as_str();
@@ -72,7 +72,7 @@ impl<'a> View<'a> {
             0 => "Nothing is confirmed, because no session was held out. The best on these sessions is ",
             _ => "Take ",
         };
-        let take = Prose::new(take).name(self.label(name));
+        let take = Prose::new(take).name(self.sweep.label(name));
         let first = match &best.instead_of {
             Some(own) => take.words(": it is better than ").name(own.as_str()).words(" as it is."),
             None => take.words(": no policy meets the conditions as it is."),
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
         let policy = neighbours.find(|next| next.by == cost::RATIO)?.policy.as_str();
         let (usd, hit) = (self.value(policy, cost::USD)?, self.value(policy, retention::HIT)?);
         let values = format!(" costs {} and keeps {}.", money(usd), number_format::value(Unit::Share, Some(hit)));
-        Some(Prose::new("If fewer facts are enough: ").name(self.label(policy)).words(values))
+        Some(Prose::new("If fewer facts are enough: ").name(self.sweep.label(policy)).words(values))
     }
 
     /// What the recommended configuration costs and keeps, and what the policy that it is to replace does.
@@ -124,19 +124,6 @@ impl<'a> View<'a> {
 
     fn refused(&self, policy: &str) -> usize {
         self.reported(policy).map_or(0, refused)
-    }
-
-    /// The policy that is swept, if it is the only one.
-    fn only_policy(&self) -> Option<&'a str> {
-        let mut policies = self.sweep.configurations.iter().map(|row| row.of.as_str());
-        let first = policies.next()?;
-        policies.all(|of| of == first).then_some(first)
-    }
-
-    /// The settings of a configuration, without the name of the policy if only one is swept.
-    fn label(&self, policy: &str) -> String {
-        let settings = self.only_policy().and_then(|of| policy.strip_prefix(of)?.strip_prefix(' '));
-        settings.unwrap_or(policy).to_owned()
     }
 
     fn checks(&self) -> Vec<Check> {

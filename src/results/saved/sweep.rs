@@ -134,6 +134,19 @@ pub struct SensitivityRow {
 }
 
 impl Sweep {
+    /// The policy that is swept, if it is the only one.
+    pub fn only_policy(&self) -> Option<&str> {
+        let mut policies = self.configurations.iter().map(|row| row.of.as_str());
+        let first = policies.next()?;
+        policies.all(|of| of == first).then_some(first)
+    }
+
+    /// The settings of a configuration: its name, without that of the policy if only one is swept.
+    pub fn label<'a>(&self, policy: &'a str) -> &'a str {
+        let settings = self.only_policy().and_then(|of| policy.strip_prefix(of)?.strip_prefix(' '));
+        settings.unwrap_or(policy)
+    }
+
     /// Returns whether the recommendation is an unchanged policy.
     pub fn keeps_unchanged(&self) -> bool {
         let is_recommended = |row: &&ConfigurationRow| self.recommended.as_ref().is_some_and(|best| best.policy == row.policy);

@@ -50,7 +50,7 @@ fn rows<'a>(view: &View<'a>, most: usize) -> Vec<&'a str> {
 /// The settings that differ from the policy as it is, in the order of the sweep. `None` if several policies are swept, because their
 /// settings have nothing in common.
 fn setting_names(view: &View, rows: &[&str]) -> Option<Vec<String>> {
-    view.only_policy()?;
+    view.sweep.only_policy()?;
     let is_changed = |name: &str| rows.iter().any(|policy| setting(view, policy, name).is_some());
     let names = view.sweep.parameters.iter().map(|parameter| parameter.parameter.clone());
     Some(names.filter(|name| is_changed(name)).collect())
@@ -58,7 +58,7 @@ fn setting_names(view: &View, rows: &[&str]) -> Option<Vec<String>> {
 
 /// The value of a setting that a configuration changes.
 fn setting(view: &View, policy: &str, name: &str) -> Option<String> {
-    let label = view.label(policy);
+    let label = view.sweep.label(policy);
     label.split(' ').filter_map(|part| part.split_once('=')).find(|(of, _)| *of == name).map(|(_, value)| value.to_owned())
 }
 
@@ -70,7 +70,12 @@ fn with_settings(view: &View, rows: &[&str], settings: &[String]) -> ScreenTable
 }
 
 fn with_names(view: &View, rows: &[&str]) -> ScreenTable {
-    numbers(view, rows, (vec![ColumnHeader::names("configuration")], |policy: &str| vec![view.label(policy)]), "")
+    numbers(
+        view,
+        rows,
+        (vec![ColumnHeader::names("configuration")], |policy: &str| vec![view.sweep.label(policy).to_owned()]),
+        "",
+    )
 }
 
 /// The columns that say which configuration a row is, and then its numbers.
