@@ -36,7 +36,7 @@ use crate::results::stats::SEED;
 use crate::transcript::conversation::Thinking;
 
 pub use load::{Loaded, SpecError};
-pub use policies::PolicySource;
+pub use policies::{PolicySource, preset_text};
 pub use prices::{LoadedPrices, load_prices};
 pub use record::difference;
 pub(in crate::analysis) use record::record;

@@ -35,7 +35,7 @@ use crate::transcript::conversation::{Conversation, Thinking};
 use crate::transcript::format::Reading;
 
 use crate::engine::policy::DROP_ALL;
-pub use crate::engine::policy::KEEP_ALL;
+pub use crate::engine::policy::{KEEP_ALL, RECORDED};
 pub use compare::missing_summary_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub(in crate::analysis) use layers::LayerWork;

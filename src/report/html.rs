@@ -1,26 +1,32 @@
 //! The html report: one self-contained page with style, script, drawings and all results.
 //!
 //! Its Content-Security-Policy forbids it to load anything or to run any other script. All plots and tables are drawn
-//! here; the script only shows tooltips, pins, sorts, switches conversations and saves. The templates escape every text, so
+//! here; the script only shows tooltips and calls, pins, sorts, filters, switches conversations and saves. The templates escape every text, so
 //! none can begin a tag; texts of transcripts also go through [`terminal`], which shows invisible characters. The script
 //! inserts texts only as text nodes.
 
+mod answer;
+mod call_panel;
 mod calls;
+mod comparison;
 mod conversations;
 mod figure;
+mod findings;
 mod misses;
 mod parameters;
 mod plot;
 mod policies;
 mod recommended;
+mod roles;
 mod scatter;
+mod sections;
 mod sensitivity;
 mod series;
 mod shares;
 mod stacked_bars;
 mod table;
+mod words;
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
 use base64::Engine;
@@ -30,31 +36,33 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::escape::terminal;
-use super::table_model::compare::{self, conversations_of};
-use super::table_model::{retention, sweep};
-use super::{Detail, Document, csv, json, number_format};
-use crate::metrics::metric::tokens::CALLS;
+use super::{Layout, csv, json, screen};
 use crate::results::saved::Results;
-use crate::util::text::plural;
 use series::PolicySeries;
 
 const CSS: &str = include_str!("html/page.css");
-const JS: &str = include_str!("html/page.js");
-
-/// A section of the page: its anchor, its title, its short title in the navigation, a description and its markup.
-/// Sections without markup are left out.
-struct Section {
-    id: &'static str,
-    title: String,
-    nav_title: &'static str,
-    about: &'static str,
-    markup: Markup,
-}
+/// The parts of the script, in the order in which they need each other.
+const JS: &str = concat!(
+    include_str!("html/script/base.js"),
+    include_str!("html/script/pins.js"),
+    include_str!("html/script/front.js"),
+    include_str!("html/script/call.js"),
+    include_str!("html/script/calls.js"),
+    include_str!("html/script/conversations.js"),
+    include_str!("html/script/findings.js"),
+    include_str!("html/script/tables.js"),
+    include_str!("html/script/buttons.js"),
+);
+/// What the page says if nothing was replayed.
+const NOTHING: &str = "Nothing was replayed";
 
 pub fn write(results: &Results) -> Vec<u8> {
     let series = PolicySeries::new(results);
-    let sections = sections(results, &series);
-    let headline = headline(results);
+    let screen = screen::of_results(results, &Layout::default());
+    let sections = sections::sections(results, &series);
+    let front = scatter::draw(results, &series);
+    let title = screen.as_ref().and_then(|screen| screen.answer.first());
+    let title = title.map_or_else(|| NOTHING.to_owned(), |answer| answer.text(str::to_owned));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(CSS),
@@ -70,7 +78,7 @@ pub fn write(results: &Results) -> Vec<u8> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
-                title { "recompact: " (terminal(&headline)) }
+                title { "recompact: " (terminal(&title)) }
                 style { (PreEscaped(CSS)) }
             }
             body {
@@ -83,19 +91,27 @@ pub fn write(results: &Results) -> Vec<u8> {
                         nav aria-label="Sections of the page" {
                             @for section in &sections { a href={ "#" (section.id) } { (section.nav_title) } }
                         }
-                        button type="button" id="theme" class="live" aria-pressed="false" { "Dark" }
+                        button type="button" id="theme" class="live" { "Dark theme" }
                     }
                 }
                 main id="main" {
-                    h1 { (terminal(&headline)) }
-                    p class="lead" { "Recorded conversations, replayed through compaction policies. Numbers marked ~ are estimates." }
-                    (tiles(results))
-                    (recommended::recommendation(results, &series))
+                    div class="opening" {
+                        @match &screen {
+                            Some(screen) => (answer::answer(screen, results, &series.roles, |section| sections::anchor(section, &sections))),
+                            None => h1 { (NOTHING) },
+                        }
+                        @if let Some(front) = front {
+                            section id="front" aria-labelledby="front-title" {
+                                h2 id="front-title" { (scatter::heading(results)) }
+                                (front.draw(&series, "wide"))
+                            }
+                        }
+                    }
                     @for section in &sections { (section.draw()) }
                 }
                 footer {
                     p {
-                        "This page loads nothing and sends nothing."
+                        "This page loads nothing and sends nothing. Numbers marked ~ are estimates."
                         noscript { " Pinning, sorting, choosing a conversation and saving need JavaScript." }
                     }
                 }
@@ -110,197 +126,18 @@ pub fn write(results: &Results) -> Vec<u8> {
     (page.0 + "\n").into_bytes()
 }
 
-fn sections(results: &Results, series: &PolicySeries) -> Vec<Section> {
-    let section = |id, title: &str, nav_title, about, markup| Section { id, title: title.to_owned(), nav_title, about, markup };
-    let sections = vec![
-        section(
-            "front",
-            scatter::heading(results),
-            "Front",
-            "Point at a policy to see its parameters and values. Click it, or press Enter, to pin it: pinned policies are highlighted on the whole page.",
-            scatter::draw(results, series).map(|figure| figure.draw(series, "wide")).unwrap_or_default(),
-        ),
-        section(
-            "parameters",
-            "Effect of each parameter",
-            "Parameters",
-            "The mean of an objective at each value of a parameter, over all values of the other parameters; and the share of the objective's variance that the parameter explains alone.",
-            sensitivity::draw(results, series).unwrap_or_default(),
-        ),
-        section(
-            "policies",
-            "Policies by column",
-            "Comparison",
-            comparison_scope(results),
-            if results.summary.is_empty() { Markup::default() } else { table::comparison(results, series) },
-        ),
-        section(
-            "differences",
-            "Differences from the baseline",
-            "Differences",
-            "",
-            stacked_bars::differences(results, series).unwrap_or_default(),
-        ),
-        section(
-            "conversations",
-            "One conversation, call by call",
-            "Calls",
-            "The size of each request, for each policy. Marks on a line are edits that removed at least a fifth of the context.",
-            conversations::draw(results, series),
-        ),
-        section("kept", "Facts still in context", "Facts", "", shares(results, series)),
-        section("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, series).unwrap_or_default()),
-        section(
-            "misses",
-            "Facts lost for good and used again",
-            "Lost facts",
-            "Facts that the recorded agent used again after this policy had lost both the fact and any handle to fetch it.",
-            misses::by_policy(results, series),
-        ),
-        section("tables", "All tables", "Tables", "", collapsed_tables(results, series)),
-        section("definitions", "Policies as replayed", "Policies", "", policies::definitions(results, series)),
-        section("saved", "The data", "Save", "This page contains all results.", save()),
-    ];
-    sections.into_iter().filter(|section| !section.markup.0.is_empty()).collect()
-}
-
-impl Section {
-    fn draw(&self) -> Markup {
-        let Self { id, title, about, markup, .. } = self;
-        html! {
-            section id=(id) aria-labelledby={ (id) "-title" } {
-                h2 id={ (id) "-title" } { (title) }
-                @if !about.is_empty() { p class="about" { (about) } }
-                (markup)
-            }
-        }
-    }
-}
-
-/// Facts in context, by calls since seen and by summaries in between, beside each other.
-fn shares(results: &Results, series: &PolicySeries) -> Markup {
-    let halves: Vec<_> =
-        [shares::GAP, shares::GENERATION].iter().filter_map(|by| Some((by.name, shares::draw(by, results, series)?))).collect();
-    if halves.is_empty() {
-        return Markup::default();
-    }
-    html! {
-        div class="halves" {
-            @for (name, figure) in halves {
-                div {
-                    h3 { (name) }
-                    (figure.draw(series, ""))
-                }
-            }
-        }
-    }
-}
-
-fn save() -> Markup {
-    html! {
-        p class="saves live" {
-            button type="button" id="save-json" { "Save as JSON" }
-            button type="button" id="save-csv" { "Save all rows as CSV" }
-        }
-        p class="below" {
-            "The JSON is the same as that of " code { "-o json" } "; " code { "recompact report" } " reads it. Each table also has a \
-             CSV button."
-        }
-    }
-}
-
-/// The tables of the other reports, collapsed. Tables that are already drawn in full above are left out.
-fn collapsed_tables(results: &Results, series: &PolicySeries) -> Markup {
-    let of_sweep = [sweep::recommended, sweep::plot, sweep::sensitivity, sweep::chosen, sweep::toml];
-    let drawn = of_sweep.into_iter().filter_map(|table| Some(table(results)?.title));
-    let drawn: Vec<String> =
-        drawn.chain([compare::summary(results, &Detail::WHOLE).title, retention::misses(results).title]).collect();
-    let others = Results::SECTIONS.iter().flat_map(|section| (section.tables)(results, &Detail::WHOLE));
-    let others = others.filter(|table| !table.rows.is_empty() && !drawn.contains(&table.title));
-    html! {
-        @for table in others {
-            details {
-                summary { (terminal(&table.title)) }
-                (table::draw(&table, series, false))
-            }
-        }
-    }
-}
-
-/// Says which policies and sessions the comparison covers.
-fn comparison_scope(results: &Results) -> &'static str {
-    match &results.sweep {
-        Some(sweep) if sweep.held_out > 0 => {
-            "The Pareto front, the current policies and the bounds, on the held-out sessions. Click a header to sort."
-        }
-        Some(_) => "The Pareto front, the current policies and the bounds. Click a header to sort.",
-        None => "Click a header to sort.",
-    }
-}
-
-/// Counts for the title and the tiles.
-fn counts(results: &Results) -> Vec<(usize, &'static str)> {
-    let transcripts: BTreeSet<&str> = results.rows.iter().map(|row| row.transcript.as_str()).collect();
-    let transcripts = results.summary.iter().map(|summary| summary.transcripts).fold(transcripts.len(), usize::max);
-    let sessions: BTreeSet<_> = results.rows.iter().map(|row| row.session()).collect();
-    let calls = results.summary.iter().filter_map(|summary| summary.values.get(CALLS)).fold(0.0, f64::max);
-    let policies = results.summary.iter().filter(|summary| summary.bound_of.is_none()).count();
-    if let Some(sweep) = &results.sweep {
-        let all = [
-            (sweep.configurations.len(), "configuration"),
-            (sweep.sessions, "session to choose on"),
-            (sweep.held_out, "session held out"),
-            (policies, "compared in full"),
-        ];
-        return all.into_iter().filter(|(count, _)| *count > 0).collect();
-    }
-    vec![
-        (transcripts, "transcript"),
-        (sessions.len(), "session"),
-        (conversations_of(&results.rows).len(), "conversation"),
-        (calls as usize, "call"),
-        (policies, if policies == 1 { "policy" } else { "policies" }),
-    ]
-}
-
-fn headline(results: &Results) -> String {
-    let counts = counts(results);
-    let count_of = |prefix: &str| counts.iter().find(|(_, name)| name.starts_with(prefix)).map_or(0, |(count, _)| *count);
-    match &results.sweep {
-        Some(sweep) => {
-            let sessions = plural(sweep.sessions + sweep.held_out, "session");
-            format!("{} on {sessions}", plural(count_of("configuration"), "configuration"))
-        }
-        None => {
-            let policies = if count_of("polic") == 1 { "policy" } else { "policies" };
-            format!("{} {policies} on {}", count_of("polic"), plural(count_of("transcript"), "transcript"))
-        }
-    }
-}
-
-fn tiles(results: &Results) -> Markup {
-    let name = |count: usize, name: &str| {
-        let (first, rest) = name.split_once(' ').map_or((name, String::new()), |(first, rest)| (first, format!(" {rest}")));
-        let plural = if count == 1 || first.ends_with(['s', 'd']) { "" } else { "s" };
-        format!("{first}{plural}{rest}")
-    };
-    html! {
-        dl class="tiles" {
-            @for (count, noun) in counts(results) {
-                div {
-                    dt { (name(count, noun)) }
-                    dd { (number_format::grouped(count as f64, 0)) }
-                }
-            }
-        }
-    }
-}
-
 /// Compresses bytes and encodes them in Base64, which contains no markup.
 fn pack(bytes: &[u8]) -> String {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     packer.write_all(bytes).expect(csv::IN_MEMORY);
     STANDARD.encode(packer.finish().expect(csv::IN_MEMORY))
+}
+
+/// Packs markup that the script draws later.
+fn packed(class: &str, key: usize, markup: &Markup) -> Markup {
+    html! {
+        script type="text/plain" class=(class) data-t=(key) { (pack(markup.0.as_bytes())) }
+    }
 }
 
 /// Returns the SHA-256 of a text in Base64, as the Content-Security-Policy needs it.

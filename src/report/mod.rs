@@ -1,7 +1,8 @@
 //! Reports: write what commands found as bytes.
 //!
 //! Each report is one file and one row of [`REPORTS`]; each kind of document implements [`Document`]. Reports format values by unit; only `html/series.rs`,
-//! `table_model/sweep.rs` and `table_model/compare.rs` know columns or policies by name. Names and notes come from
+//! `html/words.rs`, `html/comparison.rs`, `html/answer.rs`, `table_model/sweep.rs`, `table_model/compare.rs` and the screens know columns
+//! or policies by name. Names and notes come from
 //! transcripts and may be hostile: every such text goes through [`escape`] before it is written.
 
 pub mod audit;

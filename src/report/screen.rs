@@ -12,6 +12,7 @@ use super::table_model::{TableModel, Tone};
 use crate::results::saved::Results;
 
 pub use draw::draw;
+pub(super) use replay::{change, money, remark};
 
 /// Most lines of a screen: what a terminal shows without scrolling.
 pub const MAX_LINES: usize = 40;
@@ -113,9 +114,14 @@ impl Prose {
 
     /// Joins all parts; `escape` shows a name.
     pub fn text(&self, escape: impl Fn(&str) -> String) -> String {
+        self.map(str::to_owned, escape).concat()
+    }
+
+    /// Draws all parts in order: words of ours, and names.
+    pub fn map<T>(&self, words: impl Fn(&str) -> T, name: impl Fn(&str) -> T) -> Vec<T> {
         let part = |span: &Span| match span {
-            Span::Words(words) => words.clone(),
-            Span::Name(name) => escape(name),
+            Span::Words(text) => words(text),
+            Span::Name(text) => name(text),
         };
         self.0.iter().map(part).collect()
     }

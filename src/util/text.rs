@@ -101,12 +101,6 @@ pub fn around(text: &str, part: std::ops::Range<usize>, chars: usize) -> String 
     format!("{}{shown}{}", ellipsis(begin > line), ellipsis(shown.len() < rest.len()))
 }
 
-/// Quotes a word unless a shell takes it as it is.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./~+,:@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
 /// Formats a count with its noun: `1 file`, `2 files`.
 pub fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

@@ -14,6 +14,11 @@ pub struct PolicySource {
     pub text: String,
 }
 
+/// Returns the text of an unchanged preset, as a study writes it into its results.
+pub fn preset_text(name: &str) -> Option<String> {
+    Some(preset(name)?.policy(&[]).ok()?.to_toml())
+}
+
 impl PolicySource {
     /// Parses the policy and applies settings.
     ///

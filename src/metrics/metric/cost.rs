@@ -11,6 +11,7 @@ use crate::metrics::cost::{Cost, CostParts};
 pub(crate) const USD: &str = "cost.usd";
 pub(crate) const BASELINE_USD: &str = "cost.baseline_usd";
 pub(crate) const RATIO: &str = "cost.ratio";
+pub(crate) const AT_ENDS: &str = "cost.at_ends";
 pub(crate) const BEST_BREAKPOINTS: &str = "cost.best_breakpoints";
 pub(crate) const REREADS: &str = "cost.rereads";
 pub(crate) const READ: &str = "cost.read";
@@ -25,6 +26,7 @@ const AT_ENDS_NOMINAL: &str = "cost.at_ends_nominal";
 const BASELINE_AT_ENDS_NOMINAL: &str = "cost.baseline_at_ends_nominal";
 const AT_BEST_NOMINAL: &str = "cost.best_breakpoints_nominal";
 const BASELINE_AT_BEST_NOMINAL: &str = "cost.baseline_best_breakpoints_nominal";
+pub(crate) const CACHE_READ: &str = "cache.read";
 const READ_TOKENS: &str = "cache.read_tokens";
 const CACHED_TOKENS: &str = "cache.tokens";
 
@@ -72,7 +74,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| over_baseline(input, CostParts::total),
         ),
         Metric::estimated(
-            "cost.at_ends",
+            AT_ENDS,
             Unit::Ratio,
             Direction::Lower,
             ratio(AT_ENDS_NOMINAL, BASELINE_AT_ENDS_NOMINAL),
@@ -126,7 +128,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             |input| in_usd(input, |parts| parts.rereads),
         ),
         Metric::estimated(
-            "cache.read",
+            CACHE_READ,
             Unit::Share,
             Direction::Higher,
             ratio(READ_TOKENS, CACHED_TOKENS),

@@ -8,10 +8,11 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::{ColumnHeader, TableModel};
+use super::call_panel;
 use super::figure::{area, data_details};
 use super::plot::{self, Scale};
 use super::series::{PolicySeries, SeriesStyle, is_bound};
-use crate::results::saved::{EventMark, TraceLine, TraceRow, Unit};
+use crate::results::saved::{EventMark, Results, TraceLine, TraceRow, Unit};
 
 /// Maximum steps of one line. A screen shows no more, and a page with a hundred conversations stays small.
 const MAX_STEPS: usize = 160;
@@ -47,7 +48,7 @@ pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
 }
 
 /// Draws the plot and its data table.
-pub fn draw(row: &TraceRow, series: &PolicySeries) -> Markup {
+pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries) -> Markup {
     let lines: Vec<(&SeriesStyle, &TraceLine)> = series
         .drawn
         .iter()
@@ -62,6 +63,7 @@ pub fn draw(row: &TraceRow, series: &PolicySeries) -> Markup {
     let window_fits = window > 0.0 && window <= largest * MAX_WINDOW_RATIO;
     let y_scale = Scale::around([0.0, largest, if window_fits { window } else { 0.0 }].into_iter());
     let x_scale = Scale::exact(1.0, calls.max(2) as f64);
+    let scales = Scales { row, results, series, x: &x_scale, y: &y_scale };
 
     let label = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
     let drawing = html! {
@@ -79,17 +81,18 @@ pub fn draw(row: &TraceRow, series: &PolicySeries) -> Markup {
         } @else if window > 0.0 {
             text class="remark" x="100%" y="0" dy="-6" text-anchor="end" { (label) ": far above the plot" }
         }
-        @for (style, line) in &lines { (draw_line(style, line, &x_scale, &y_scale)) }
+        @for (style, line) in &lines { (scales.draw_line(style, line)) }
     };
     let edited = || lines.iter().filter(|(_, line)| !line.events.is_empty());
     let lanes = html! {
         (plot::horizontal_axis(&x_scale, Unit::Count, "call", false))
         @for (lane, (style, line)) in edited().enumerate() { (draw_edits(style, line, &x_scale, lane)) }
     };
+    let trace = results.traces.iter().position(|trace| std::ptr::eq(trace, row)).unwrap_or(0);
     let name = format!("Tokens per call, {} calls", number_format::grouped(calls as f64, 0));
     let about = "One line per policy; below, a tick at each call before which its layers made an edit.";
     html! {
-        div class="plot calls" data-calls=(calls) {
+        div class="plot calls" data-calls=(calls) data-trace=(trace) data-command=(call_panel::command(row)) {
             (area("over-time", HEIGHT, "img", &name, about, &drawing))
             (area("lanes", edited().count() * LANE_HEIGHT + 4, "img", "Edits", about, &lanes))
         }
@@ -97,25 +100,38 @@ pub fn draw(row: &TraceRow, series: &PolicySeries) -> Markup {
     }
 }
 
-fn draw_line(style: &SeriesStyle, line: &TraceLine, x_scale: &Scale, y_scale: &Scale) -> Markup {
-    let steps = decimate(&line.tokens, MAX_STEPS);
-    let position = |step: &CallStep| {
-        (x_scale.position((step.first + step.last) as f64 / 2.0), y_scale.position_from_top(step.tokens as f64))
-    };
-    let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
-    let mut large: Vec<&EventMark> =
-        line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !is_bound(style.policy)).collect();
-    large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
-    let step_of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
-    let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();
-    marked.sort_by_key(|step| step.first);
-    marked.dedup();
-    let layers: Vec<_> = layers(line).into_iter().map(terminal).collect();
-    html! {
-        g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-name=(terminal(style.policy))
-            data-tokens=(tokens.join(" ")) data-layers=(layers.join("\n")) data-events=(events(line, &steps)) {
-            (plot::path("stroke", steps.iter().map(position)))
-            @for step in &marked { (plot::mark("event", style.mark, position(step))) }
+/// What all lines of a plot share.
+struct Scales<'a> {
+    row: &'a TraceRow,
+    results: &'a Results,
+    series: &'a PolicySeries<'a>,
+    x: &'a Scale,
+    y: &'a Scale,
+}
+
+impl Scales<'_> {
+    fn draw_line(&self, style: &SeriesStyle, line: &TraceLine) -> Markup {
+        let at = self.row.lines.iter().position(|other| std::ptr::eq(other, line));
+        let steps = decimate(&line.tokens, MAX_STEPS);
+        let position = |step: &CallStep| {
+            (self.x.position((step.first + step.last) as f64 / 2.0), self.y.position_from_top(step.tokens as f64))
+        };
+        let tokens: Vec<String> = steps.iter().map(|step| step.tokens.to_string()).collect();
+        let mut large: Vec<&EventMark> =
+            line.events.iter().filter(|event| removed_share(event) >= LARGE_EDIT && !is_bound(style.policy)).collect();
+        large.sort_by_key(|event| std::cmp::Reverse(event.before.saturating_sub(event.after)));
+        let step_of = |event: &&EventMark| steps.iter().find(|step| (step.first..=step.last).contains(&event.call));
+        let mut marked: Vec<&CallStep> = large.iter().take(MAX_MARKS).filter_map(step_of).collect();
+        marked.sort_by_key(|step| step.first);
+        marked.dedup();
+        let layers: Vec<_> = layers(line).into_iter().map(terminal).collect();
+        html! {
+            g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-at=[at]
+                data-name=(terminal(self.series.roles.label(style.policy))) data-arguments=(call_panel::arguments(self.results, style.policy))
+                data-tokens=(tokens.join(" ")) data-layers=(layers.join("\n")) data-events=(events(line, &steps)) {
+                (plot::path("stroke", steps.iter().map(position)))
+                @for step in &marked { (plot::mark("event", style.mark, position(step))) }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use super::super::number_format;
 use super::super::table_model::compare::{in_tables, title};
 use super::super::table_model::{ColumnHeader, TableModel, common_folder};
 use super::series::PolicySeries;
-use super::{calls, misses, table};
+use super::{call_panel, calls, misses, table};
 use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
 use crate::util::text::plural;
 
@@ -31,6 +31,31 @@ struct ConversationData<'a> {
 /// Transcript and name of a conversation.
 type ConversationKey<'a> = (&'a str, &'a str);
 
+/// The numbers of the conversations on the page.
+pub struct Numbers<'a>(HashMap<ConversationKey<'a>, usize>);
+
+impl<'a> Numbers<'a> {
+    pub fn new(results: &'a Results) -> Self {
+        let conversations = collect(results);
+        let key = |index: usize| (conversations[index].transcript, conversations[index].conversation);
+        Self(shown(&conversations).into_iter().map(|index| (key(index), index)).collect())
+    }
+
+    /// The number of a conversation; `None` if it is not on the page.
+    pub fn of(&self, transcript: &str, conversation: &str) -> Option<usize> {
+        self.0.get(&(transcript, conversation)).copied()
+    }
+}
+
+/// The indices of the longest conversations.
+fn shown(conversations: &[ConversationData]) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..conversations.len()).collect();
+    shown.sort_by_key(|index| (std::cmp::Reverse(conversations[*index].calls), *index));
+    shown.truncate(MAX_CONVERSATIONS);
+    shown.sort_unstable();
+    shown
+}
+
 pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     let conversations = collect(results);
     let Some(longest) = conversations
@@ -41,10 +66,8 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     else {
         return Markup::default();
     };
-    let mut shown: Vec<usize> = (0..conversations.len()).collect();
-    shown.sort_by_key(|index| (std::cmp::Reverse(conversations[*index].calls), *index));
-    shown.truncate(MAX_CONVERSATIONS);
-    shown.sort_unstable();
+    let shown = shown(&conversations);
+    let numbers = Numbers::new(results);
     let folder = common_folder(conversations.iter().map(|data| data.transcript));
     let misses = by_conversation(&results.misses, |miss| (&miss.transcript, &miss.conversation));
     let mut notes: HashMap<&str, Vec<&ResultNote>> = HashMap::new();
@@ -53,12 +76,12 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         let data = &conversations[*index];
         let misses = misses.get(&(data.transcript, data.conversation)).map_or(&[][..], Vec::as_slice);
         let notes = notes.get(data.transcript).map_or(&[][..], Vec::as_slice);
-        let inside = panel(results, series, data, misses, notes);
+        let inside = panel(&Page { results, series, numbers: &numbers }, data, misses, notes);
         html! {
             @if *index == longest {
                 div id="conversation" data-t=(index) { (inside) }
             } @else {
-                script type="text/plain" class="panel" data-t=(index) { (super::pack(inside.0.as_bytes())) }
+                (super::packed("panel", *index, &inside))
             }
         }
     };
@@ -86,6 +109,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         (series.legend(Some(legend())))
         p class="below" { (terminal(&series.left_out(results))) }
         @for index in &shown { (panel(index)) }
+        (call_panel::place())
     }
 }
 
@@ -137,17 +161,19 @@ fn by_conversation<'a, T>(
     by_conversation
 }
 
-fn panel(
-    results: &Results,
-    series: &PolicySeries,
-    data: &ConversationData,
-    misses: &[&MissRow],
-    notes: &[&ResultNote],
-) -> Markup {
+/// What every panel needs of the page.
+struct Page<'a> {
+    results: &'a Results,
+    series: &'a PolicySeries<'a>,
+    numbers: &'a Numbers<'a>,
+}
+
+fn panel(page: &Page, data: &ConversationData, misses: &[&MissRow], notes: &[&ResultNote]) -> Markup {
+    let Page { results, series, numbers } = page;
     html! {
         h3 class="heard" { bdi { (terminal(data.transcript)) " · " (terminal(data.conversation)) } }
         @if let Some(trace) = data.trace {
-            (calls::draw(trace, series))
+            (calls::draw(trace, results, series))
         } @else {
             p class="below" { "Tokens per call were not saved for this conversation." }
         }
@@ -158,7 +184,7 @@ fn panel(
         @if !misses.is_empty() {
             details {
                 summary { "Facts lost for good and used again (" (misses.len()) ")" }
-                (misses::list(misses, series, data.transcript))
+                (misses::list(misses, series, data.transcript, numbers))
             }
         }
         @if !notes.is_empty() {

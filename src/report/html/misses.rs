@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::common_folder;
+use super::conversations::Numbers;
 use super::series::PolicySeries;
 use crate::results::saved::{MissRow, Results};
 use crate::util::text::plural;
@@ -18,28 +19,30 @@ pub fn by_policy(results: &Results, series: &PolicySeries) -> Markup {
             policies.push(&miss.policy);
         }
     }
-    let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
+    // The chosen policy's lost facts are what matters first.
+    policies.sort_by_key(|policy| Some(*policy) != series.roles.chosen);
+    let numbers = Numbers::new(results);
     html! {
         @for policy in &policies {
             @let own: Vec<&MissRow> = results.misses.iter().filter(|miss| miss.policy == *policy).collect();
-            details class="missed" data-p=[series.index_of(policy)] open[policies.len() <= 4 || recommended == Some(*policy)] {
-                summary { bdi { (terminal(policy)) } " " small { (plural(own.len(), "lost fact")) } }
-                (list(&own, series, folder))
+            details class="missed" data-p=[series.index_of(policy)] open[series.roles.chosen == Some(*policy)] {
+                summary { (series.name(policy)) " " small { (plural(own.len(), "lost fact")) } }
+                (list(&own, series, folder, &numbers))
             }
         }
     }
 }
 
 /// Lists lost facts. `prefix` is left out of their paths: a folder, or the whole transcript path.
-pub fn list(misses: &[&MissRow], series: &PolicySeries, prefix: &str) -> Markup {
+pub fn list(misses: &[&MissRow], series: &PolicySeries, prefix: &str, numbers: &Numbers) -> Markup {
     html! {
         ol class="misses" {
-            @for miss in misses { (item(miss, series, prefix)) }
+            @for miss in misses { (item(miss, series, prefix, numbers)) }
         }
     }
 }
 
-fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> Markup {
+fn item(miss: &MissRow, series: &PolicySeries, prefix: &str, numbers: &Numbers) -> Markup {
     let path = miss.transcript.strip_prefix(prefix).filter(|path| !path.is_empty());
     let location = path.map_or(format!("line {}", miss.line), |path| format!("{path}:{}", miss.line));
     let removed = match (&miss.layer, miss.lost_at) {
@@ -67,7 +70,20 @@ fn item(miss: &MissRow, series: &PolicySeries, prefix: &str) -> Markup {
             @if !miss.context.is_empty() {
                 pre tabindex="0" { (marked(&miss.context, &miss.fact)) }
             }
-            p class="remark" { bdi { (lines.join("; ")) } }
+            p class="remark" {
+                bdi { (lines.join("; ")) }
+                " "
+                (go_to(numbers.of(&miss.transcript, &miss.conversation), miss.call, series.index_of(&miss.policy)))
+            }
+        }
+    }
+}
+
+/// A button that shows a call in the plot of its conversation, if that is on the page.
+pub fn go_to(conversation: Option<usize>, call: usize, policy: Option<usize>) -> Markup {
+    html! {
+        @if let Some(conversation) = conversation {
+            button type="button" class="go live" data-t=(conversation) data-call=(call) data-policy=[policy] { "Show call " (call) }
         }
     }
 }

@@ -11,7 +11,7 @@ pub fn definitions(results: &Results, series: &PolicySeries) -> Markup {
     html! {
         @for policy in &results.policies {
             details data-p=[series.index_of(&policy.name)] {
-                summary { bdi { (terminal(&policy.name)) } }
+                summary { (series.name(&policy.name)) }
                 (source(&policy.name, &policy.toml))
                 @if !policy.known_bugs.is_empty() {
                     p class="below" { "Known bugs of the original, reproduced:" }

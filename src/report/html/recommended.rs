@@ -1,4 +1,4 @@
-//! The recommendation of a sweep: the configuration, the sessions it was chosen on, and its neighbours on the front.
+//! The recommendation of a sweep in full: why, the sessions it was chosen on, its neighbours on the front, its file.
 
 use maud::{Markup, html};
 
@@ -24,8 +24,7 @@ pub fn recommendation(results: &Results, series: &PolicySeries) -> Markup {
     };
     let Some(best) = &sweep.recommended else {
         return html! {
-            section class="card best" {
-                h2 { "No recommendation" }
+            div class="card best" {
                 p {
                     "No configuration meets the conditions: " bdi { (terminal(&sweep.conditions.join(", "))) } "."
                     @if sweep.nearest.is_some() { " The table shows the nearest one and the current policies." }
@@ -35,20 +34,10 @@ pub fn recommendation(results: &Results, series: &PolicySeries) -> Markup {
             }
         };
     };
-    let settings = sweep.configurations.iter().find(|row| row.policy == best.policy).map_or(&[][..], |row| &row.settings);
     html! {
-        section class="card best" aria-labelledby="recommended" data-p=[series.index_of(&best.policy)] {
-            h2 id="recommended" {
-                @if sweep.keeps_unchanged() { "Keep what you have" } @else { "Recommended" }
-                ": " bdi { (terminal(&best.policy)) }
-            }
-            p class="settings" {
-                @for (parameter, value) in settings {
-                    code { (terminal(parameter)) " = " (terminal(value)) }
-                }
-            }
+        div class="card best" data-p=[series.index_of(&best.policy)] {
             p { bdi { (terminal(&best.why)) } }
-            p class=(if sweep.held_out == 0 { "warned" } else { "" }) { (terminal(&reported(results, sweep, &best.policy))) }
+            p class=[(sweep.held_out == 0).then_some("warned")] { (terminal(&reported(results, sweep, &best.policy))) }
             @if let Some(neighbours) = neighbours { (neighbours) }
             details {
                 summary { "The policy as TOML" }

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::number_format;
-use super::super::table_model::compare::title;
 use super::super::table_model::sweep;
 use super::figure::{area, data_details};
 use super::plot::{self, Scale};
+use super::roles::Roles;
 use super::series::PolicySeries;
+use super::words::words;
 use crate::results::saved::{Column, Results, SensitivityRow, Unit};
 
 /// Height in pixels.
@@ -42,7 +43,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Option<Markup> {
                     h3 { bdi { (terminal(parameter)) } " of " bdi { (terminal(policy)) } }
                     div class="thirds" {
                         @for (row, column) in rows.iter().filter(|(row, _)| row.of == *policy && row.parameter == *parameter) {
-                            (plot_means(row, column, &scale(&rows, &row.column)))
+                            (plot_means(row, column, &scale(&rows, &row.column), &series.roles))
                         }
                     }
                 }
@@ -58,7 +59,7 @@ fn scale(rows: &[(&SensitivityRow, &Column)], objective: &str) -> Scale {
     Scale::around(same.flat_map(|(row, _)| row.means.iter().map(|(_, mean)| *mean)))
 }
 
-fn plot_means(row: &SensitivityRow, column: &Column, scale: &Scale) -> Markup {
+fn plot_means(row: &SensitivityRow, column: &Column, scale: &Scale, roles: &Roles) -> Markup {
     let count = row.means.len();
     let point = |(index, (_, mean)): (usize, &(String, f64))| (plot::step_middle(index, count), scale.position_from_top(*mean));
     let points: Vec<(f64, f64)> = row.means.iter().enumerate().map(point).collect();
@@ -76,10 +77,11 @@ fn plot_means(row: &SensitivityRow, column: &Column, scale: &Scale) -> Markup {
     let text = |(value, mean): &(String, f64)| format!("{value}: {}", number_format::value(column.unit, Some(*mean)));
     let texts: Vec<String> = row.means.iter().map(text).collect();
     let share = number_format::value(Unit::Share, Some(row.share));
-    let name = format!("{} by {}", title(column), row.parameter);
+    let title = words(column, roles);
+    let name = format!("{title} by {}", row.parameter);
     html! {
         div {
-            h4 { (terminal(&title(column))) " " small { (share) " of its variance" } }
+            h4 { (terminal(&title)) " " small { (share) " of its variance" } }
             div class="plot" { (area("means", HEIGHT, "img", &name, &texts.join(", "), &drawing)) }
         }
     }

@@ -6,17 +6,16 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::table_model::compare::keep_all_first;
+use super::roles::Roles;
 use crate::analysis::study::BOUNDS;
-use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::saved::{Column, Results};
 
-/// Columns that plots use; of a list, the first column that has values. Nothing else on the page knows a column by
-/// name.
+/// Columns that plots use; of a list, the first column that has values.
 pub const COST: [&str; 3] = [cost::RATIO, tokens::SAVED, tokens::SENT];
 pub const RETENTION: [&str; 1] = [retention::HIT];
 /// Columns in the tooltip of a point, besides the two axes.
-pub const TOOLTIP: [&str; 6] =
-    [tokens::SAVED, cost::USD, retention::HARD, retention::CONSTRAINTS, overflow::OVERFLOWS, broken::REQUESTS];
+pub const TOOLTIP: [&str; 4] = [cost::USD, tokens::SAVED, retention::HARD, retention::CONSTRAINTS];
 /// Columns whose differences from the baseline are drawn.
 pub const DIFFERENCES: [&str; 4] = [cost::RATIO, retention::HIT, retention::CONSTRAINTS, tokens::SAVED];
 /// The parts of a policy's cost with their labels, in the order of the bars.
@@ -37,6 +36,7 @@ pub struct PolicySeries<'a> {
     indices: HashMap<&'a str, usize>,
     /// The policies that have a line in every line plot.
     pub drawn: Vec<SeriesStyle<'a>>,
+    pub roles: Roles<'a>,
 }
 
 /// The look of a policy's line and mark.
@@ -54,7 +54,8 @@ impl<'a> PolicySeries<'a> {
     pub fn new(results: &'a Results) -> Self {
         let replayed = keep_all_first(results).filter(|summary| summary.bound_of.is_none());
         let mut names: Vec<&str> = replayed.map(|summary| summary.policy.as_str()).collect();
-        let drawn = choose_drawn(results, &names);
+        let roles = Roles::new(results);
+        let drawn = choose_drawn(results, &roles, &names);
         let tried = results.sweep.iter().flat_map(|sweep| &sweep.configurations).map(|tried| tried.policy.as_str());
         let mut known = HashSet::new();
         names.extend(tried);
@@ -71,7 +72,7 @@ impl<'a> PolicySeries<'a> {
             SeriesStyle { policy, index, class: format!("s{colour} d{dash}"), mark: colour + dash }
         };
         let drawn = drawn.into_iter().map(style).collect();
-        Self { indices, drawn }
+        Self { indices, drawn, roles }
     }
 
     /// Returns a policy's index among all policies of the results.
@@ -83,6 +84,13 @@ impl<'a> PolicySeries<'a> {
         self.drawn.iter().find(|style| style.policy == policy)
     }
 
+    /// Draws the name of a policy, struck if it must not be used.
+    pub fn name(&self, policy: &str) -> Markup {
+        html! {
+            bdi class=(self.roles.class(policy)) { (terminal(self.roles.label(policy))) }
+        }
+    }
+
     /// Says how many policies have no line.
     pub fn left_out(&self, results: &Results) -> String {
         let all = results.summary.iter().filter(|summary| summary.bound_of.is_none()).count();
@@ -91,7 +99,7 @@ impl<'a> PolicySeries<'a> {
             left => format!(
                 "{} of {all} policies are drawn{}; the other {left} are in the tables and in the saved data.",
                 self.drawn.len(),
-                if results.sweep.is_some() { ", those on the front first" } else { ", the first ones" }
+                if results.sweep.is_some() { ", those on the front first" } else { ", those that may be used first" }
             ),
         }
     }
@@ -103,7 +111,7 @@ impl<'a> PolicySeries<'a> {
                 @for style in &self.drawn {
                     button type="button" class={ "key " (style.class) } aria-pressed="true" data-k=(style.index) {
                         (sample(style))
-                        bdi { (terminal(style.policy)) }
+                        (self.name(style.policy))
                     }
                 }
                 @if let Some(more) = more { (more) }
@@ -122,19 +130,18 @@ pub fn sample(style: &SeriesStyle) -> Markup {
     }
 }
 
-/// Selects the policies to draw: all if they fit, else the recommended one, the bounds and those on the sweep's front
-/// before the others.
-fn choose_drawn<'a>(results: &'a Results, names: &[&'a str]) -> Vec<&'a str> {
+/// Selects the policies to draw: all if they fit, else the recommended one, the bounds, and those on the sweep's front or fit to be
+/// used before the others.
+fn choose_drawn<'a>(results: &'a Results, roles: &Roles, names: &[&'a str]) -> Vec<&'a str> {
     if names.len() <= MAX_LINES {
         return names.to_vec();
     }
     let front: HashSet<&str> = match &results.sweep {
         Some(sweep) => sweep.configurations.iter().filter(|tried| tried.front).map(|tried| tried.policy.as_str()).collect(),
-        None => HashSet::new(),
+        None => names.iter().copied().filter(|name| roles.flaw(name).is_none()).collect(),
     };
-    let recommended = results.sweep.as_ref().and_then(|sweep| Some(sweep.recommended.as_ref()?.policy.as_str()));
     let rank = |name: &str| match name {
-        _ if Some(name) == recommended => 0,
+        _ if Some(name) == roles.chosen => 0,
         _ if BOUNDS.contains(&name) => 1,
         _ if front.contains(name) => 2,
         _ => 3,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use maud::html;
+use maud::{Markup, html};
 
 use super::super::number_format;
 use super::super::table_model::{ColumnHeader, TableModel};
@@ -12,23 +12,23 @@ use super::series::{PolicySeries, SeriesStyle};
 use crate::results::saved::{KeptRow, Results, Unit};
 
 /// A plot of one grouping of uses.
-pub struct Grouping {
+struct Grouping {
     /// The grouping's id in the rows.
-    pub by: &'static str,
-    pub name: &'static str,
+    by: &'static str,
+    name: &'static str,
     /// Label of the horizontal axis.
-    pub axis: &'static str,
-    pub caption: &'static str,
+    axis: &'static str,
+    caption: &'static str,
 }
 
-pub const GAP: Grouping = Grouping {
+const GAP: Grouping = Grouping {
     by: "gap",
     name: "By calls since seen",
     axis: "calls since the fact was last seen",
     caption: "The weighted share of later uses whose fact was still in the request.",
 };
 
-pub const GENERATION: Grouping = Grouping {
+const GENERATION: Grouping = Grouping {
     by: "generation",
     name: "By summaries in between",
     axis: "summaries between the fact and its use",
@@ -38,7 +38,25 @@ pub const GENERATION: Grouping = Grouping {
 /// Height in pixels.
 const HEIGHT: usize = 250;
 
-pub fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Option<Figure> {
+/// Draws both groupings beside each other.
+pub fn both(results: &Results, series: &PolicySeries) -> Markup {
+    let halves: Vec<_> = [GAP, GENERATION].iter().filter_map(|by| Some((by.name, draw(by, results, series)?))).collect();
+    if halves.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        div class="halves" {
+            @for (name, figure) in halves {
+                div {
+                    h3 { (name) }
+                    (figure.draw(series, ""))
+                }
+            }
+        }
+    }
+}
+
+fn draw(grouping: &Grouping, results: &Results, series: &PolicySeries) -> Option<Figure> {
     let rows: Vec<&KeptRow> =
         results.retention.iter().filter(|row| row.grouped_by == grouping.by && row.hit.is_finite()).collect();
     let mut steps: Vec<&str> = Vec::new();

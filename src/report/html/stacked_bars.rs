@@ -8,14 +8,15 @@ use super::super::table_model::{ColumnHeader, TableModel};
 use super::figure::data_details;
 use super::plot::{self, Scale};
 use super::series::{COST_PARTS, DIFFERENCES, PolicySeries, SeriesStyle};
+use super::words::words;
 use crate::results::saved::{Column, ComparisonRow, Results, Unit};
 use crate::util::text::plural;
 
 /// Renders one row: the policy's name, its drawing, and the value at its end.
-fn strip(style: &SeriesStyle, drawing: &Markup, value_text: &str, name: &str) -> Markup {
+fn strip(series: &PolicySeries, style: &SeriesStyle, drawing: &Markup, value_text: &str, name: &str) -> Markup {
     html! {
         li class="strip" data-p=(style.index) {
-            span class="who" { bdi { (terminal(style.policy)) } }
+            span class="who" { (series.name(style.policy)) }
             svg class="line" width="100%" height="22" role="img" aria-label=(terminal(name)) { (drawing) }
             span class="said" { (terminal(value_text)) }
         }
@@ -61,7 +62,7 @@ pub fn costs(results: &Results, series: &PolicySeries) -> Option<Markup> {
         let value_text =
             positive().map(|(index, value)| format!("{} {}", parts[index].1, number_format::value(unit, Some(*value))));
         let total = number_format::value(unit, Some(values.iter().sum()));
-        strip(style, &bars, &total, &format!("{}: {total} ({})", style.policy, value_text.collect::<Vec<_>>().join(", ")))
+        strip(series, style, &bars, &total, &format!("{}: {total} ({})", style.policy, value_text.collect::<Vec<_>>().join(", ")))
     };
     let mut headers = vec![ColumnHeader::names("policy")];
     headers.extend(parts.iter().map(|(_, name)| ColumnHeader::numbers(name)));
@@ -150,10 +151,10 @@ fn difference(column: &Column, results: &Results, series: &PolicySeries) -> Mark
             (plot::mark(&style.class, style.mark, (scale.position(row.difference), 50.0)))
         };
         let value_text = signed(column.unit, row.difference);
-        strip(style, &drawing, &value_text, &format!("{}: {value_text}{}", style.policy, interval(column.unit, row)))
+        strip(series, style, &drawing, &value_text, &format!("{}: {value_text}{}", style.policy, interval(column.unit, row)))
     };
     let against = rows.first().map_or("", |(_, row)| row.against.as_str());
-    let name = format!("{}: difference from {against}", super::super::table_model::compare::title(column));
+    let name = format!("{}: difference from {}", words(column, &series.roles), series.roles.label(against));
     html! {
         div {
             h3 { (terminal(&name)) }

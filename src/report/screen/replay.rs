@@ -14,6 +14,8 @@ use crate::results::saved::Results;
 use crate::results::stats::Samples;
 use crate::util::text::plural;
 
+pub use table::remark;
+
 /// Differences of cost that round to less than this share are no difference.
 const SAME: f64 = 0.005;
 

@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use crate::report::chromium::Browser;
 use crate::report::html_results::{hostile, names, results, share, swept};
 
-fn page(results: &Results) -> String {
+pub fn page(results: &Results) -> String {
     let report = by_name("html").expect("a report of ours");
     String::from_utf8(report.render(results, &Layout::default()).expect("results have every report")).expect("UTF-8")
 }
 
 /// The page as a file, and a browser that shows it.
-fn shown(results: &Results, width: u32, scheme: &str) -> (Browser, TempDir, PathBuf) {
+pub fn shown(results: &Results, width: u32, scheme: &str) -> (Browser, TempDir, PathBuf) {
     let mut browser = Browser::start();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("page.html");
@@ -27,11 +27,11 @@ fn shown(results: &Results, width: u32, scheme: &str) -> (Browser, TempDir, Path
 }
 
 /// Waits until the chosen conversation is drawn.
-const CHOSEN: &str = "new Promise(done => { const wait = () => document.querySelector('#conversation').dataset.t === \
+pub const CHOSEN: &str = "new Promise(done => { const wait = () => document.querySelector('#conversation').dataset.t === \
                       document.querySelector('#choose').value ? done() : setTimeout(wait, 5); wait(); })";
 
 #[track_caller]
-fn is_quiet(browser: &mut Browser, path: &std::path::Path) {
+pub fn is_quiet(browser: &mut Browser, path: &std::path::Path) {
     assert_eq!(browser.complaints(), Vec::<String>::new());
     let own = format!("file://{}", path.display());
     let others: Vec<_> =
@@ -45,14 +45,18 @@ fn html_is_deterministic_and_has_no_control_characters() {
     assert!(bytes == page(&hostile()));
     let raw = bytes.chars().find(|c| recompact::report::escape::is_unseen(*c) && *c != '\n');
     assert_eq!(raw, None);
-    assert_eq!(bytes.matches("<script").count(), 4, "the data, two packed conversations, and the script of the page");
+    assert_eq!(
+        bytes.matches("<script").count(),
+        5,
+        "the data, two packed conversations, the findings, and the script of the page"
+    );
     let nothing = page(&Results::default());
     if let Some(folder) = std::env::var_os("RECOMPACT_PAGES") {
         for (name, text) in [("hostile.html", &bytes), ("swept.html", &page(&swept()))] {
             std::fs::write(PathBuf::from(&folder).join(name), text).expect("a folder to write to");
         }
     }
-    assert!(nothing.contains("0 policies on 0 transcripts"));
+    assert!(nothing.contains("Nothing was replayed"));
 }
 
 #[test]
@@ -64,16 +68,20 @@ fn html_draws_all_results() {
     // The front: one point per policy, a bound above four of them, two whiskers each.
     assert_eq!(browser.number("document.querySelectorAll('.scatter .dot').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('.scatter .headroom').length"), 4.0);
-    assert_eq!(browser.number("document.querySelectorAll('.scatter .whisker').length"), 12.0);
+    // The lower bound is outside, so it has no whiskers and is at the lower edge, beside its value.
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .whisker').length"), 10.0);
+    assert!(browser.text("document.querySelector('.scatter').textContent").contains("lower bound ↓ 0.0%"));
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .hollow').length"), 2.0, "policy-3 and policy-4 lose facts");
+    assert_eq!(browser.number("document.querySelectorAll('.scatter .strike').length"), 2.0);
     let place =
         |name: &str, axis: &str| format!("document.querySelector('.dot[data-name=\"{name}\"]').getBoundingClientRect().{axis}");
-    for pair in names(6).windows(2) {
+    for pair in names(6)[1..5].windows(2) {
         let [dear, cheap] = [0, 1].map(|at| place(&pair[at], "x"));
         assert!(browser.number(&dear) > browser.number(&cheap), "{pair:?}: less kept costs less");
         let [high, low] = [0, 1].map(|at| place(&pair[at], "y"));
         assert!(browser.number(&high) < browser.number(&low), "{pair:?}: more kept is higher");
     }
-    // The axis of shares goes from 0 to 100 %: the point of a policy is at its share.
+    // The point of a policy is at its share.
     let expected = share(2, 6).sqrt();
     let at = browser.number("1 - parseFloat(document.querySelector('.dot[data-name=\"policy-2\"]').getAttribute('y')) / 100");
     let ticks =
@@ -106,6 +114,13 @@ fn html_draws_all_results() {
     assert_eq!(browser.number("document.querySelectorAll('#comparison tbody').length"), 6.0);
     assert_eq!(browser.number("document.querySelectorAll('#comparison tr.bound').length"), 4.0);
     assert_eq!(browser.text("document.querySelector('#misses mark').textContent"), "src/pool.rs");
+    // The answer is first: a sentence, six numbers beside those of no compaction, what to check.
+    let answer = browser.text("document.querySelector('main').firstElementChild.innerText");
+    assert!(answer.contains("policy-1: it costs 16% less than no compaction"), "{answer}");
+    assert_eq!(browser.number("document.querySelectorAll('.tiles dt').length"), 6.0);
+    assert!(answer.contains("no compaction: 100.0%"), "{answer}");
+    // Its plot is on the first screen, with the axis and the caption.
+    assert!(browser.number("document.querySelector('#front figcaption').getBoundingClientRect().bottom") < 900.0);
     let names = "[...document.querySelectorAll('h1, h2, h3')].map(head => +head.tagName[1])";
     assert_eq!(browser.eval(&format!("{names}.every((level, at, all) => level <= (at ? all[at - 1] : 0) + 1)")), true);
     is_quiet(browser, &path);
@@ -121,18 +136,20 @@ fn html_responds_to_mouse_and_keyboard() {
     // Pointing shows parameters and values; a click pins a policy in plots and tables, and a second click unpins it.
     browser.point(".dot[data-name='policy-2']", false);
     let shown = browser.text(tip);
-    assert!(shown.contains("policy-2") && shown.contains("keep_recent 5") && shown.contains("kept.hit"), "{shown}");
+    assert!(shown.contains("policy-2") && shown.contains("micro") && shown.contains("facts in context"), "{shown}");
     browser.point(".dot[data-name='policy-2']", true);
     let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
-    assert_eq!(browser.text(pinned), "front policies differences conversations kept costs misses tables definitions");
+    assert_eq!(browser.text(pinned), "front policies differences conversations misses kept costs definitions tables");
     assert_eq!(browser.text("document.querySelector('.dot[data-name=\"policy-2\"]').getAttribute('aria-pressed')"), "true");
     assert_eq!(browser.text("document.querySelector('#pins').innerText.trim()"), "policy-2 ×");
     browser.point("#pins button", true);
     assert_eq!(browser.number("document.querySelectorAll('.pinned').length"), 0.0);
     // Keyboard: the points are one tab stop; arrow keys move, Enter pins.
-    browser.eval("document.querySelector('#front .plot').scrollIntoView(); document.querySelector('#theme').focus()");
+    browser.eval(
+        "document.querySelector('#front .plot').scrollIntoView(); [...document.querySelectorAll('.answer a')].at(-1).focus()",
+    );
     browser.press("Tab");
-    assert_eq!(browser.text("document.activeElement.dataset.name"), "drop-all", "the first one from the left");
+    assert_eq!(browser.text("document.activeElement.dataset.name"), "lower bound", "the first one from the left");
     browser.press("ArrowRight");
     assert_eq!(browser.text("document.activeElement.dataset.name"), "policy-4");
     assert!(browser.text(tip).contains("policy-4"));
@@ -144,7 +161,7 @@ fn html_responds_to_mouse_and_keyboard() {
     // A cursor over the calls.
     browser.point("#conversation .over-time", false);
     let shown = browser.text(tip);
-    assert!(shown.contains("Call") && shown.contains("policy-1") && shown.contains("keep-all"), "{shown}");
+    assert!(shown.contains("Call") && shown.contains("policy-1") && shown.contains("no compaction"), "{shown}");
     let edits = "document.querySelector('#conversation [data-name=\"policy-1\"]').dataset";
     assert_eq!(browser.text(&format!("{edits}.layers")), "micro");
     assert!(browser.text(&format!("{edits}.events")).ends_with(":1:39000:0"), "a step, one edit, its tokens, its layer");
@@ -166,12 +183,36 @@ fn html_responds_to_mouse_and_keyboard() {
     browser.eval(CHOSEN);
     assert_eq!(browser.text(drawn), first);
 
-    // Sorting keeps bounds below their policy; groups of columns can be folded.
+    // Six columns that decide; buttons show the others, and the oracles. Sorting keeps those below their policy.
+    let columns = "[...document.querySelectorAll('#comparison thead tr:nth-child(2) th')].filter(head => head.offsetWidth).map(head => head.dataset.id).join(' ')";
+    let deciding = "cost.usd kept.hit kept.hard broken.requests+failed_calls tokens.sent cache.read";
+    assert_eq!(browser.text(columns), deciding);
+    browser.point(".group[data-g='1']", true);
+    assert_eq!(browser.text(columns), format!("{deciding} calls summaries overflows failed_calls"));
+    browser.point(".group[data-g='1']", true);
+    let oracles = "[...document.querySelectorAll('#comparison tr.bound')].filter(row => row.offsetWidth).length";
+    assert_eq!(browser.number(oracles), 0.0);
+    browser.point(".group[data-g='bounds']", true);
+    assert_eq!(browser.number(oracles), 4.0);
     let order =
-        "[...document.querySelectorAll('#comparison tbody')].map(body => body.rows[0].cells[0].innerText.trim()).join(' ')";
-    browser.point("#comparison thead tr:nth-child(2) th:nth-child(3) .sort", true);
+        "[...document.querySelectorAll('#comparison tbody')].map(body => body.rows[0].cells[0].dataset.v.trim()).join(' ')";
+    assert_eq!(
+        browser.text(order),
+        "policy-1 policy-2 policy-4 policy-3 keep-all drop-all",
+        "chosen, fit, unfit, for comparison"
+    );
+    assert_eq!(
+        browser.text("[...document.querySelectorAll('#comparison bdi.unfit')].map(of => of.textContent).join(' ')"),
+        "policy-4 policy-3"
+    );
+    assert_eq!(
+        browser.text("document.querySelector('#comparison td.best').dataset.v.slice(0, 5)"),
+        "0.894",
+        "the facts in context of policy-1"
+    );
+    browser.point("#comparison thead tr:nth-child(2) th:nth-child(5) .sort", true);
     assert_eq!(browser.text(order), "keep-all policy-1 policy-2 policy-3 policy-4 drop-all", "sent, the most first");
-    browser.point("#comparison thead tr:nth-child(2) th:nth-child(3) .sort", true);
+    browser.point("#comparison thead tr:nth-child(2) th:nth-child(5) .sort", true);
     assert_eq!(browser.text(order), "drop-all policy-4 policy-3 policy-2 policy-1 keep-all");
     assert_eq!(browser.number("document.querySelectorAll('#comparison [aria-sort=ascending]').length"), 1.0);
     assert!(
@@ -180,18 +221,13 @@ fn html_responds_to_mouse_and_keyboard() {
             .as_bool()
             .unwrap_or(false)
     );
-    let columns =
-        "[...document.querySelectorAll('#comparison thead tr:nth-child(2) th')].filter(head => head.offsetWidth).length";
-    let all = browser.number(columns);
-    browser.point(".group[data-g='3']", true);
-    assert!(browser.number(columns) < all);
 
     // The theme.
     let background = "getComputedStyle(document.body).backgroundColor";
     let light = browser.text(background);
     browser.point("#theme", true);
     assert_ne!(browser.text(background), light);
-    assert_eq!(browser.text("document.querySelector('#theme').getAttribute('aria-pressed')"), "true");
+    assert_eq!(browser.text("document.querySelector('#theme').textContent"), "Light theme");
 
     // Checks what is saved.
     browser.eval("window.blobs = []; const make = URL.createObjectURL; URL.createObjectURL = blob => { blobs.push(blob); return make.call(URL, blob); }; 0");
@@ -212,7 +248,12 @@ fn html_responds_to_mouse_and_keyboard() {
     browser.eval("document.querySelector('#policies .csv').click()");
     let table = saved(browser, 3);
     assert_eq!(table.lines().count(), 11, "a head, six policies, four bounds");
-    assert!(table.starts_with("policy,counts.calls,tokens.~baseline,"), "{table}");
+    assert!(
+        table.starts_with(
+            "policy,cost.usd,kept.hit,kept.hard,broken.requests+failed_calls,tokens.sent,cache.read,calls,summaries,"
+        ),
+        "{table}"
+    );
     is_quiet(browser, &path);
 }
 
@@ -227,8 +268,8 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     assert_eq!(browser.number("document.querySelectorAll('.scatter .ring').length"), 1.0);
     assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
     // The recommendation with its settings, the sessions it was chosen on, and the cheaper neighbour.
-    let best = browser.text("document.querySelector('.best').innerText");
-    for shown in ["policy-4", "micro.keep_recent = 36", "the same 3 sessions", "policy-3", "(-0.120)"] {
+    let best = browser.text("document.querySelector('main').innerText");
+    for shown in ["Take policy-4", "micro.keep_recent=36", "the same 3 sessions", "policy-3", "(-0.120)"] {
         assert!(best.contains(shown), "{shown} is not in {best}");
     }
     assert!(browser.text("document.querySelector('#front figcaption').textContent").contains("kept.hard <= 0.5"));
@@ -238,7 +279,7 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     // A pinned policy of the front is highlighted in every part of the page that names policies.
     browser.point(".dot[data-name='policy-4']", true);
     let pinned = "[...document.querySelectorAll('.pinned')].map(of => of.closest('section').id).filter((id, at, all) => all.indexOf(id) === at).join(' ')";
-    assert_eq!(browser.text(pinned), " front policies differences conversations kept costs tables definitions");
+    assert_eq!(browser.text(pinned), "front recommended policies differences conversations kept costs definitions tables");
     browser.point(".dot[data-name='micro-33']", false);
     let shown = browser.text("document.querySelector('#tip').innerText");
     assert!(shown.contains("micro-33") && shown.contains("micro.keep_recent") && shown.contains("33000"), "{shown}");
@@ -252,7 +293,7 @@ fn html_draws_the_front_of_the_sessions_it_was_chosen_on() {
     results.sweep.as_mut().expect("a sweep").held_out = 2;
     let page = page(&results);
     assert!(page.contains("Chosen on 3 sessions. On the 2 sessions held out"));
-    assert!(page.contains("60 configurations on 5 sessions"));
+    assert!(page.contains("3 sessions to choose on, 2 held out; 60 configurations of 1 setting tried"));
     let front = page.split(r#"<section id="front""#).nth(1).and_then(|rest| rest.split("</section>").next()).expect("a front");
     assert_eq!(front.matches(r#"role="button""#).count(), 60, "keep-all and drop-all were replayed on those held out only");
     assert_eq!(front.matches(r#"class="whisker"#).count(), 0);
@@ -272,7 +313,7 @@ fn html_shows_hostile_texts_as_text() {
     }
     assert_eq!(browser.eval("window.ran ?? null"), serde_json::Value::Null);
     assert_eq!(browser.number("document.querySelectorAll('img, b, [onerror], [onload], iframe').length"), 0.0);
-    assert_eq!(browser.number("document.scripts.length"), 4.0);
+    assert_eq!(browser.number("document.scripts.length"), 5.0);
     let raw = r"/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/.test(document.body.innerText + document.title)";
     assert_eq!(browser.eval(raw), false);
     let overflow = "document.documentElement.scrollWidth - innerWidth";

@@ -1,5 +1,6 @@
 //! Invented results for the page. Values follow simple formulas, so a test knows what must be drawn.
 
+use recompact::findings::{Finding, Level};
 use recompact::metrics::metric;
 use recompact::results::saved::{Column, Direction, Unit};
 use recompact::results::saved::{
@@ -69,6 +70,15 @@ fn rows_of(columns: &[Column], path: &str, policy: &str, share: f64, calls: usiz
             ("tokens.baseline" | "cost.baseline_nominal", _) => 1e6 * much,
             ("tokens.sent" | "cost.nominal", _) => (1e6 * much * (0.2 + 0.8 * share)).round(),
             ("kept.hit", _) => share.sqrt(),
+            // The first policies lose few facts, and only the last ones have requests that an API refuses.
+            ("kept.hard", _) => (1.0 - share) * 0.1,
+            ("broken.requests" | "failed_calls", _) => {
+                if share < 0.3 {
+                    (calls / 10) as f64
+                } else {
+                    0.0
+                }
+            }
             ("kept.weight", _) => much,
             ("cost.read" | "cost.write" | "cost.output" | "cost.summarizer", _) => much * (0.2 + share) / 7.0,
             (_, Unit::Tokens | Unit::Bytes | Unit::Count) => (12_345.0 * much * share).round(),
@@ -170,6 +180,23 @@ fn comparisons(names: &[String], policy: &str) -> Vec<ComparisonRow> {
     vec![row("cost.ratio", -0.8 * less), row("kept.hit", -less)]
 }
 
+/// The same with 30 findings for each of two policies, at one call each.
+pub fn with_findings(mut results: Results) -> Results {
+    let finding = |at: usize, policy: &str| Finding {
+        id: if at.is_multiple_of(2) { "needs_later" } else { "pairs" }.to_owned(),
+        level: if at.is_multiple_of(2) { Level::Warning } else { Level::Error },
+        path: format!("runs/session-00{}.jsonl", at % 2),
+        line: Some(7),
+        call: Some(at + 1),
+        message: format!("finding number {at} of {policy}"),
+        data: serde_json::Map::new(),
+        conversation: Some("main".to_owned()),
+        policy: Some(policy.to_owned()),
+    };
+    results.findings = ["policy-1", "policy-2"].iter().flat_map(|policy| (0..30).map(|at| finding(at, policy))).collect();
+    results
+}
+
 /// The same with a sweep of 60 configurations, five of them on the front; the fourth of these is recommended.
 pub fn swept() -> Results {
     let mut results = results(7, 3, 60);
@@ -225,7 +252,7 @@ pub fn swept() -> Results {
 pub fn hostile() -> Results {
     const BAD: &str = "</script><script>window.ran=1</script>\"><img src=x onerror=\"window.ran=2\">'<b>&lt;\u{1b}[31mred\u{202e}txet\u{2066}\u{2028}\u{0}\u{9b}2J<svg onload=window.ran=3>{{7*7}}<!-- ]]>\u{10D83D}";
     let bad = |what: &str| format!("{what} {BAD}");
-    let mut results = swept();
+    let mut results = with_findings(swept());
     let policy = |name: &str| bad(name);
     for row in &mut results.rows {
         row.transcript = bad(&row.transcript);
@@ -237,6 +264,11 @@ pub fn hostile() -> Results {
     for row in &mut results.retention {
         row.policy = policy(&row.policy);
         row.group = bad(&row.group).into();
+    }
+    for finding in &mut results.findings {
+        (finding.id, finding.path, finding.message) = (bad(&finding.id), bad(&finding.path), bad(&finding.message));
+        finding.conversation = finding.conversation.as_deref().map(bad);
+        finding.policy = finding.policy.as_deref().map(policy);
     }
     for row in &mut results.comparisons {
         (row.policy, row.against) = (policy(&row.policy), policy(&row.against));

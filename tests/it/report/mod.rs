@@ -3,6 +3,7 @@
 pub mod chromium;
 pub mod ci;
 pub mod html;
+pub mod html_calls;
 pub mod html_results;
 pub mod reports;
 mod screens;

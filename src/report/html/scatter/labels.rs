@@ -4,22 +4,31 @@ use maud::{Markup, html};
 
 use super::super::super::escape::terminal;
 use super::super::super::number_format;
+use super::super::super::table_model::cut_to;
 use super::super::plot;
+use super::super::roles::Roles;
 use super::super::series::is_bound;
-use super::{Dot, HEIGHT};
-use crate::results::saved::Results;
+use super::window::Window;
+use super::{Axes, Dot, HEIGHT};
+use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
-/// Approximate width of the plot on a wide screen, in pixels; names must not overlap at this width.
-const WIDTH: f64 = 960.0;
+/// Approximate width of the plot beside the answer, in pixels; names must not overlap at this width.
+const WIDTH: f64 = 620.0;
 /// With more policies than this, only those on the front, the recommended one and the two bounds have names.
 const MAX_NAMED: usize = 20;
+/// Most letters of a name; the settings of a configuration can be many.
+const LONGEST: usize = 34;
+/// Approximate width of a letter.
+const LETTER: f64 = 7.2;
 
-/// Places names beside points, if there is room on a wide screen.
-pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Markup {
-    let candidates: Vec<&Dot> = dots.iter().filter(|dot| dot.mark.is_some() || dot.recommended).collect();
+/// Places names beside points, if there is room.
+pub fn names(dots: &[Dot], window: &Window, axes: &Axes, roles: &Roles) -> Markup {
+    let mut candidates: Vec<&Dot> = dots.iter().filter(|dot| dot.mark.is_some() || dot.recommended).collect();
+    // The recommended one and those that may be used get their place first.
+    candidates.sort_by_key(|dot| (!dot.recommended, dot.flaw.is_some(), is_bound(dot.policy)));
     let pixels = |dot: &Dot| {
-        let (x, y) = to_percent(dot.position);
+        let (x, y) = window.place(dot.position);
         (x / 100.0 * WIDTH, y / 100.0 * HEIGHT as f64)
     };
     // Boxes already in use: left, top, right, bottom.
@@ -30,8 +39,18 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Mar
         candidates.iter().filter(|dot| candidates.len() <= MAX_NAMED || dot.on_front || dot.recommended || is_bound(dot.policy));
     for dot in named {
         let (x, y) = pixels(dot);
-        let width = dot.policy.chars().count() as f64 * 7.2;
-        let offsets = [(12.0, 4.0, "start"), (-12.0, 4.0, "end"), (0.0, -13.0, "middle"), (0.0, 22.0, "middle")];
+        let text = label(dot, window, axes, roles);
+        let width = text.chars().count() as f64 * LETTER;
+        let offsets = [
+            (12.0, 4.0, "start"),
+            (-12.0, 4.0, "end"),
+            (0.0, -13.0, "middle"),
+            (0.0, 22.0, "middle"),
+            (12.0, -10.0, "start"),
+            (12.0, 18.0, "start"),
+            (-12.0, -10.0, "end"),
+            (-12.0, 18.0, "end"),
+        ];
         let free = offsets.into_iter().find_map(|(dx, dy, anchor)| {
             let left = x + dx
                 - width
@@ -41,7 +60,8 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Mar
                         _ => 0.5,
                     };
             let label_box = [left, y + dy - 12.0, left + width, y + dy + 3.0];
-            let fits = label_box[0] > -40.0 && label_box[2] < WIDTH + 10.0 && label_box[1] > -12.0;
+            let fits =
+                label_box[0] > 0.0 && label_box[2] < WIDTH + 10.0 && label_box[1] > -12.0 && label_box[3] < HEIGHT as f64 - 2.0;
             let is_apart = |other: &[f64; 4]| {
                 label_box[0] > other[2] || label_box[2] < other[0] || label_box[1] > other[3] || label_box[3] < other[1]
             };
@@ -49,10 +69,10 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Mar
         });
         let Some((dx, dy, anchor, label_box)) = free else { continue };
         taken.push(label_box);
-        let (px, py) = to_percent(dot.position);
+        let (px, py) = window.place(dot.position);
         labels.push(html! {
-            text class={ "name" @if dot.recommended { " best" } } data-p=(dot.index) x={ (plot::percent(px)) "%" }
-                y={ (plot::percent(py)) "%" } dx=(dx) dy=(dy) text-anchor=(anchor) { (terminal(dot.policy)) }
+            text class={ "name " (roles.class(dot.policy)) } data-p=(dot.index) x={ (plot::percent(px)) "%" }
+                y={ (plot::percent(py)) "%" } dx=(dx) dy=(dy) text-anchor=(anchor) { (terminal(&text)) }
         });
     }
     html! {
@@ -60,7 +80,23 @@ pub fn names(dots: &[Dot], to_percent: impl Fn((f64, f64)) -> (f64, f64)) -> Mar
     }
 }
 
-pub fn legend(dots: &[Dot], results: &Results) -> Markup {
+/// The name of a point. One at the edge has an arrow and the values that do not fit: `lcc-s08 → 1.72`.
+fn label(dot: &Dot, window: &Window, axes: &Axes, roles: &Roles) -> String {
+    let (x, y) = dot.position;
+    let outside = window.outside(dot.position);
+    let mut text = cut_to(roles.label(dot.policy), LONGEST);
+    if outside.right_or_left {
+        let arrow = if x > window.x.high { "→" } else { "←" };
+        text += &format!(" {arrow} {}", number_format::value(axes.x.unit, Some(x)));
+    }
+    if outside.below_or_above {
+        let arrow = if y < window.y.low { "↓" } else { "↑" };
+        text += &format!(" {arrow} {}", number_format::value(axes.y.unit, Some(y)));
+    }
+    text
+}
+
+pub fn legend(dots: &[Dot], results: &Results, window: &Window) -> Markup {
     let sample = |drawing: Markup, name: &str| {
         html! {
             span class="key still" {
@@ -84,17 +120,28 @@ pub fn legend(dots: &[Dot], results: &Results) -> Markup {
                 (sample(shape("mark tried early", "#tried"), "dropped after fewer sessions"))
             }
             @if any(|dot| dot.class.contains("refused")) {
-                (sample(shape("mark tried refused", "#tried"), "violates a condition"))
+                (sample(shape("mark tried refused", "#tried"), "breaks a condition"))
             }
             @if any(|dot| dot.recommended) {
                 (sample(shape("ring", "#ring"), "recommended"))
+            }
+            @if any(|dot| dot.flaw.is_some() && dot.mark.is_some()) {
+                @let drawing = html! {
+                    use class="mark other hollow" href="#m0" x="15" y="7" {}
+                    use class="strike other" href="#strike" x="15" y="7" {}
+                };
+                (sample(drawing, "do not use"))
+            }
+            @if dots.iter().any(|dot| dot.cost_range.is_some() && !window.outside(dot.position).is_any()) {
+                @let drawing = html! { line class="range other" x1="2" x2="28" y1="7" y2="7" {} };
+                (sample(drawing, "cost by cache breakpoints, best to ends of requests"))
             }
             @if any(|dot| dot.bound.is_some()) {
                 @let drawing = html! {
                     line class="headroom" x1="15" x2="15" y1="14" y2="3" {}
                     use class="ceiling" href="#cap" x="15" y="3" {}
                 };
-                (sample(drawing, "what an oracle would keep with the same tokens"))
+                (sample(drawing, "oracle at the same tokens (point at a policy)"))
             }
             @if any(|dot| dot.x_interval.is_some() || dot.y_interval.is_some()) {
                 @let drawing = html! { line class="whisker other" x1="2" x2="28" y1="7" y2="7" {} };
@@ -104,30 +151,37 @@ pub fn legend(dots: &[Dot], results: &Results) -> Markup {
     }
 }
 
-pub fn caption(results: &Results, dots: &[Dot]) -> String {
-    let points = dots.len();
-    match &results.sweep {
-        Some(sweep) => {
-            let allowed = sweep.configurations.iter().filter(|row| row.allowed).count();
-            let sessions = match sweep.held_out {
-                0 => plural(sweep.sessions, "session"),
-                held => format!(
-                    "the {} they were chosen on; the comparison shows the front on the {held} held out",
-                    plural(sweep.sessions, "session")
-                ),
-            };
-            let conditions = match sweep.conditions.len() {
-                0 => "There are no conditions".to_owned(),
-                _ => format!("{allowed} meet the conditions ({})", sweep.conditions.join(", ")),
-            };
-            format!(
-                "{} on {sessions}. {conditions}; {} on the Pareto front: no other is as good in all objectives and better in one.",
-                plural(sweep.configurations.len(), "configuration"),
-                dots.iter().filter(|dot| dot.on_front).count()
-            )
-        }
-        None => format!(
-            "{points} policies over all conversations. The Pareto front joins those that no other policy beats in both columns; all policies lie between keep-all (no compaction) and drop-all (lower bound)."
+pub fn caption(results: &Results, dots: &[Dot], window: &Window) -> String {
+    let outside = dots.iter().filter(|dot| window.outside(dot.position).is_any()).count();
+    let edge = match outside {
+        0 => String::new(),
+        1 => " One point is farther away than the plot is wide; it is at the edge, beside an arrow.".to_owned(),
+        many => format!(" {many} points are farther away than the plot is wide; they are at the edge, beside an arrow."),
+    };
+    let front = match &results.sweep {
+        Some(sweep) => of_sweep(sweep, dots),
+        None => "Point at a policy to see its values; click it, or press Enter, to highlight it on the whole page. No policy on the                  Pareto front is beaten in both columns by another."
+            .to_owned(),
+    };
+    front + &edge
+}
+
+fn of_sweep(sweep: &Sweep, dots: &[Dot]) -> String {
+    let allowed = sweep.configurations.iter().filter(|row| row.allowed).count();
+    let sessions = match sweep.held_out {
+        0 => plural(sweep.sessions, "session"),
+        held => format!(
+            "the {} they were chosen on; the table shows the front on the {held} held out",
+            plural(sweep.sessions, "session")
         ),
-    }
+    };
+    let conditions = match sweep.conditions.len() {
+        0 => "There are no conditions".to_owned(),
+        _ => format!("{allowed} meet the conditions ({})", sweep.conditions.join(", ")),
+    };
+    format!(
+        "{} on {sessions}. {conditions}; {} on the Pareto front: no other is as good in all objectives and better in one.",
+        plural(sweep.configurations.len(), "configuration"),
+        dots.iter().filter(|dot| dot.on_front).count()
+    )
 }

@@ -114,8 +114,8 @@ fn interval(standing: &Standing) -> String {
     })
 }
 
-/// Why a policy is not shipped, or what a reference is.
-fn remark(standing: &Standing) -> &'static str {
+/// Why a policy is not shipped, in a word or two.
+pub fn remark(standing: &Standing) -> &'static str {
     match standing.flaws.first() {
         Some(Flaw::Malformed) => "malformed",
         Some(Flaw::Overflows) => "overflows",

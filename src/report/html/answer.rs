@@ -1,0 +1,110 @@
+//! The answer, first on the page: what to use, in sentences and in numbers. The sentences are those of the terminal's screen.
+
+use std::borrow::Cow;
+
+use maud::{Markup, html};
+
+use super::super::escape::terminal;
+use super::super::number_format;
+use super::super::screen::{Prose, Screen, change, money};
+use super::roles::Roles;
+use crate::analysis::study::RECORDED;
+use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::saved::{Results, Unit, Values};
+
+/// Draws text with names in it.
+fn prose(text: &Prose) -> Markup {
+    let words = |words: &str| html! { (words) };
+    let name = |name: &str| html! { bdi { code { (terminal(name)) } } };
+    html! {
+        @for part in text.map(words, name) { (part) }
+    }
+}
+
+/// Draws the answer, its numbers, and what to check before it is trusted.
+pub fn answer(screen: &Screen, results: &Results, roles: &Roles, anchor: impl Fn(&str) -> Option<String>) -> Markup {
+    let mut sentences = screen.answer.iter();
+    html! {
+        div class="card answer" {
+            p class="lead" { (prose(&screen.scope)) }
+            @if let Some(first) = sentences.next() { h1 { (prose(first)) } }
+            @for sentence in sentences { p { (prose(sentence)) } }
+            (tiles(results, roles))
+            (checks(screen, anchor))
+        }
+    }
+}
+
+/// Draws what to check before the answer is trusted, with links to the parts of the page that show more.
+fn checks(screen: &Screen, anchor: impl Fn(&str) -> Option<String>) -> Markup {
+    html! {
+        @if !screen.checks.is_empty() {
+            h2 { "Check before you trust it" }
+            ul class="checks" {
+                @for check in &screen.checks {
+                    li {
+                        (prose(&check.text))
+                        @if let Some(anchor) = anchor(check.section) { " " a href={ "#" (anchor) } { "Show" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One number of the chosen policy, and the same of what is used today.
+struct Tile {
+    name: &'static str,
+    value: String,
+    today: Option<String>,
+}
+
+/// Draws the numbers of the chosen policy beside those of the recorded session, else of the baseline.
+fn tiles(results: &Results, roles: &Roles) -> Markup {
+    let of = |policy: &str| roles.in_order.iter().find(|summary| summary.policy == policy).map(|summary| &summary.values);
+    let chosen =
+        roles.chosen.or_else(|| roles.in_order.iter().map(|summary| summary.policy.as_str()).find(|p| roles.is_candidate(p)));
+    let (Some(chosen), Some(own)) = (chosen, chosen.and_then(of)) else { return Markup::default() };
+    let unchanged = results.sweep.as_ref().and_then(|sweep| sweep.configurations.iter().find(|row| row.policy == chosen));
+    let unchanged = unchanged.map(|row| row.of.as_str()).filter(|of| *of != chosen);
+    let today = [unchanged, Some(RECORDED), Some(roles.baseline)].into_iter().flatten().find(|policy| of(policy).is_some());
+    let today = today.filter(|today| *today != chosen);
+    html! {
+        dl class="tiles" {
+            @for tile in numbers(own, today.and_then(of)) {
+                div {
+                    dt { (tile.name) }
+                    dd { (tile.value) }
+                    @if let (Some(today), Some(name)) = (tile.today, today) { dd class="today" { (brief(name, roles)) ": " (today) } }
+                }
+            }
+        }
+    }
+}
+
+/// The name of what is used today, as short as the place asks for.
+fn brief<'a>(policy: &'a str, roles: &Roles) -> Cow<'a, str> {
+    match policy {
+        RECORDED => Cow::Borrowed("recorded"),
+        _ if roles.is_candidate(policy) => Cow::Borrowed("as it is"),
+        _ => Cow::Owned(terminal(roles.label(policy)).into_owned()),
+    }
+}
+
+fn numbers(own: &Values, today: Option<&Values>) -> Vec<Tile> {
+    let tile = |name, show: &dyn Fn(&Values) -> String| Tile { name, value: show(own), today: today.map(show) };
+    let share = |id: &'static str| move |values: &Values| number_format::value(Unit::Share, values.get(id));
+    vec![
+        tile("cost", &|values| values.get(cost::USD).map_or(number_format::MISSING.to_owned(), money)),
+        tile("change of the cost", &|values| change(values.get(cost::RATIO))),
+        tile("tokens sent", &|values| change(values.get(tokens::SAVED).map(|saved| 1.0 - saved))),
+        tile("facts in context", &share(retention::HIT)),
+        tile("facts lost for good", &share(retention::HARD)),
+        tile("requests refused", &|values| number_format::value(Unit::Count, refused(values))),
+    ]
+}
+
+/// Requests that an API would refuse: malformed ones, and ones larger than the window.
+pub fn refused(values: &Values) -> Option<f64> {
+    [broken::REQUESTS, overflow::FAILED_CALLS].iter().filter_map(|id| values.get(id)).reduce(|all, next| all + next)
+}

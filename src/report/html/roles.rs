@@ -1,0 +1,107 @@
+//! How each policy is meant on the page: what it is called, whether it is chosen, and why it must not be used.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::analysis::study::{BOUNDS, KEEP_ALL, RECORDED};
+use crate::analysis::verdict::{Role, Standing, verdict};
+use crate::metrics::metric::cost;
+use crate::report::screen::remark;
+use crate::results::saved::{Results, Summary, Sweep};
+
+/// The roles of all policies of the results.
+pub struct Roles<'a> {
+    /// The policy that the page recommends.
+    pub chosen: Option<&'a str>,
+    /// What costs are compared with.
+    pub baseline: &'a str,
+    /// The policies with their totals: the chosen one, those that may be used, those that must not, and what they are compared with.
+    pub in_order: Vec<&'a Summary>,
+    candidates: HashSet<&'a str>,
+    unfit: HashMap<&'a str, &'static str>,
+    sweep: Option<&'a Sweep>,
+}
+
+impl<'a> Roles<'a> {
+    pub fn new(results: &'a Results) -> Self {
+        match &results.sweep {
+            Some(sweep) => Self::of_sweep(results, sweep),
+            None => Self::of_replay(results),
+        }
+    }
+
+    /// By the verdict: see the guide's page `verdict`.
+    fn of_replay(results: &'a Results) -> Self {
+        let judged = verdict(results);
+        let standings = || judged.iter().flat_map(|verdict| &verdict.standings);
+        let candidates = || standings().filter(|standing| standing.role == Role::Candidate);
+        let bounds = replayed(results).filter(|summary| standings().all(|standing| standing.policy() != summary.policy));
+        Self {
+            chosen: judged.as_ref().and_then(|verdict| verdict.chosen()).map(Standing::policy),
+            baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.baseline),
+            in_order: standings().map(|standing| standing.summary).chain(bounds).collect(),
+            candidates: candidates().map(Standing::policy).collect(),
+            unfit: candidates()
+                .filter(|standing| !standing.flaws.is_empty())
+                .map(|standing| (standing.policy(), remark(standing)))
+                .collect(),
+            sweep: None,
+        }
+    }
+
+    /// By the conditions of the sweep.
+    fn of_sweep(results: &'a Results, sweep: &'a Sweep) -> Self {
+        let chosen = sweep.recommended.as_ref().map(|best| best.policy.as_str());
+        let candidates: HashSet<&str> = sweep.configurations.iter().map(|row| row.policy.as_str()).collect();
+        let mut in_order: Vec<&Summary> = replayed(results).collect();
+        let cost = |summary: &Summary| summary.values.get(cost::RATIO).unwrap_or(f64::INFINITY);
+        let group = |summary: &Summary| match summary.policy.as_str() {
+            policy if Some(policy) == chosen => 0,
+            policy if candidates.contains(policy) => 1,
+            _ => 2,
+        };
+        in_order.sort_by(|a, b| group(a).cmp(&group(b)).then(cost(a).total_cmp(&cost(b))));
+        let refused = sweep.configurations.iter().filter(|row| !row.allowed);
+        Self {
+            chosen,
+            baseline: KEEP_ALL,
+            in_order,
+            candidates,
+            unfit: refused.map(|row| (row.policy.as_str(), "breaks a condition")).collect(),
+            sweep: Some(sweep),
+        }
+    }
+
+    /// The name of a policy for people: a configuration of a sweep is called by its settings.
+    pub fn label<'b>(&self, policy: &'b str) -> &'b str {
+        match policy {
+            KEEP_ALL => "no compaction",
+            RECORDED => "your recorded runs",
+            bound if bound == BOUNDS[1] => "lower bound",
+            _ => self.sweep.map_or(policy, |sweep| sweep.label(policy)),
+        }
+    }
+
+    /// Whether a policy can be chosen: it is no bound, no baseline and not the recorded session.
+    pub fn is_candidate(&self, policy: &str) -> bool {
+        self.candidates.contains(policy)
+    }
+
+    /// Why a policy must not be used.
+    pub fn flaw(&self, policy: &str) -> Option<&'static str> {
+        self.unfit.get(policy).copied()
+    }
+
+    /// CSS classes of a place that names a policy.
+    pub fn class(&self, policy: &str) -> &'static str {
+        match policy {
+            _ if Some(policy) == self.chosen => "chosen",
+            _ if self.unfit.contains_key(policy) => "unfit",
+            _ => "",
+        }
+    }
+}
+
+/// The summaries of policies, without the bounds of each.
+fn replayed(results: &Results) -> impl Iterator<Item = &Summary> {
+    results.summary.iter().filter(|summary| summary.bound_of.is_none())
+}

@@ -1,0 +1,94 @@
+//! Checks in a browser how the page leads from a number to a call: from the plot, from a lost fact, from a finding.
+
+use crate::report::html::{CHOSEN, is_quiet, shown};
+use crate::report::html_results::{results, with_findings};
+
+const TITLE: &str = "document.querySelector('#call').hidden ? '' : document.querySelector('#call-title').textContent";
+const ROWS: &str = "document.querySelector('#call-rows').innerText";
+const COMMAND: &str = "document.querySelector('#call-command').textContent";
+/// Waits until a call is shown.
+const SHOWN: &str =
+    "new Promise(done => { const wait = () => document.querySelector('#call').hidden ? setTimeout(wait, 5) : done(); wait(); })";
+
+#[test]
+#[ignore = "needs chromium"]
+fn html_shows_one_call_of_the_plot() {
+    let (mut browser, _folder, path) = shown(&results(6, 3, 200), 1280, "light");
+    let browser = &mut browser;
+    assert_eq!(browser.text(TITLE), "");
+    // By the mouse: the middle of 200 calls.
+    browser.point("#conversation .over-time", true);
+    browser.eval(SHOWN);
+    let shown = browser.text(TITLE);
+    assert!(["Call 100 of 200", "Call 101 of 200"].contains(&shown.as_str()), "{shown}");
+    assert_eq!(browser.number("document.querySelectorAll('#call-rows tr').length"), 6.0, "one for each policy");
+    assert!(browser.text(COMMAND).starts_with("recompact show runs/session-000.jsonl -p policy.toml --call 10"));
+    // From edit to edit of the chosen policy: 81, 121. Its exact numbers are those of the saved data.
+    browser.point("#call [data-edit='1']", true);
+    browser.eval(SHOWN);
+    assert_eq!(browser.text(TITLE), "Call 121 of 200");
+    let rows = browser.text(ROWS);
+    assert!(rows.contains("micro: 44,000 → 5,000 (−39,000)"), "{rows}");
+    browser.point("#call [data-step='-1']", true);
+    browser.eval(SHOWN);
+    assert_eq!(browser.text(TITLE), "Call 120 of 200");
+    assert!(!browser.text(ROWS).contains("micro"));
+    // These policies are no presets, so the command takes a file with the text on the page.
+    assert_eq!(browser.number("document.querySelector('#call-file').offsetWidth > 0 ? 1 : 0"), 1.0);
+    browser.point("#call-close", true);
+    assert_eq!(browser.text(TITLE), "");
+    // By the keyboard.
+    browser.eval("document.querySelector('#conversation .over-time').focus(); delete document.querySelector('#conversation .plot').dataset.at");
+    browser.press("ArrowRight");
+    browser.press("Enter");
+    browser.eval(SHOWN);
+    assert_eq!(browser.text(TITLE), "Call 1 of 200");
+    is_quiet(browser, &path);
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn html_leads_from_lost_facts_and_findings_to_calls() {
+    let (mut browser, _folder, path) = shown(&with_findings(results(6, 3, 200)), 1280, "dark");
+    let browser = &mut browser;
+    // From another conversation to the call that missed the fact, under the policy that lost it.
+    browser.eval("document.querySelector('#after').click()");
+    browser.eval(CHOSEN);
+    browser.point("#misses .go", true);
+    browser.eval(SHOWN);
+    assert_eq!(
+        (browser.text(TITLE), browser.text("document.querySelector('#choose').value")),
+        ("Call 17 of 200".to_owned(), "0".to_owned())
+    );
+    assert_eq!(browser.text("document.querySelector('#call-policy').selectedOptions[0].textContent"), "policy-1");
+    assert_eq!(browser.number("document.querySelectorAll('.chosen-call').length"), 1.0);
+
+    // Findings: the first fifty of the recommended policy, then of the others; filters leave the wanted ones.
+    browser.eval("document.querySelector('#findings').scrollIntoView({ behavior: 'instant' })");
+    let found = "document.querySelector('#found').textContent";
+    browser.eval(&format!("new Promise(done => {{ const wait = () => {found} ? done() : setTimeout(wait, 5); wait(); }})"));
+    let rows = "document.querySelectorAll('#found-rows tbody tr').length";
+    assert_eq!((browser.text(found), browser.number(rows)), ("50 of 60 shown".to_owned(), 50.0));
+    assert_eq!(browser.text("document.querySelector('#found-rows tbody tr').innerText.split('\\t')[2]"), "policy-1");
+    browser.point("#more-found", true);
+    let waited = |count: usize| {
+        format!("new Promise(done => {{ const wait = () => {rows} === {count} ? done() : setTimeout(wait, 5); wait(); }})")
+    };
+    browser.eval(&waited(60));
+    let set = |id: &str, value: &str| {
+        format!(
+            "{{ const of = document.querySelector('#filter-{id}'); of.value = '{value}'; of.dispatchEvent(new Event('input', {{ bubbles: true }})); }}"
+        )
+    };
+    browser.eval(&set("kind", "pairs"));
+    browser.eval(&waited(30));
+    browser.eval(&set("level", "warning"));
+    browser.eval(&waited(0));
+    browser.eval(&set("level", ""));
+    browser.eval(&set("text", "NUMBER 29"));
+    browser.eval(&waited(2));
+    browser.point("#found-rows .go", true);
+    browser.eval("new Promise(done => { const wait = () => document.querySelector('#call-title').textContent.startsWith('Call 30') ? done() : setTimeout(wait, 5); wait(); })");
+    assert_eq!(browser.text("document.querySelector('#choose').value"), "1");
+    is_quiet(browser, &path);
+}
