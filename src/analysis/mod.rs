@@ -5,7 +5,8 @@
 //! how, as plain data), [`study`] (many transcripts
 //! through many policies), [`resume`] (continues what was stopped), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
 //! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
-//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`mod@show`] (one request, part by part), [`mod@changes`] (what changed between two results), [`policy_check`] (mistakes in policies), [`settings`] (the settings of layers as data), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
+//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`mod@show`] (one request, part by part), [`missed`] (the requests of
+//! the worst misses), [`mod@changes`] (what changed between two results), [`policy_check`] (mistakes in policies), [`settings`] (the settings of layers as data), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
 
 pub mod audit;
 pub mod changes;
@@ -13,6 +14,7 @@ pub mod corpus;
 mod error;
 pub mod gate;
 pub mod inspect;
+pub mod missed;
 pub mod policy_check;
 pub mod probe;
 pub mod resume;

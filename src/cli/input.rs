@@ -185,6 +185,13 @@ impl Transcripts {
         Ok(work(name, &corpus.read(0)?.conversations))
     }
 
+    /// Reads a transcript again, by its name in the results; `None` if that is not possible, as for standard input.
+    pub fn again(&self, name: &str) -> Option<Reading> {
+        let corpus = self.corpus().ok()?;
+        let at = corpus.inputs().iter().position(|input| input.name == name && !input.is_special())?;
+        corpus.read(at).ok()
+    }
+
     fn corpus(&self) -> Result<FileCorpus, Failure> {
         let corpus = FileCorpus::new(&self.base, &self.paths, &self.read_spec()).map_err(Failure::Usage)?;
         Ok(corpus.only_files(self.only_files))

@@ -17,6 +17,7 @@ mod parameters;
 mod plot;
 mod policies;
 mod recommended;
+mod requests;
 mod roles;
 mod scatter;
 mod sections;

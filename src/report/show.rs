@@ -80,8 +80,15 @@ fn request(shown: &ShownRequest, detail: &Detail) -> TableModel {
     TableModel::verbatim(format!("The request, {}", plural(shown.parts.len(), "part")), String::new(), lines, footnotes)
 }
 
-/// `user, tool_result Read, line 431: rewritten by micro, 2,341 tokens recorded`, then its text.
 fn part_lines(part: &ShownPart, is_full: bool) -> Vec<String> {
+    let mut lines = vec![heading(part)];
+    lines.extend(text_lines("  | ", &part.text, is_full, SENT_LINES));
+    lines.extend(part.recorded.iter().flat_map(|text| text_lines("  < ", text, is_full, RECORDED_LINES)));
+    lines
+}
+
+/// `user, tool_result Read, line 431: rewritten by micro, 2,341 tokens recorded`
+pub fn heading(part: &ShownPart) -> String {
     let mut head = format!("{}, {}", part.role, part.what);
     if part.line > 0 {
         head += &format!(", line {}", part.line);
@@ -92,10 +99,17 @@ fn part_lines(part: &ShownPart, is_full: bool) -> Vec<String> {
         let tokens = part.recorded_tokens.map(|tokens| format!(", {} tokens recorded", number_format::count(tokens)));
         head += &format!(": {}{by}{}", describe(part.state), tokens.unwrap_or_default());
     }
-    let mut lines = vec![head];
-    lines.extend(text_lines("  | ", &part.text, is_full, SENT_LINES));
-    lines.extend(part.recorded.iter().flat_map(|text| text_lines("  < ", text, is_full, RECORDED_LINES)));
-    lines
+    head
+}
+
+/// The first lines of what the model reads.
+pub fn sent_lines(part: &ShownPart) -> Vec<String> {
+    text_lines("", &part.text, false, SENT_LINES)
+}
+
+/// The first lines of what was recorded and is not in the request.
+pub fn recorded_lines(part: &ShownPart) -> Vec<String> {
+    part.recorded.iter().flat_map(|text| text_lines("", text, false, RECORDED_LINES)).collect()
 }
 
 fn text_lines(mark: &str, text: &str, is_full: bool, most: usize) -> Vec<String> {

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::request::ShownRequest;
 use crate::findings::Finding;
 
 pub use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
@@ -121,6 +122,9 @@ pub struct Results {
     pub policies: Vec<PolicyText>,
     #[serde(default)]
     pub notes: Vec<ResultNote>,
+    /// Some requests, for a report that shows them. They are not saved, because transcripts hold them.
+    #[serde(skip)]
+    pub requests: Vec<ShownRequest>,
     /// The transcripts that were found but are not in these results, and why.
     #[serde(default, skip_serializing_if = "Coverage::is_complete")]
     pub coverage: Coverage,

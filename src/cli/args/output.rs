@@ -163,6 +163,11 @@ impl OutputArgs {
         }
     }
 
+    /// Whether the output is a page for a browser.
+    pub fn is_page(&self) -> bool {
+        matches!(self.report().format, Format::Html)
+    }
+
     /// Whether the output can be loaded again, because it holds the complete results.
     pub fn is_loadable(&self) -> bool {
         matches!(self.report().format, Format::Json)

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use recompact::analysis::corpus::Analysed;
+use recompact::analysis::missed::missed_requests;
 use recompact::analysis::resume::{Checkpoint, ONE_ROUND, unfinished};
 use recompact::analysis::spec::{Loaded, StudySpec};
 use recompact::analysis::study::Observers;
@@ -117,12 +118,17 @@ impl Replay {
         let unfinished = (left > 0).then(|| unfinished(&checkpoints, coverage.found));
         let transcript_results = checkpoints.into_iter().map(|checkpoint| checkpoint.result).collect();
         let results = self.transcripts.install(|| study.results(transcript_results))?;
-        let results = Results { study: Some(record), unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
+        let mut results =
+            Results { study: Some(record), unfinished, coverage: results.coverage.of_all_found(coverage), ..results };
         if results.rows.is_empty() {
             return Err(Failure::Usage("nothing could be replayed: no conversation holds a model call".to_owned()));
         }
         if results.unfinished.is_none() {
             sinks.finish()?;
+        }
+        // A model would be asked again, and saved results are loaded without transcripts.
+        if self.output.is_page() && spec.summarizer.is_empty() {
+            results.requests = missed_requests(&study, &results, |name| self.transcripts.again(name));
         }
         self.output.document("replay", &results)?;
         end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;

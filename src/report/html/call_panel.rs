@@ -1,12 +1,14 @@
 //! The place below the plot of calls where the script shows one call: what layers did before it under each policy, and the command
 //! that prints its request.
 //!
-//! The page holds no requests: those of all calls would be many times as large as the transcripts, and saved results do not have
-//! them. `recompact show` prints each of them from the transcript.
+//! The page holds only some requests: those of all calls would be many times as large as the transcripts, and saved results have none.
+//! `recompact show` prints each of them from the transcript.
 
 use maud::{Markup, html};
 
 use super::super::escape::terminal;
+use super::requests;
+use super::series::PolicySeries;
 use crate::analysis::spec::preset_text;
 use crate::results::saved::{Results, TraceRow};
 use crate::util::text::shell_word;
@@ -18,8 +20,10 @@ const MAIN: &str = "main";
 const OPTIONS: [(&str, &str); 4] = [("window", ""), ("overhead", ""), ("tokenizer", "own"), ("thinking", "")];
 
 /// Renders the place; it is hidden until a call is chosen.
-pub fn place() -> Markup {
+pub fn place(results: &Results, series: &PolicySeries) -> Markup {
+    let (requests, which) = requests::draw(results, series);
     html! {
+        (requests)
         div id="call" class="card" hidden {
             div class="chooser" {
                 h3 id="call-title" tabindex="-1" {}
@@ -45,13 +49,18 @@ pub fn place() -> Markup {
                 label for="call-policy" { "Print the request under" }
                 select id="call-policy" {}
             }
+            div id="call-request" hidden {
+                button type="button" class="group" id="whole-request" aria-pressed="false" { "Also what is as recorded" }
+                div class="scroll only-changed" tabindex="0" role="region" aria-label="The request" {}
+                p class="below" { "Grey and struck: what was recorded and is not in the request." }
+            }
             div class="source" {
                 button type="button" class="copy" aria-label="Copy the command" { "Copy" }
                 pre tabindex="0" { code id="call-command" {} }
             }
             p class="below" {
-                "The requests are not on this page. This command prints the request from the transcript: what the model would read, and \
-                 what was cleared, moved or summarised beside the original. With " code { "--diff" } " it prints only what changed since \
+                bdi { (terminal(&which)) } " This command prints the request from the transcript: what the model would read, and what was cleared, moved or \
+                 summarised beside the original. With " code { "--diff" } " it prints only what changed since \
                  the call before."
                 span id="call-file" { " Save the text of the policy (see " a href="#definitions" { "Policies as replayed" } ") as " code { "policy.toml" } " first." }
             }

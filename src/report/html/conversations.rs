@@ -109,7 +109,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         (series.legend(Some(legend())))
         p class="below" { (terminal(&series.left_out(results))) }
         @for index in &shown { (panel(index)) }
-        (call_panel::place())
+        (call_panel::place(results, series))
     }
 }
 

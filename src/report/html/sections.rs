@@ -58,7 +58,7 @@ pub fn sections(results: &Results, series: &PolicySeries) -> Vec<PageSection> {
         section("costs", "Cost by part", "Cost", "", stacked_bars::costs(results, series).unwrap_or_default()),
         section("definitions", "Policies as replayed", "Files", "", policies::definitions(results, series)),
         section("tables", "All tables", "Tables", "", collapsed_tables(results, series)),
-        section("saved", "The data", "Save", "This page contains all results.", save()),
+        section("saved", "The data", "Save", data_scope(results), save()),
     ];
     sections.into_iter().filter(|section| !section.markup.0.is_empty()).collect()
 }
@@ -123,6 +123,17 @@ fn comparison_scope(results: &Results) -> &'static str {
             "The Pareto front, the policies as they are and the bounds. Click a header to sort; the buttons show more columns."
         }
         None => "Click a header to sort; the buttons show more columns.",
+    }
+}
+
+/// Says what is on the page, for a reader who wants to give it to others.
+fn data_scope(results: &Results) -> &'static str {
+    match (results.misses.is_empty(), results.requests.is_empty()) {
+        (_, false) => {
+            "This page contains all results, and texts of your transcripts: the lines around lost facts, and the beginning of each part of some requests."
+        }
+        (false, true) => "This page contains all results, and the lines around lost facts from your transcripts.",
+        (true, true) => "This page contains all results.",
     }
 }
 

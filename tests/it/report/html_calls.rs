@@ -1,7 +1,8 @@
 //! Checks in a browser how the page leads from a number to a call: from the plot, from a lost fact, from a finding.
 
 use crate::report::html::{CHOSEN, is_quiet, shown};
-use crate::report::html_results::{results, with_findings};
+use crate::report::html_results::{results, with_findings, with_request};
+use crate::support::program::{run, run_in};
 
 const TITLE: &str = "document.querySelector('#call').hidden ? '' : document.querySelector('#call-title').textContent";
 const ROWS: &str = "document.querySelector('#call-rows').innerText";
@@ -49,7 +50,7 @@ fn html_shows_one_call_of_the_plot() {
 #[test]
 #[ignore = "needs chromium"]
 fn html_leads_from_lost_facts_and_findings_to_calls() {
-    let (mut browser, _folder, path) = shown(&with_findings(results(6, 3, 200)), 1280, "dark");
+    let (mut browser, _folder, path) = shown(&with_request(with_findings(results(6, 3, 200))), 1280, "dark");
     let browser = &mut browser;
     // From another conversation to the call that missed the fact, under the policy that lost it.
     browser.eval("document.querySelector('#after').click()");
@@ -62,6 +63,17 @@ fn html_leads_from_lost_facts_and_findings_to_calls() {
     );
     assert_eq!(browser.text("document.querySelector('#call-policy').selectedOptions[0].textContent"), "policy-1");
     assert_eq!(browser.number("document.querySelectorAll('.chosen-call').length"), 1.0);
+    // The page holds this request: first what is not as it was recorded, then all of it.
+    let request =
+        "document.querySelector('#call-request').offsetWidth ? document.querySelector('#call-request .scroll').innerText : ''";
+    browser.eval(&format!("new Promise(done => {{ const wait = () => ({request}) ? done() : setTimeout(wait, 5); wait(); }})"));
+    let text = browser.text(request);
+    assert!(text.contains("rewritten by micro, 40 tokens recorded") && text.contains("error in src/pool.rs:12"), "{text}");
+    assert!(!text.contains("Fix the pool"), "{text}");
+    browser.point("#whole-request", true);
+    assert!(browser.text(request).contains("Fix the pool"));
+    browser.point("#call [data-step='1']", true);
+    browser.eval("new Promise(done => { const wait = () => document.querySelector('#call-request').hidden ? done() : setTimeout(wait, 5); wait(); })");
 
     // Findings: the first fifty of the recommended policy, then of the others; filters leave the wanted ones.
     browser.eval("document.querySelector('#findings').scrollIntoView({ behavior: 'instant' })");
@@ -91,4 +103,22 @@ fn html_leads_from_lost_facts_and_findings_to_calls() {
     browser.eval("new Promise(done => { const wait = () => document.querySelector('#call-title').textContent.startsWith('Call 30') ? done() : setTimeout(wait, 5); wait(); })");
     assert_eq!(browser.text("document.querySelector('#choose').value"), "1");
     is_quiet(browser, &path);
+}
+
+/// The requests need the transcripts, so a page of saved results has none and says so.
+#[test]
+fn html_holds_requests_of_misses_if_the_transcripts_are_there() {
+    let page = |options: &[&str]| run([&["replay", "claude-code", "-p", "claude-code-cached-mc"], options].concat()).printed();
+    let held = page(&["-o", "html"]);
+    assert_eq!(held.matches(r#"<script type="text/plain" class="request""#).count(), 2);
+    assert!(held.contains("this page holds 2, in which claude-code-cached-mc missed facts."));
+    let json = page(&["-o", "json"]);
+    assert!(!json.contains("\"requests\":"), "requests are not saved");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("results.json"), json).expect("a folder to write to");
+    let again = run_in(folder.path(), ["report", "results.json", "-o", "html"], b"").printed();
+    for none in [again, page(&["-o", "html", "--misses", "0"])] {
+        assert_eq!(none.matches(r#"class="request""#).count(), 0);
+        assert!(none.contains("The requests are not on this page."));
+    }
 }

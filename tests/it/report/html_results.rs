@@ -2,6 +2,7 @@
 
 use recompact::findings::{Finding, Level};
 use recompact::metrics::metric;
+use recompact::results::request::{PartState, ShownPart, ShownRequest};
 use recompact::results::saved::{Column, Direction, Unit};
 use recompact::results::saved::{
     ComparisonRow, ConfigurationRow, EventMark, Intervals, KeptRow, MissRow, Neighbour, Objective, ParameterRow, PolicyText,
@@ -180,6 +181,38 @@ fn comparisons(names: &[String], policy: &str) -> Vec<ComparisonRow> {
     vec![row("cost.ratio", -0.8 * less), row("kept.hit", -less)]
 }
 
+/// The same with the request in which the first policy missed a fact.
+pub fn with_request(mut results: Results) -> Results {
+    let part = |what: &str, state: PartState, text: &str, recorded: Option<&str>| ShownPart {
+        role: "user",
+        what: what.to_owned(),
+        line: 12,
+        state,
+        layer: (state != PartState::Recorded).then(|| "micro".to_owned()),
+        recorded_tokens: Some(40),
+        text: text.to_owned(),
+        recorded: recorded.map(str::to_owned),
+        changed: false,
+        block: None,
+    };
+    results.requests = vec![ShownRequest {
+        transcript: "runs/session-000.jsonl".into(),
+        conversation: "main".into(),
+        policy: "policy-1".into(),
+        call: 17,
+        calls: 200,
+        tokens: 12_345,
+        messages: 2,
+        overflows: false,
+        parts: vec![
+            part("text", PartState::Recorded, "Fix the pool", None),
+            part("tool_result Read", PartState::Rewritten, "[cleared]", Some("error in src/pool.rs:12")),
+        ],
+        compared_with: None,
+    }];
+    results
+}
+
 /// The same with 30 findings for each of two policies, at one call each.
 pub fn with_findings(mut results: Results) -> Results {
     let finding = |at: usize, policy: &str| Finding {
@@ -252,7 +285,7 @@ pub fn swept() -> Results {
 pub fn hostile() -> Results {
     const BAD: &str = "</script><script>window.ran=1</script>\"><img src=x onerror=\"window.ran=2\">'<b>&lt;\u{1b}[31mred\u{202e}txet\u{2066}\u{2028}\u{0}\u{9b}2J<svg onload=window.ran=3>{{7*7}}<!-- ]]>\u{10D83D}";
     let bad = |what: &str| format!("{what} {BAD}");
-    let mut results = with_findings(swept());
+    let mut results = with_request(with_findings(swept()));
     let policy = |name: &str| bad(name);
     for row in &mut results.rows {
         row.transcript = bad(&row.transcript);
@@ -264,6 +297,14 @@ pub fn hostile() -> Results {
     for row in &mut results.retention {
         row.policy = policy(&row.policy);
         row.group = bad(&row.group).into();
+    }
+    for request in &mut results.requests {
+        (request.transcript, request.conversation) = (bad(&request.transcript), bad(&request.conversation));
+        request.policy = policy(&request.policy);
+        for part in &mut request.parts {
+            (part.what, part.text) = (bad(&part.what), bad(&part.text));
+            (part.layer, part.recorded) = (Some(bad("layer")), Some(bad("recorded")));
+        }
     }
     for finding in &mut results.findings {
         (finding.id, finding.path, finding.message) = (bad(&finding.id), bad(&finding.path), bad(&finding.message));

@@ -35,8 +35,21 @@ const callRow = (line, call) => {
   return row;
 };
 
+// The request itself, if the page holds it.
+const showRequest = async policy => {
+  const key = `${find("#conversation").dataset.t} ${shownCall.call} ${policy}`;
+  const script = findAll("script.request").find(script => script.dataset.key === key);
+  find("#call-request").hidden = !script;
+  if (script) find("#call-request .scroll").replaceChildren(...(await unpackMarkup(script)).childNodes);
+};
+find("#whole-request")?.addEventListener("click", event => {
+  const changed = find("#call-request .scroll").classList.toggle("only-changed");
+  event.currentTarget.setAttribute("aria-pressed", String(!changed));
+});
+
 const showCommand = () => {
   const line = shownCall.lines.find(line => line.policy === find("#call-policy").value) ?? shownCall.lines[0];
+  showRequest(line.policy);
   find("#call-command").textContent = `${shownCall.plot.dataset.command} ${line.options} --call ${shownCall.call}`;
   find("#call-file").hidden = !line.options.startsWith("-p policy.toml");
 };
