@@ -8,8 +8,9 @@ use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::screen::{Prose, Screen, change, money};
 use super::roles::Roles;
+use super::series::refused;
 use crate::analysis::study::RECORDED;
-use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::saved::{Results, Unit, Values};
 
 /// Draws text with names in it.
@@ -102,9 +103,4 @@ fn numbers(own: &Values, today: Option<&Values>) -> Vec<Tile> {
         tile("facts lost for good", &share(retention::HARD)),
         tile("requests refused", &|values| number_format::value(Unit::Count, refused(values))),
     ]
-}
-
-/// Requests that an API would refuse: malformed ones, and ones larger than the window.
-pub fn refused(values: &Values) -> Option<f64> {
-    [broken::REQUESTS, overflow::FAILED_CALLS].iter().filter_map(|id| values.get(id)).reduce(|all, next| all + next)
 }

@@ -5,6 +5,7 @@
 //! `recompact show` prints each of them from the transcript.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
 use super::super::escape::terminal;
 use super::requests;
@@ -12,7 +13,6 @@ use super::series::PolicySeries;
 use crate::analysis::spec::preset_text;
 use crate::results::saved::{Results, TraceRow};
 use crate::util::text::shell_word;
-use serde_json::Value;
 
 /// Name of a conversation that `recompact show` takes without being asked to: the only one of most transcripts.
 const MAIN: &str = "main";

@@ -6,10 +6,10 @@ use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::compare::{in_tables, name, title};
 use super::roles::Roles;
-use super::series::{PolicySeries, sample};
+use super::series::{PolicySeries, REFUSED, sample};
 use super::table::sorter;
 use super::words::words;
-use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::metrics::metric::{cost, retention, tokens};
 use crate::results::saved::{Column, Direction, Results, Summary, Unit};
 
 /// The first group: what decides between policies.
@@ -17,8 +17,6 @@ const FIRST: &str = "in short";
 /// Columns of the first group; several ids are added up.
 const DECIDING: [&[&str]; 6] =
     [&[cost::USD], &[retention::HIT], &[retention::HARD], &REFUSED, &[tokens::SENT], &[cost::CACHE_READ]];
-/// Requests that an API would refuse.
-const REFUSED: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
 
 /// A column of the table.
 struct TableColumn<'a> {

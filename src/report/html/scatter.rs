@@ -3,7 +3,8 @@
 
 mod backdrop;
 mod dots;
-mod labels;
+mod legend;
+mod names;
 mod window;
 
 use maud::{Markup, html};
@@ -12,15 +13,15 @@ use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::compare::title;
 use super::super::table_model::{ColumnHeader, TableModel};
-use super::answer::refused;
 use super::figure::{Figure, area};
 use super::plot;
 use super::roles::Roles;
-use super::series::{COST, PolicySeries, RETENTION, TOOLTIP, first_with_values};
+use super::series::{COST, PolicySeries, RETENTION, TOOLTIP, first_with_values, refused};
 use super::words::{axis_name, words};
 use crate::results::saved::{Column, Direction, Results, Unit};
 use dots::{Dot, dots};
-use labels::{caption, legend, names};
+use legend::{caption, legend};
+use names::names;
 use window::Window;
 
 /// Height in pixels: with the answer beside it, the whole plot is on the first screen of a browser.

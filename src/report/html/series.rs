@@ -8,14 +8,16 @@ use super::super::escape::terminal;
 use super::super::table_model::compare::keep_all_first;
 use super::roles::Roles;
 use crate::analysis::study::BOUNDS;
-use crate::metrics::metric::{cost, retention, tokens};
-use crate::results::saved::{Column, Results};
+use crate::metrics::metric::{broken, cost, overflow, retention, tokens};
+use crate::results::saved::{Column, Results, Values};
 
 /// Columns that plots use; of a list, the first column that has values.
 pub const COST: [&str; 3] = [cost::RATIO, tokens::SAVED, tokens::SENT];
 pub const RETENTION: [&str; 1] = [retention::HIT];
 /// Columns in the tooltip of a point, besides the two axes.
 pub const TOOLTIP: [&str; 4] = [cost::USD, tokens::SAVED, retention::HARD, retention::CONSTRAINTS];
+/// Requests that an API would refuse: malformed ones, and ones larger than the window.
+pub const REFUSED: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
 /// Columns whose differences from the baseline are drawn.
 pub const DIFFERENCES: [&str; 4] = [cost::RATIO, retention::HIT, retention::CONSTRAINTS, tokens::SAVED];
 /// The parts of a policy's cost with their labels, in the order of the bars.
@@ -151,6 +153,11 @@ fn choose_drawn<'a>(results: &'a Results, roles: &Roles, names: &[&'a str]) -> V
     chosen.truncate(MAX_LINES);
     chosen.sort_unstable();
     chosen.into_iter().map(|index| names[index]).collect()
+}
+
+/// Counts the requests that an API would refuse.
+pub fn refused(values: &Values) -> Option<f64> {
+    REFUSED.iter().filter_map(|id| values.get(id)).reduce(|all, next| all + next)
 }
 
 /// Whether a policy is one of the two bounds, which are drawn in grey.

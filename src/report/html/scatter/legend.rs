@@ -1,100 +1,12 @@
-//! The texts of the scatter plot: names beside points, the legend, the caption.
+//! The legend and the caption of the scatter plot.
 
 use maud::{Markup, html};
 
-use super::super::super::escape::terminal;
 use super::super::super::number_format;
-use super::super::super::table_model::cut_to;
-use super::super::plot;
-use super::super::roles::Roles;
-use super::super::series::is_bound;
+use super::Dot;
 use super::window::Window;
-use super::{Axes, Dot, HEIGHT};
 use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
-
-/// Approximate width of the plot beside the answer, in pixels; names must not overlap at this width.
-const WIDTH: f64 = 620.0;
-/// With more policies than this, only those on the front, the recommended one and the two bounds have names.
-const MAX_NAMED: usize = 20;
-/// Most letters of a name; the settings of a configuration can be many.
-const LONGEST: usize = 34;
-/// Approximate width of a letter.
-const LETTER: f64 = 7.2;
-
-/// Places names beside points, if there is room.
-pub fn names(dots: &[Dot], window: &Window, axes: &Axes, roles: &Roles) -> Markup {
-    let mut candidates: Vec<&Dot> = dots.iter().filter(|dot| dot.mark.is_some() || dot.recommended).collect();
-    // The recommended one and those that may be used get their place first.
-    candidates.sort_by_key(|dot| (!dot.recommended, dot.flaw.is_some(), is_bound(dot.policy)));
-    let pixels = |dot: &Dot| {
-        let (x, y) = window.place(dot.position);
-        (x / 100.0 * WIDTH, y / 100.0 * HEIGHT as f64)
-    };
-    // Boxes already in use: left, top, right, bottom.
-    let mut taken: Vec<[f64; 4]> =
-        candidates.iter().map(|dot| pixels(dot)).map(|(x, y)| [x - 7.0, y - 7.0, x + 7.0, y + 7.0]).collect();
-    let mut labels = Vec::new();
-    let named =
-        candidates.iter().filter(|dot| candidates.len() <= MAX_NAMED || dot.on_front || dot.recommended || is_bound(dot.policy));
-    for dot in named {
-        let (x, y) = pixels(dot);
-        let text = label(dot, window, axes, roles);
-        let width = text.chars().count() as f64 * LETTER;
-        let offsets = [
-            (12.0, 4.0, "start"),
-            (-12.0, 4.0, "end"),
-            (0.0, -13.0, "middle"),
-            (0.0, 22.0, "middle"),
-            (12.0, -10.0, "start"),
-            (12.0, 18.0, "start"),
-            (-12.0, -10.0, "end"),
-            (-12.0, 18.0, "end"),
-        ];
-        let free = offsets.into_iter().find_map(|(dx, dy, anchor)| {
-            let left = x + dx
-                - width
-                    * match anchor {
-                        "start" => 0.0,
-                        "end" => 1.0,
-                        _ => 0.5,
-                    };
-            let label_box = [left, y + dy - 12.0, left + width, y + dy + 3.0];
-            let fits =
-                label_box[0] > 0.0 && label_box[2] < WIDTH + 10.0 && label_box[1] > -12.0 && label_box[3] < HEIGHT as f64 - 2.0;
-            let is_apart = |other: &[f64; 4]| {
-                label_box[0] > other[2] || label_box[2] < other[0] || label_box[1] > other[3] || label_box[3] < other[1]
-            };
-            (fits && taken.iter().all(is_apart)).then_some((dx, dy, anchor, label_box))
-        });
-        let Some((dx, dy, anchor, label_box)) = free else { continue };
-        taken.push(label_box);
-        let (px, py) = window.place(dot.position);
-        labels.push(html! {
-            text class={ "name " (roles.class(dot.policy)) } data-p=(dot.index) x={ (plot::percent(px)) "%" }
-                y={ (plot::percent(py)) "%" } dx=(dx) dy=(dy) text-anchor=(anchor) { (terminal(&text)) }
-        });
-    }
-    html! {
-        @for label in labels { (label) }
-    }
-}
-
-/// The name of a point. One at the edge has an arrow and the values that do not fit: `lcc-s08 → 1.72`.
-fn label(dot: &Dot, window: &Window, axes: &Axes, roles: &Roles) -> String {
-    let (x, y) = dot.position;
-    let outside = window.outside(dot.position);
-    let mut text = cut_to(roles.label(dot.policy), LONGEST);
-    if outside.right_or_left {
-        let arrow = if x > window.x.high { "→" } else { "←" };
-        text += &format!(" {arrow} {}", number_format::value(axes.x.unit, Some(x)));
-    }
-    if outside.below_or_above {
-        let arrow = if y < window.y.low { "↓" } else { "↑" };
-        text += &format!(" {arrow} {}", number_format::value(axes.y.unit, Some(y)));
-    }
-    text
-}
 
 pub fn legend(dots: &[Dot], results: &Results, window: &Window) -> Markup {
     let sample = |drawing: Markup, name: &str| {
