@@ -1,12 +1,16 @@
 //! Analyses that answer users' questions; each calls the engine and the metrics.
 //!
-//! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers [`corpus`] (the transcripts, and the loop
-//! over them), [`spec`] (what to replay and
-//! how, as plain data), [`study`] (many transcripts
-//! through many policies), [`resume`] (continues what was stopped), [`sweep`] (many settings of one policy, and which to ship), [`gate`] (limits and a baseline for
-//! continuous integration), [`probe`] (does a model find what [`retention`](crate::metrics::retention) says is in the
-//! context?), [`mod@verdict`] (which of the replayed policies to ship), [`mod@show`] (one request, part by part), [`missed`] (the requests of
-//! the worst misses), [`mod@changes`] (what changed between two results), [`policy_check`] (mistakes in policies), [`settings`] (the settings of layers as data), [`inspect`] (what a transcript contains), and [`audit`](mod@audit) (what is wrong with saved transcripts).
+//! May import: every wing before it, [`util`](crate::util) to [`results`](crate::results). Offers:
+//!
+//! - [`corpus`]: the transcripts, and the loop over them;
+//! - [`spec`]: what to replay and how, as plain data; [`settings`]: the settings of layers as data;
+//! - [`study`]: many transcripts through many policies; [`resume`]: continues what was stopped;
+//! - [`mod@verdict`]: which of the replayed policies to ship; [`mod@changes`]: what changed between two results;
+//! - [`mod@show`]: one request, part by part; [`missed`]: the requests of the worst misses;
+//! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
+//! - [`gate`]: limits and a baseline for continuous integration;
+//! - [`probe`]: does a model find what [`retention`](crate::metrics::retention) says is in the context?
+//! - [`inspect`]: what a transcript contains; [`audit`](mod@audit): what is wrong with saved transcripts.
 
 pub mod audit;
 pub mod changes;

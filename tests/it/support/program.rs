@@ -43,7 +43,7 @@ pub fn run_in<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item 
     run_command(command, stdin)
 }
 
-/// The program, to be run in a folder, without the defaults of whoever runs the tests.
+/// The program, to be run in a folder, without the defaults of the person who runs the tests.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recompact"));
     command.current_dir(folder).env_remove("RUST_BACKTRACE").env("RECOMPACT_CONFIG", "");
