@@ -63,8 +63,10 @@ struct Tile {
 /// Draws the numbers of the chosen policy beside those of the recorded session, else of the baseline.
 fn tiles(results: &Results, roles: &Roles) -> Markup {
     let of = |policy: &str| roles.in_order.iter().find(|summary| summary.policy == policy).map(|summary| &summary.values);
-    let chosen =
-        roles.chosen.or_else(|| roles.in_order.iter().map(|summary| summary.policy.as_str()).find(|p| roles.is_candidate(p)));
+    let mut candidates = roles.in_order.iter().map(|summary| summary.policy.as_str()).filter(|policy| roles.is_candidate(policy));
+    // Of several policies of which none is fit, no one is better than the others.
+    let only = candidates.next().filter(|_| candidates.next().is_none());
+    let chosen = roles.chosen.or(only);
     let (Some(chosen), Some(own)) = (chosen, chosen.and_then(of)) else { return Markup::default() };
     let unchanged = results.sweep.as_ref().and_then(|sweep| sweep.configurations.iter().find(|row| row.policy == chosen));
     let unchanged = unchanged.map(|row| row.of.as_str()).filter(|of| *of != chosen);

@@ -70,9 +70,10 @@ fn html_leads_from_lost_facts_and_findings_to_calls() {
     let text = browser.text(request);
     assert!(text.contains("rewritten by micro, 40 tokens recorded") && text.contains("error in src/pool.rs:12"), "{text}");
     assert!(!text.contains("Fix the pool"), "{text}");
-    browser.point("#whole-request", true);
+    // The page may still be scrolling to the call, so the mouse would miss.
+    browser.eval("document.querySelector('#whole-request').click()");
     assert!(browser.text(request).contains("Fix the pool"));
-    browser.point("#call [data-step='1']", true);
+    browser.eval("document.querySelector('#call [data-step=\"1\"]').click()");
     browser.eval("new Promise(done => { const wait = () => document.querySelector('#call-request').hidden ? done() : setTimeout(wait, 5); wait(); })");
 
     // Findings: the first fifty of the recommended policy, then of the others; filters leave the wanted ones.

@@ -70,12 +70,15 @@ pub fn caption(results: &Results, dots: &[Dot], window: &Window) -> String {
         1 => " One point is farther away than the plot is wide; it is at the edge, beside an arrow.".to_owned(),
         many => format!(" {many} points are farther away than the plot is wide; they are at the edge, beside an arrow."),
     };
-    let front = match &results.sweep {
+    let has_front = dots.iter().filter(|dot| dot.on_front).count() > 1;
+    let front = if has_front { " No policy on the Pareto front is beaten in both columns by another." } else { "" };
+    let what = match &results.sweep {
         Some(sweep) => of_sweep(sweep, dots),
-        None => "Point at a policy to see its values; click it, or press Enter, to highlight it on the whole page. No policy on the                  Pareto front is beaten in both columns by another."
-            .to_owned(),
+        None => {
+            format!("Point at a policy to see its values; click it, or press Enter, to highlight it on the whole page.{front}")
+        }
     };
-    front + &edge
+    what + &edge
 }
 
 fn of_sweep(sweep: &Sweep, dots: &[Dot]) -> String {

@@ -36,11 +36,15 @@ const callRow = (line, call) => {
 };
 
 // The request itself, if the page holds it.
+let shownRequest;
 const showRequest = async policy => {
   const key = `${find("#conversation").dataset.t} ${shownCall.call} ${policy}`;
   const script = findAll("script.request").find(script => script.dataset.key === key);
+  shownRequest = key;
   find("#call-request").hidden = !script;
-  if (script) find("#call-request .scroll").replaceChildren(...(await unpackMarkup(script)).childNodes);
+  const body = script && (await unpackMarkup(script));
+  // The user may have chosen another call in the meantime.
+  if (body && shownRequest === key) find("#call-request .scroll").replaceChildren(...body.childNodes);
 };
 find("#whole-request")?.addEventListener("click", event => {
   const changed = find("#call-request .scroll").classList.toggle("only-changed");
