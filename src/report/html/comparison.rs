@@ -217,7 +217,7 @@ fn policy_row(summary: &Summary, series: &PolicySeries, columns: &[TableColumn])
     let (policy, roles) = (summary.policy.as_str(), &series.roles);
     let remark = match roles.flaw(policy) {
         Some(flaw) => flaw,
-        None if roles.chosen == Some(policy) => "recommended",
+        None if roles.chosen == Some(policy) => roles.praise,
         None => "",
     };
     html! {

@@ -3,15 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::analysis::study::{BOUNDS, KEEP_ALL, RECORDED};
-use crate::analysis::verdict::{Role, Standing, verdict};
+use crate::analysis::verdict::{Choice, Role, Standing, verdict};
 use crate::metrics::metric::cost;
 use crate::report::screen::remark;
 use crate::results::saved::{Results, Summary, Sweep};
 
 /// The roles of all policies of the results.
 pub struct Roles<'a> {
-    /// The policy that the page recommends.
+    /// The policy that the page recommends, or the best one if nothing is proven.
     pub chosen: Option<&'a str>,
+    /// What the chosen policy is called.
+    pub praise: &'static str,
     /// What costs are compared with.
     pub baseline: &'a str,
     /// The policies with their totals: the chosen one, those that may be used, those that must not, and what they are compared with.
@@ -37,6 +39,10 @@ impl<'a> Roles<'a> {
         let bounds = replayed(results).filter(|summary| standings().all(|standing| standing.policy() != summary.policy));
         Self {
             chosen: judged.as_ref().and_then(|verdict| verdict.chosen()).map(Standing::policy),
+            praise: match judged.as_ref().map(|verdict| verdict.choice) {
+                Some(Choice::Ship) => "recommended",
+                _ => "best, but not proven",
+            },
             baseline: judged.as_ref().map_or(KEEP_ALL, |verdict| verdict.baseline),
             in_order: standings().map(|standing| standing.summary).chain(bounds).collect(),
             candidates: candidates().map(Standing::policy).collect(),
@@ -63,6 +69,7 @@ impl<'a> Roles<'a> {
         let refused = sweep.configurations.iter().filter(|row| !row.allowed);
         Self {
             chosen,
+            praise: if sweep.held_out > 0 || sweep.keeps_unchanged() { "recommended" } else { "best, but not confirmed" },
             baseline: KEEP_ALL,
             in_order,
             candidates,

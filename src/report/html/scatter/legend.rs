@@ -8,7 +8,7 @@ use super::window::Window;
 use crate::results::saved::{Results, Sweep};
 use crate::util::text::plural;
 
-pub fn legend(dots: &[Dot], results: &Results, window: &Window) -> Markup {
+pub fn legend(dots: &[Dot], results: &Results, window: &Window, praise: &str) -> Markup {
     let sample = |drawing: Markup, name: &str| {
         html! {
             span class="key still" {
@@ -35,7 +35,7 @@ pub fn legend(dots: &[Dot], results: &Results, window: &Window) -> Markup {
                 (sample(shape("mark tried refused", "#tried"), "breaks a condition"))
             }
             @if any(|dot| dot.recommended) {
-                (sample(shape("ring", "#ring"), "recommended"))
+                (sample(shape("ring", "#ring"), praise))
             }
             @if any(|dot| dot.flaw.is_some() && dot.mark.is_some()) {
                 @let drawing = html! {
