@@ -1,7 +1,7 @@
 //! What to check before the answer of a replay is trusted.
 
 use super::super::{Check, Prose};
-use super::baseline;
+use super::{baseline, money};
 use crate::analysis::verdict::{Flaw, Role, Verdict};
 use crate::findings::Level;
 use crate::metrics::metric::retention;
@@ -25,6 +25,7 @@ pub fn checks(results: &Results, verdict: &Verdict) -> Vec<Check> {
     add("layers", malformed(verdict));
     add("notes", malformed_as_recorded(verdict));
     add("policies", overflows(verdict));
+    add("cache", rewritten(results, verdict));
     add("misses", misses(results, verdict));
     add("findings", findings(results));
     add("policies", chance(verdict));
@@ -67,6 +68,25 @@ fn overflows(verdict: &Verdict) -> Option<Prose> {
     Some(baseline(verdict).words(format!(
         " is only a yardstick: {overflows} of its {requests} requests do not fit the context window, but are counted and priced"
     )))
+}
+
+/// Why the first policy that costs more does so: what its edits made the provider write to the cache again.
+fn rewritten(results: &Results, verdict: &Verdict) -> Option<Prose> {
+    let text = |policy: &str| {
+        let of_policy = || results.invalidations.iter().filter(|row| row.policy == policy);
+        let (edits, tokens): (u64, u64) =
+            of_policy().fold((0, 0), |(edits, tokens), row| (edits + row.count, tokens.saturating_add(row.tokens_rewritten)));
+        let usd: f64 = of_policy().filter_map(|row| row.usd).sum();
+        let text = format!(
+            " invalidates the prompt cache {} times: writing {} tokens to it again costs {}",
+            count(edits),
+            count(tokens),
+            money(usd)
+        );
+        (usd > 0.0).then(|| Prose::new("why it costs more: ").name(policy).words(text))
+    };
+    let mut dearer = verdict.candidates().filter(|standing| standing.flaws.contains(&Flaw::CostsMore));
+    dearer.find_map(|standing| text(standing.policy()))
 }
 
 fn misses(results: &Results, verdict: &Verdict) -> Option<Prose> {
