@@ -13,6 +13,7 @@ mod conversations;
 mod figure;
 mod findings;
 mod misses;
+mod numbers;
 mod parameters;
 mod plot;
 mod policies;

@@ -11,50 +11,11 @@ use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::compare::{in_tables, title};
 use super::super::table_model::{ColumnHeader, TableModel, common_folder};
+use super::numbers::{ConversationData, ConversationKey, Numbers, collect, shown};
 use super::series::PolicySeries;
 use super::{call_panel, calls, misses, table};
-use crate::results::saved::{MissRow, ResultNote, Results, Row, TraceRow};
+use crate::results::saved::{MissRow, ResultNote, Results, Row};
 use crate::util::text::plural;
-
-/// Maximum conversations on the page, the longest ones first; more would make it slow.
-const MAX_CONVERSATIONS: usize = 150;
-
-/// The data of one conversation.
-struct ConversationData<'a> {
-    transcript: &'a str,
-    conversation: &'a str,
-    calls: usize,
-    trace: Option<&'a TraceRow>,
-    rows: Vec<&'a Row>,
-}
-
-/// Transcript and name of a conversation.
-type ConversationKey<'a> = (&'a str, &'a str);
-
-/// The numbers of the conversations on the page.
-pub struct Numbers<'a>(HashMap<ConversationKey<'a>, usize>);
-
-impl<'a> Numbers<'a> {
-    pub fn new(results: &'a Results) -> Self {
-        let conversations = collect(results);
-        let key = |index: usize| (conversations[index].transcript, conversations[index].conversation);
-        Self(shown(&conversations).into_iter().map(|index| (key(index), index)).collect())
-    }
-
-    /// The number of a conversation; `None` if it is not on the page.
-    pub fn of(&self, transcript: &str, conversation: &str) -> Option<usize> {
-        self.0.get(&(transcript, conversation)).copied()
-    }
-}
-
-/// The indices of the longest conversations.
-fn shown(conversations: &[ConversationData]) -> Vec<usize> {
-    let mut shown: Vec<usize> = (0..conversations.len()).collect();
-    shown.sort_by_key(|index| (std::cmp::Reverse(conversations[*index].calls), *index));
-    shown.truncate(MAX_CONVERSATIONS);
-    shown.sort_unstable();
-    shown
-}
 
 pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     let conversations = collect(results);
@@ -128,25 +89,6 @@ fn legend() -> Markup {
         (entry(html! { line class="recorded" x1="15" x2="15" y1="0" y2="12" {} }, "recorded compaction"))
         (entry(html! { path class="tick" d="M6 2v8M11 2v8M22 2v8" {} }, "edits of layers"))
     }
-}
-
-/// Returns the conversations in the order of the rows; conversations that only have a trace come last.
-fn collect(results: &Results) -> Vec<ConversationData<'_>> {
-    let mut indices: HashMap<ConversationKey, usize> = HashMap::new();
-    let mut conversations: Vec<ConversationData> = Vec::new();
-    let rows = results.rows.iter().map(|row| (&row.transcript, &row.conversation, Some(row), None));
-    let traces = results.traces.iter().map(|trace| (&trace.transcript, &trace.conversation, None, Some(trace)));
-    for (transcript, conversation, row, trace) in rows.chain(traces) {
-        let index = *indices.entry((transcript, conversation)).or_insert(conversations.len());
-        if index == conversations.len() {
-            conversations.push(ConversationData { transcript, conversation, calls: 0, trace: None, rows: Vec::new() });
-        }
-        let data = &mut conversations[index];
-        data.rows.extend(row);
-        data.trace = data.trace.or(trace);
-        data.calls = data.calls.max(trace.map_or(0, |trace| trace.lines.iter().map(|line| line.tokens.len()).max().unwrap_or(0)));
-    }
-    conversations
 }
 
 fn by_conversation<'a, T>(

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::super::escape::terminal;
 use super::super::table_model::{common_folder, findings as tables};
-use super::conversations::Numbers;
+use super::numbers::Numbers;
 use super::series::PolicySeries;
 use super::table;
 use crate::findings::{FINDINGS, Finding, Level};

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::table_model::common_folder;
-use super::conversations::Numbers;
+use super::numbers::Numbers;
 use super::series::PolicySeries;
 use crate::results::saved::{MissRow, Results};
 use crate::util::text::plural;

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::super::escape::terminal;
 use super::super::number_format;
 use super::super::show::{heading, recorded_lines, sent_lines};
-use super::conversations::Numbers;
+use super::numbers::Numbers;
 use super::series::PolicySeries;
 use crate::results::request::{PartState, ShownPart, ShownRequest};
 use crate::results::saved::Results;
