@@ -57,7 +57,7 @@ fn catalog_lists_everything_with_a_page() {
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),
     ];
-    let all = run(["catalog"]).printed();
+    let all = run(["catalog", "all"]).printed();
     for (kind, names) in kinds {
         let list = run(["catalog", kind]).printed();
         assert!(all.contains(&list), "{kind}");

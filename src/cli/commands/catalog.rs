@@ -25,15 +25,18 @@ use crate::cli::output;
 #[derive(Args)]
 pub struct Catalog {
     /// Kind to list: formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas,
-    /// prices or providers
+    /// prices, providers, or all
     #[arg(hide_possible_values = true, value_parser = suggesting(kinds, StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
     name: Option<String>,
 }
 
+/// Means every kind.
+const ALL: &str = "all";
+
 fn kinds() -> Vec<&'static str> {
-    KINDS.iter().map(|kind| kind.name).collect()
+    KINDS.iter().map(|kind| kind.name).chain([ALL]).collect()
 }
 
 /// An entry of the catalog.
@@ -45,33 +48,64 @@ struct CatalogEntry {
 
 struct CatalogKind {
     name: &'static str,
+    /// What its entries are, in a few words.
+    about: &'static str,
     entries: fn() -> Vec<CatalogEntry>,
 }
 
 const KINDS: &[CatalogKind] = &[
-    CatalogKind { name: "formats", entries: || FORMATS.iter().map(|f| entry(f.name, f.about, String::new())).collect() },
-    CatalogKind { name: "policies", entries: policies },
-    CatalogKind { name: "layers", entries: layers },
-    CatalogKind { name: "meters", entries: || METERS.iter().chain([&RECORDED]).map(meter).collect() },
-    CatalogKind { name: "summarizers", entries: summarizers },
-    CatalogKind { name: "prompts", entries: prompts },
-    CatalogKind { name: "measures", entries: measures },
-    CatalogKind { name: "findings", entries: findings },
-    CatalogKind { name: "reports", entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect() },
-    CatalogKind { name: "prices", entries: prices },
-    CatalogKind { name: "schemas", entries: schemas },
-    CatalogKind { name: "providers", entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect() },
+    CatalogKind {
+        name: "formats",
+        about: "transcripts that can be read",
+        entries: || FORMATS.iter().map(|f| entry(f.name, f.about, String::new())).collect(),
+    },
+    CatalogKind { name: "policies", about: "presets, for -p", entries: policies },
+    CatalogKind { name: "layers", about: "what policies are made of, with their settings", entries: layers },
+    CatalogKind {
+        name: "meters",
+        about: "how harnesses estimate tokens, for `meter` in a policy",
+        entries: || METERS.iter().chain([&RECORDED]).map(meter).collect(),
+    },
+    CatalogKind { name: "summarizers", about: "who writes summaries, for --summarizer", entries: summarizers },
+    CatalogKind { name: "prompts", about: "what a model is asked that summarises", entries: prompts },
+    CatalogKind { name: "measures", about: "groups of columns of the results", entries: measures },
+    CatalogKind { name: "findings", about: "what can be wrong with a compaction", entries: findings },
+    CatalogKind {
+        name: "reports",
+        about: "forms of output, for -o",
+        entries: || REPORTS.iter().map(|r| entry(r.name, r.about, String::new())).collect(),
+    },
+    CatalogKind { name: "prices", about: "models with known prices, for --prices", entries: prices },
+    CatalogKind { name: "schemas", about: "JSON Schemas of files, for editors and programs", entries: schemas },
+    CatalogKind {
+        name: "providers",
+        about: "rules of prompt caches",
+        entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect(),
+    },
 ];
 
 impl Catalog {
     pub fn run(self) -> Result<(), Failure> {
         let text = match (&self.kind, &self.name) {
-            (None, _) => KINDS.iter().map(list).collect::<Vec<_>>().join("\n"),
+            (None, _) => overview(),
+            (Some(kind), None) if kind == ALL => KINDS.iter().map(list).collect::<Vec<_>>().join("\n"),
             (Some(kind), None) => list(kind_by_name(kind)?),
             (Some(kind), Some(name)) => entry_page(kind_by_name(kind)?, name)?,
         };
         Ok(output::write(None, text.as_bytes())?)
     }
+}
+
+/// Lists the kinds, each with what it is and the number of its entries.
+fn overview() -> String {
+    let line = |kind: &CatalogKind| {
+        let count = (kind.entries)().len();
+        wrapped(&format!("  {:<11}  {count:>3}  ", kind.name), kind.about)
+    };
+    let kinds: String = KINDS.iter().map(line).collect();
+    let commands = [("KIND", "the entries of a kind"), ("KIND NAME", "the page of an entry"), (ALL, "all entries")];
+    let line = |(arguments, what): (&str, &str)| format!("recompact catalog {arguments:<9}  {what}\n");
+    format!("{kinds}\n{}", commands.map(line).concat())
 }
 
 fn kind_by_name(name: &str) -> Result<&'static CatalogKind, Failure> {
