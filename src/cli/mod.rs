@@ -27,10 +27,18 @@ use clap::{Parser, Subcommand};
 use commands::{audit, catalog, check, completions, diff, guide, inspect, man, policy, probe, replay, report, show, sweep};
 use error::Failure;
 
+/// What a new user may type first.
+const FIRST_STEPS: &str = "\
+First steps:
+  recompact                       which policy to ship for the sessions on this machine
+  recompact sweep -p claude-code  which of its settings
+  recompact audit                 what the recorded compactions lost
+  recompact guide start           more first steps, and how recompact.toml sets defaults";
+
 /// Replays recorded agent conversations through context-compaction policies and reports what each one saves, writes to
 /// disk and breaks. Without a command: says which policy to ship for the sessions on this machine.
 #[derive(Parser)]
-#[command(name = "recompact", version, max_term_width = 100)]
+#[command(name = "recompact", version, max_term_width = 100, after_help = FIRST_STEPS)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
