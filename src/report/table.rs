@@ -153,7 +153,8 @@ fn draw_part(table: &TableModel, columns: &[usize], widths: &[usize], (style, to
         let numbers = table.headers[*index].kind == CellKind::Numbers;
         column.set_cell_alignment(if numbers { CellAlignment::Right } else { CellAlignment::Left });
     }
-    grid.trim_fmt() + "\n"
+    // Cells do not break at such spaces, which matters no more; people who search the output type common ones.
+    grid.trim_fmt().replace('\u{a0}', " ") + "\n"
 }
 
 /// The colour of a row.
