@@ -44,10 +44,12 @@ const tableCsv = table => {
   const value = cell => cell.dataset.v ?? shown(cell);
   return csv([names, ...[...table.tBodies].flatMap(body => [...body.rows]).map(row => [...row.cells].map(value))]);
 };
+// The same as `-o csv` writes of a replay.
 const allRows = results => {
+  const names = ["transcript", "conversation", "policy", "bound_of", "session", "format", "model", "project", "started"];
   const ids = results.columns.map(column => column.id);
-  const cells = row => [row.transcript, row.conversation, row.policy, ...ids.map(id => row.values[id])];
-  return csv([["transcript", "conversation", "policy", ...ids], ...results.rows.map(cells)]);
+  const cells = row => [...names.map(name => row[name]), ...ids.map(id => row.values[id])];
+  return csv([[...names, ...ids], ...results.rows.map(cells)]);
 };
 const copy = async button => {
   const code = find("code", button.parentElement);
