@@ -65,7 +65,7 @@ impl<'a> View<'a> {
         };
         let name = best.policy.as_str();
         if self.sweep.keeps_unchanged() {
-            let first = Prose::new("Keep ").name(name).words(format!(" as it is: each of the others {}.", self.worse()));
+            let first = Prose::new("Keep ").name(name).words(format!(" as it is: none of the others {}.", self.better()));
             return [first, self.described(name)].into_iter().chain(self.cheaper()).collect();
         }
         let take = match self.sweep.held_out {
@@ -80,10 +80,13 @@ impl<'a> View<'a> {
         vec![first, self.described(name)]
     }
 
-    /// What is wrong with every other configuration.
-    fn worse(&self) -> &'static str {
+    /// What a better configuration would do.
+    fn better(&self) -> &'static str {
         let columns: Vec<&str> = self.sweep.objectives.iter().map(|Objective { column, .. }| &**column).collect();
-        if columns == [cost::RATIO, retention::HIT] { "costs more or keeps fewer facts" } else { "is worse in an objective" }
+        match columns[..] {
+            [cost::RATIO, retention::HIT] => "costs less and keeps as many facts, or keeps more at the same cost",
+            _ => "is better in one objective and not worse in the others",
+        }
     }
 
     /// The next cheaper configuration on the front, for those who can do with fewer facts.

@@ -2,12 +2,16 @@
 
 use crate::support::program::run;
 
+/// A sweep replays its session for each configuration.
+const LONG: &str = "claude-code/repair.jsonl";
+const SHORT: &str = "claude-code/kept-tail.jsonl";
+
 /// Each command that prints a screen, with a name for its snapshots.
 const SCREENS: &[(&str, &[&str])] = &[
     ("inspect", &["inspect", "claude-code", "codex"]),
     ("replay", &["replay", "claude-code", "codex"]),
-    ("sweep", &["sweep", "claude-code", "-p", "claude-code", "--window", "80k"]),
-    ("sweep-two", &["sweep", "claude-code", "-p", "lcc-s06,anthropic-clear", "--set", "micro.keep_recent=1..8"]),
+    ("sweep", &["sweep", LONG, "-p", "lcc-s08-late", "--set", "micro.keep_recent=1,8", "--set", "auto.threshold=20k,60k"]),
+    ("sweep-two", &["sweep", SHORT, "-p", "lcc-s06,anthropic-clear", "--set", "micro.keep_recent=1..8"]),
     ("audit", &["audit", "claude-code", "codex"]),
     ("check", &["check", "../gate/recompact.toml"]),
 ];

@@ -75,9 +75,10 @@ fn sizes_of_a_policy_take_units_and_shares() {
 fn the_ending_of_the_file_chooses_the_report() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::copy(fixtures().join(TRANSCRIPT), folder.path().join("a.jsonl")).expect("a copy");
+    let replay = ["replay", "a.jsonl", "-p", "lcc-s06", "-q", "--findings", "--out", "saved.json"];
+    assert_eq!(run_in(folder.path(), replay, b"").printed(), "");
     let written = |more: &[&str]| {
-        let arguments = [&["replay", "a.jsonl", "-p", "lcc-s06", "-q", "--findings"], more].concat();
-        run_in(folder.path(), arguments, b"").printed();
+        run_in(folder.path(), [&["report", "saved.json"], more].concat(), b"").printed();
         fs::read_to_string(folder.path().join(more[1])).expect("a report")
     };
     for (file, begin) in [

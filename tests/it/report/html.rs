@@ -269,7 +269,8 @@ fn html_draws_the_front_and_recommendation_of_a_sweep() {
     assert_eq!(browser.number("document.querySelector('.scatter polyline.front').points.length"), 5.0);
     // The recommendation with its settings, the sessions it was chosen on, and the cheaper neighbour.
     let best = browser.text("document.querySelector('main').innerText");
-    for shown in ["The best on these sessions is policy-4", "micro.keep_recent=36", "the same 3 sessions", "policy-3", "(-0.120)"] {
+    for shown in ["The best on these sessions is policy-4", "micro.keep_recent=36", "the same 3 sessions", "policy-3", "(-0.120)"]
+    {
         assert!(best.contains(shown), "{shown} is not in {best}");
     }
     assert!(browser.text("document.querySelector('#front figcaption').textContent").contains("kept.hard <= 0.5"));
