@@ -62,7 +62,8 @@ impl Anthropic {
         match reason {
             "refusal" => Err(Rejection::Declined(self.endpoint.message("the model declines (stop_reason `refusal`)"))),
             _ if texts.is_empty() && !blocks.is_empty() && !cut_off => Err(lost("its answer has no text in content")),
-            _ => Ok((texts.concat(), cut_off)),
+            // A key may be cut into two parts, which are whole again when they are joined.
+            _ => Ok((self.endpoint.secrets.hide(&texts.concat()), cut_off)),
         }
     }
 }

@@ -84,7 +84,11 @@ impl OpenAi {
         match (&message["content"], choice["finish_reason"].as_str()) {
             (_, Some("content_filter")) => Err(declined("content_filter")),
             (Value::String(text), _) => Ok((text.clone(), cut_off)),
-            (Value::Array(parts), _) => Ok((parts.iter().filter_map(|part| part["text"].as_str()).collect(), cut_off)),
+            (Value::Array(parts), _) => {
+                // A key may be cut into two parts, which are whole again when they are joined.
+                let text: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+                Ok((self.endpoint.secrets.hide(&text), cut_off))
+            }
             // The model used all its tokens for thinking.
             (Value::Null, Some("length")) => Ok((String::new(), cut_off)),
             _ if choice.is_null() => Err(lost("its answer has no choices[0]; is this an endpoint for chat completions?")),
