@@ -47,8 +47,8 @@ pub fn decimate(tokens: &[u64], largest: usize) -> Vec<CallStep> {
     (0..steps).map(step).collect()
 }
 
-/// Draws the plot and its data table.
-pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries) -> Markup {
+/// Draws the plot and its data table. `arguments` are those of [`call_panel::arguments`] for each policy that is drawn.
+pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries, arguments: &[String]) -> Markup {
     let lines: Vec<(&SeriesStyle, &TraceLine)> = series
         .drawn
         .iter()
@@ -63,7 +63,7 @@ pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries) -> Markup 
     let window_fits = window > 0.0 && window <= largest * MAX_WINDOW_RATIO;
     let y_scale = Scale::around([0.0, largest, if window_fits { window } else { 0.0 }].into_iter());
     let x_scale = Scale::exact(1.0, calls.max(2) as f64);
-    let scales = Scales { row, results, series, x: &x_scale, y: &y_scale };
+    let scales = Scales { row, series, arguments, x: &x_scale, y: &y_scale };
 
     let label = format!("window {}", number_format::value(Unit::Tokens, Some(window)));
     let drawing = html! {
@@ -103,8 +103,8 @@ pub fn draw(row: &TraceRow, results: &Results, series: &PolicySeries) -> Markup 
 /// What all lines of a plot share.
 struct Scales<'a> {
     row: &'a TraceRow,
-    results: &'a Results,
     series: &'a PolicySeries<'a>,
+    arguments: &'a [String],
     x: &'a Scale,
     y: &'a Scale,
 }
@@ -112,6 +112,8 @@ struct Scales<'a> {
 impl Scales<'_> {
     fn draw_line(&self, style: &SeriesStyle, line: &TraceLine) -> Markup {
         let at = self.row.lines.iter().position(|other| std::ptr::eq(other, line));
+        let drawn = self.series.drawn.iter().position(|drawn| drawn.policy == style.policy);
+        let arguments = drawn.and_then(|drawn| self.arguments.get(drawn));
         let steps = decimate(&line.tokens, MAX_STEPS);
         let position = |step: &CallStep| {
             (self.x.position((step.first + step.last) as f64 / 2.0), self.y.position_from_top(step.tokens as f64))
@@ -127,7 +129,7 @@ impl Scales<'_> {
         let layers: Vec<_> = layers(line).into_iter().map(terminal).collect();
         html! {
             g class={ "series " (style.class) } data-p=(style.index) data-line=(style.index) data-at=[at]
-                data-name=(terminal(self.series.roles.label(style.policy))) data-arguments=(call_panel::arguments(self.results, style.policy))
+                data-name=(terminal(self.series.roles.label(style.policy))) data-arguments=[arguments]
                 data-tokens=(tokens.join(" ")) data-layers=(layers.join("\n")) data-events=(events(line, &steps)) {
                 (plot::path("stroke", steps.iter().map(position)))
                 @for step in &marked { (plot::mark("event", style.mark, position(step))) }

@@ -29,6 +29,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
     };
     let shown = shown(&conversations);
     let numbers = Numbers::new(results);
+    let arguments: Vec<String> = series.drawn.iter().map(|style| call_panel::arguments(results, style.policy)).collect();
     let folder = common_folder(conversations.iter().map(|data| data.transcript));
     let misses = by_conversation(&results.misses, |miss| (&miss.transcript, &miss.conversation));
     let mut notes: HashMap<&str, Vec<&ResultNote>> = HashMap::new();
@@ -37,7 +38,7 @@ pub fn draw(results: &Results, series: &PolicySeries) -> Markup {
         let data = &conversations[*index];
         let misses = misses.get(&(data.transcript, data.conversation)).map_or(&[][..], Vec::as_slice);
         let notes = notes.get(data.transcript).map_or(&[][..], Vec::as_slice);
-        let inside = panel(&Page { results, series, numbers: &numbers }, data, misses, notes);
+        let inside = panel(&Page { results, series, numbers: &numbers, arguments: &arguments }, data, misses, notes);
         html! {
             @if *index == longest {
                 div id="conversation" data-t=(index) { (inside) }
@@ -108,14 +109,16 @@ struct Page<'a> {
     results: &'a Results,
     series: &'a PolicySeries<'a>,
     numbers: &'a Numbers<'a>,
+    /// Options of `recompact show` for each policy that is drawn.
+    arguments: &'a [String],
 }
 
 fn panel(page: &Page, data: &ConversationData, misses: &[&MissRow], notes: &[&ResultNote]) -> Markup {
-    let Page { results, series, numbers } = page;
+    let Page { results, series, numbers, arguments } = page;
     html! {
         h3 class="heard" { bdi { (terminal(data.transcript)) " · " (terminal(data.conversation)) } }
         @if let Some(trace) = data.trace {
-            (calls::draw(trace, results, series))
+            (calls::draw(trace, results, series, arguments))
         } @else {
             p class="below" { "Tokens per call were not saved for this conversation." }
         }
