@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::record::fields;
 use super::{PolicySpec, StudySpec};
 use crate::llm::client::Address;
 use crate::util::text::shell_word;
@@ -25,13 +26,6 @@ pub(super) fn command(spec: &StudySpec) -> Option<String> {
     let mut words = vec!["recompact".to_owned(), command.to_owned(), PATHS.to_owned()];
     add_options(&mut words, &fields(&spec), &fields(&StudySpec::default()));
     Some(words.join(" "))
-}
-
-fn fields(spec: &StudySpec) -> Map<String, Value> {
-    match serde_json::to_value(spec) {
-        Ok(Value::Object(fields)) => fields,
-        other => unreachable!("a spec is an object with text keys: {other:?}"),
-    }
 }
 
 /// Adds an option for each field that differs from the usual ones.

@@ -28,11 +28,16 @@ pub fn record(spec: &StudySpec, files: String) -> StudyRecord {
     };
     let spec = StudySpec { summarizer: spec.summarizer.iter().map(name).collect(), ..spec.clone() };
     let command = command(&spec);
-    let fields = match serde_json::to_value(spec) {
+    let fields = fields(&spec);
+    StudyRecord { hash: hash(&format!("{files}\n{}", Value::Object(fields.clone()))), files, spec: fields, command }
+}
+
+/// Returns the fields of a spec as they are saved.
+pub(super) fn fields(spec: &StudySpec) -> Map<String, Value> {
+    match serde_json::to_value(spec) {
         Ok(Value::Object(fields)) => fields,
         other => unreachable!("a spec is an object with text keys: {other:?}"),
-    };
-    StudyRecord { hash: hash(&format!("{files}\n{}", Value::Object(fields.clone()))), files, spec: fields, command }
+    }
 }
 
 /// Returns the first difference between the studies of two results, as `window none, not 1000`.
