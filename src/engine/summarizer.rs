@@ -26,7 +26,7 @@ use std::cell::OnceCell;
 
 use serde::{Deserialize, Serialize};
 
-use crate::llm::client::{PROTOCOLS, Usage};
+use crate::llm::client::{Purpose, Usage};
 use crate::llm::prompt::Prompt;
 use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Origin};
 use crate::transcript::tool_access;
@@ -196,8 +196,7 @@ pub fn by_name(written: &str) -> Result<Box<dyn Summarizer>, String> {
     let (name, argument) = written.split_once(':').unwrap_or((written, ""));
     let kind = SUMMARIZERS.iter().find(|kind| kind.name == name).ok_or_else(|| {
         let without_model = SUMMARIZERS.iter().map(|kind| kind.name.to_owned());
-        let models = PROTOCOLS.iter().map(|protocol| format!("{}{}", protocol.name, protocol.argument));
-        let known = without_model.chain(models).collect::<Vec<_>>().join(", ");
+        let known = without_model.chain([Purpose::Write.forms()]).collect::<Vec<_>>().join(", ");
         format!("there is no summarizer `{name}` (known: {known})")
     })?;
     (kind.make)(argument).map_err(|what| format!("summarizer `{name}`: {what}"))

@@ -11,24 +11,32 @@ mod anthropic;
 mod base_url;
 mod cassette;
 mod command;
+#[cfg(feature = "models")]
+mod completions;
 mod health;
 #[cfg(feature = "models")]
 mod http;
 mod key;
 mod limits;
+#[cfg(feature = "models")]
+mod llama_server;
+#[cfg(feature = "models")]
+mod logprobs;
 mod model;
 #[cfg(feature = "models")]
 mod openai;
+mod protocol;
 mod secrets;
 mod too_long;
 
 use std::time::{Duration, Instant};
 
-pub use address::{Address, Connection, PROTOCOLS, Protocol};
+pub use address::{Address, Connection};
 pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
 pub use command::end_programs;
 pub use limits::{Limits, Spending};
 pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};
+pub use protocol::{PROTOCOLS, Protocol, Purpose};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,12 +49,21 @@ pub struct Question {
     pub user: String,
     /// Maximum tokens of the answer.
     pub max_tokens: u64,
+    /// The text whose log-probabilities after `user` are asked for, instead of an answer. Then `user` is the raw prompt, without
+    /// a chat template, `system` is empty, and `max_tokens` is the length of this text in bytes: no text has more tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuation: Option<String>,
 }
 
 /// A model's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
+    /// What the model wrote, or the continuation that was asked about.
     pub text: String,
+    /// Natural logarithms of the probabilities of the continuation's tokens, in order, rounded to four decimals. If a token
+    /// begins before the continuation and ends in it, it is the first of them. Empty if the model wrote an answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logprobs: Vec<f64>,
     /// The model stopped because it reached `max_tokens`.
     pub cut_off: bool,
     pub usage: Usage,

@@ -7,7 +7,7 @@ use recompact::engine::layer::LAYERS;
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::FINDINGS;
-use recompact::llm::client::PROTOCOLS;
+use recompact::llm::client::Purpose;
 use recompact::llm::prompt::PROMPTS;
 use recompact::metrics::metric::{self, GROUPS};
 use recompact::metrics::prices::Prices;
@@ -43,12 +43,14 @@ fn every_format_recognises_its_own_fixtures() {
 #[test]
 fn catalog_lists_everything_with_a_page() {
     let list = Prices::built_in();
-    let kinds: [(&str, Vec<&str>); 12] = [
+    let names = |purpose: Purpose| purpose.protocols().map(|protocol| protocol.name);
+    let kinds: [(&str, Vec<&str>); 13] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", LAYERS.iter().map(|kind| kind.name).collect()),
         ("meters", METERS.iter().map(|meter| meter.name).collect()),
-        ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(PROTOCOLS.iter().map(|protocol| protocol.name)).collect()),
+        ("summarizers", SUMMARIZERS.iter().map(|kind| kind.name).chain(names(Purpose::Write)).collect()),
+        ("scorers", names(Purpose::Score).collect()),
         ("prompts", PROMPTS.iter().map(|prompt| prompt.name).collect()),
         ("measures", GROUPS.iter().map(|measure| measure.name).collect()),
         ("findings", FINDINGS.iter().map(|kind| kind.id).collect()),

@@ -10,7 +10,8 @@ const KEY: &str = "sk-a-key-that-is-a-secret";
 
 static PROVIDERS: LazyLock<Vec<Box<dyn Provider>>> = LazyLock::new(|| {
     let connect = |protocol: &recompact::llm::client::Protocol| {
-        let address = Address::parse(&format!("{}:model", protocol.name)).expect("a protocol").expect("a model");
+        let address =
+            Address::parse_for(&format!("{}:model", protocol.name), protocol.purpose).expect("a protocol").expect("a model");
         let connection = Connection {
             base_url: protocol.base_url.to_owned(),
             key: Some(KEY.to_owned()),

@@ -141,7 +141,7 @@ fn answer(model: &Model, spot: &Spot, question: &Question, context: &str) -> Res
 /// Puts the context first and the question last, so that prompts about one request share a prefix.
 fn prompt(question: &Question, context: &str) -> client::Question {
     let user = PROMPT.user(context, Some(&question.cloze.line));
-    client::Question { system: PROMPT.system.clone(), user, max_tokens: MAX_TOKENS }
+    client::Question { system: PROMPT.system.clone(), user, max_tokens: MAX_TOKENS, continuation: None }
 }
 
 /// Returns what [`ask`] would ask: for each policy, then for the controls.

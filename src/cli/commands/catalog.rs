@@ -7,7 +7,7 @@ use recompact::engine::layer::{COMMON_SETTINGS, LAYERS, LayerKind};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
-use recompact::llm::client::PROTOCOLS;
+use recompact::llm::client::Purpose;
 use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prices::Prices;
@@ -24,8 +24,8 @@ use crate::cli::output;
 
 #[derive(Args)]
 pub struct Catalog {
-    /// Kind to list: formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas,
-    /// prices, providers, or all
+    /// Kind to list: formats, policies, layers, meters, summarizers, scorers, prompts, measures, findings, reports,
+    /// schemas, prices, providers, or all
     #[arg(hide_possible_values = true, value_parser = suggesting(kinds, StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
@@ -67,6 +67,7 @@ const KINDS: &[CatalogKind] = &[
         entries: || METERS.iter().chain([&RECORDED]).map(meter).collect(),
     },
     CatalogKind { name: "summarizers", about: "who writes summaries, for --summarizer", entries: summarizers },
+    CatalogKind { name: "scorers", about: "ways to ask a model how probable a given text is", entries: scorers },
     CatalogKind { name: "prompts", about: "what a model is asked that summarises", entries: prompts },
     CatalogKind { name: "measures", about: "groups of columns of the results", entries: measures },
     CatalogKind { name: "findings", about: "what can be wrong with a compaction", entries: findings },
@@ -201,12 +202,24 @@ fn policies() -> Vec<CatalogEntry> {
 /// Lists the summarizers without a model, then the ways to call a model.
 fn summarizers() -> Vec<CatalogEntry> {
     let without_model = SUMMARIZERS.iter().map(|kind| (kind.name, kind.argument, kind.about));
-    let models = PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.argument, protocol.about));
-    let about = |name: &str, argument: &str, about: &str| match argument {
-        "" => about.to_owned(),
-        argument => format!("({name}{argument}) {about}"),
-    };
-    without_model.chain(models).map(|(name, argument, line)| entry(name, &about(name, argument, line), String::new())).collect()
+    let without_model = without_model.map(|(name, argument, about)| addressed(name, argument, about));
+    without_model.chain(protocols(Purpose::Write)).collect()
+}
+
+fn scorers() -> Vec<CatalogEntry> {
+    protocols(Purpose::Score).collect()
+}
+
+fn protocols(purpose: Purpose) -> impl Iterator<Item = CatalogEntry> {
+    purpose.protocols().map(|protocol| addressed(protocol.name, protocol.argument, protocol.about))
+}
+
+/// Returns an entry that shows how it is written with its argument.
+fn addressed(name: &str, argument: &str, about: &str) -> CatalogEntry {
+    match argument {
+        "" => entry(name, about, String::new()),
+        argument => entry(name, &format!("({name}{argument}) {about}"), String::new()),
+    }
 }
 
 fn prompts() -> Vec<CatalogEntry> {

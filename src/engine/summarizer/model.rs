@@ -32,6 +32,7 @@ pub(super) fn build_question(request: &SummaryRequest) -> Question {
         system: request.prompt.system.clone(),
         user: request.prompt.user(&dialogue(request.blocks.iter().map(InputBlock::utterance)), request.focus),
         max_tokens: request.max_tokens,
+        continuation: None,
     }
 }
 

@@ -1,79 +1,11 @@
-//! Addresses of models (`openai:MODEL`, `anthropic:MODEL@URL`, `command:PROGRAM ARGUMENTS`) and the protocols they name.
+//! Addresses of models (`openai:MODEL`, `anthropic:MODEL@URL`, `command:PROGRAM ARGUMENTS`).
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::Provider;
-#[cfg(feature = "models")]
-use super::anthropic::connect as connect_anthropic;
-use super::command::Program;
-#[cfg(feature = "models")]
-use super::openai::connect as connect_openai;
-use super::secrets::Secrets;
-
-/// A protocol for asking models.
-pub struct Protocol {
-    pub name: &'static str,
-    /// One line for the catalog.
-    pub about: &'static str,
-    /// Syntax of what follows the name in an address.
-    pub argument: &'static str,
-    /// The environment variable that holds the key; empty if the protocol uses no key.
-    pub key_variable: &'static str,
-    /// Default base URL; empty if the protocol uses no URL.
-    pub base_url: &'static str,
-    connect: Connect,
-}
-
-/// Creates the provider for an address, or returns an error message.
-type Connect = fn(&Address, &Connection) -> Result<Box<dyn Provider>, String>;
-
-/// A library without the feature `models` has no HTTP.
-#[cfg(not(feature = "models"))]
-fn without_http(address: &Address, _: &Connection) -> Result<Box<dyn Provider>, String> {
-    Err(format!("{}: this program was built without the feature `models`; command:PROGRAM works", address.name()))
-}
-
-#[cfg(not(feature = "models"))]
-use without_http as connect_anthropic;
-#[cfg(not(feature = "models"))]
-use without_http as connect_openai;
-
-/// Every protocol.
-pub const PROTOCOLS: &[Protocol] = &[
-    Protocol {
-        name: "anthropic",
-        about: "a model behind Anthropic's Messages API, which some other servers also offer: llama-server, LiteLLM, \
-                OpenRouter; the key is in ANTHROPIC_API_KEY",
-        argument: ":MODEL[@BASE-URL]",
-        key_variable: "ANTHROPIC_API_KEY",
-        base_url: "https://api.anthropic.com",
-        connect: connect_anthropic,
-    },
-    Protocol {
-        name: "openai",
-        about: "a model behind OpenAI's Chat Completions API, which most other servers also offer: llama-server, vLLM, \
-                Ollama, OpenRouter; the key is in OPENAI_API_KEY, a local server needs none; for a reasoning model, \
-                --param max_completion_tokens=N leaves room for its thinking",
-        argument: ":MODEL[@BASE-URL]",
-        key_variable: "OPENAI_API_KEY",
-        base_url: "https://api.openai.com/v1",
-        connect: connect_openai,
-    },
-    Protocol {
-        name: "command",
-        about: "any program, which the shell starts for every summary: it reads the prompt from standard input and writes the \
-                summary to standard output; RECOMPACT_MAX_TOKENS in its environment is the limit; its cost is not known",
-        argument: ":PROGRAM ARGUMENTS …",
-        key_variable: "",
-        base_url: "",
-        connect: |address, connection| {
-            let secrets = Secrets::new(connection.key.clone());
-            Ok(Box::new(Program { command: address.model.clone(), timeout: connection.timeout, secrets }))
-        },
-    },
-];
+use super::protocol::{PROTOCOLS, Protocol, Purpose};
 
 /// A model and the protocol it speaks.
 #[derive(Clone)]
@@ -100,15 +32,26 @@ pub struct Connection {
 }
 
 impl Address {
-    /// Parses `PROTOCOL:MODEL[@BASE-URL]`; returns `None` if the protocol is unknown.
+    /// Parses the address of a model that writes, as [`Self::parse_for`] does.
     pub fn parse(written: &str) -> Option<Result<Self, String>> {
+        Self::parse_for(written, Purpose::Write)
+    }
+
+    /// Parses `PROTOCOL:MODEL[@BASE-URL]`; returns `None` if the protocol is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message if the protocol is for another purpose, or the rest of the address is wrong.
+    pub fn parse_for(written: &str, purpose: Purpose) -> Option<Result<Self, String>> {
         let (name, rest) = written.split_once(':').unwrap_or((written, ""));
         let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == name)?;
         let (model, base_url) = match rest.find("@http") {
             Some(at) if !protocol.base_url.is_empty() => (&rest[..at], Some(rest[at + 1..].trim_end_matches('/').to_owned())),
             _ => (rest, None),
         };
-        Some(if model.trim().is_empty() {
+        Some(if protocol.purpose != purpose {
+            Err(format!("{name}: {}", purpose.misfit()))
+        } else if model.trim().is_empty() {
             Err(format!("write {name}{}", protocol.argument))
         } else if !protocol.base_url.is_empty() && ends_with_host_and_port(model) {
             Err(format!("{written}: write the base URL with its http:// or https://"))
@@ -160,5 +103,26 @@ mod tests {
         for wrong in ["openai:", "openai:@http://h", "command: ", "openai:m@localhost:8080/v1", "openai:m@127.0.0.1:80"] {
             assert!(parse(wrong).is_some_and(|parsed| parsed.is_err()), "{wrong}");
         }
+    }
+
+    #[test]
+    fn address_of_the_wrong_purpose_names_the_right_protocols() {
+        let parse = |written, purpose| Address::parse_for(written, purpose).map(|address| address.map(|address| address.name()));
+        let score = |written| parse(written, Purpose::Score);
+        for right in ["completions:m", "llama-server:m"] {
+            assert_eq!(score(right), Some(Ok(right.to_owned())));
+            let error = parse(right, Purpose::Write).and_then(Result::err).unwrap_or_default();
+            assert!(
+                error.contains("writes no answer") && error.contains("openai:MODEL") && error.contains("command:"),
+                "{error}"
+            );
+            assert_eq!(Address::parse(right).map(|address| address.is_err()), Some(true));
+        }
+        for wrong in ["openai:m", "anthropic:m", "command:cat", "openai"] {
+            let error = score(wrong).and_then(Result::err).unwrap_or_default();
+            assert!(error.contains("no log-probabilities of a given text"), "{error}");
+            assert!(error.contains("completions:MODEL[@BASE-URL], llama-server:MODEL[@BASE-URL]"), "{error}");
+        }
+        assert_eq!(score("extract"), None);
     }
 }

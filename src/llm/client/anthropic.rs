@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::base_url::BaseUrl;
 use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Address, Answer, Connection, Provider, Question, Rejection, Usage, seconds_since, token_count};
+use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/v1/messages`.
 struct Anthropic {
@@ -70,6 +70,7 @@ impl Anthropic {
 
 impl Provider for Anthropic {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
+        question.check(Purpose::Write)?;
         let began = Instant::now();
         let answer = self.endpoint.post(&self.body(question))?;
         Ok(Answer { seconds: seconds_since(began), ..self.read(&answer)? })
@@ -84,6 +85,6 @@ impl Provider for Anthropic {
             cache_write: token_count(&answer, "/usage/cache_creation_input_tokens"),
             output: token_count(&answer, "/usage/output_tokens"),
         };
-        Ok(Answer { text, cut_off, usage, seconds: 0.0 })
+        Ok(Answer { text, logprobs: Vec::new(), cut_off, usage, seconds: 0.0 })
     }
 }

@@ -59,12 +59,18 @@ pub struct CassetteEntry {
     /// The answer; `None` if the question was too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Vec<String>>,
+    /// Log-probabilities of the tokens of the continuation; empty if the question has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logprobs: Vec<f64>,
     /// The model's message if it rejected the question as too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_long: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
     pub user: Vec<String>,
+    /// The text that was asked about; `None` if an answer was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuation: Option<Vec<String>>,
 }
 
 /// A model's answer, or its message if it rejected the question as too long.
@@ -92,9 +98,11 @@ impl CassetteEntry {
             usage: answer.map_or(Usage::default(), |answer| answer.usage),
             cut_off: answer.is_some_and(|answer| answer.cut_off),
             answer: answer.map(|answer| lines(&answer.text)),
+            logprobs: answer.map(|answer| answer.logprobs.clone()).unwrap_or_default(),
             too_long: outcome.as_ref().err().cloned(),
             system: lines(&question.system),
             user: lines(&question.user),
+            continuation: question.continuation.as_deref().map(lines),
         }
     }
 
@@ -103,6 +111,8 @@ impl CassetteEntry {
         let entry: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
         if entry.outcome().is_none() {
             Err("neither `answer` nor `too_long`".to_owned())
+        } else if entry.answer.is_some() && entry.continuation.is_none() != entry.logprobs.is_empty() {
+            Err("only one of `continuation` and `logprobs`".to_owned())
         } else if entry.key() != key {
             Err("its question does not match its file name".to_owned())
         } else {
@@ -115,7 +125,7 @@ impl CassetteEntry {
         match (&self.answer, &self.too_long) {
             (Some(answer), _) => {
                 let Self { cut_off, usage, seconds, .. } = *self;
-                Some(Ok(Answer { text: answer.join("\n"), cut_off, usage, seconds }))
+                Some(Ok(Answer { text: answer.join("\n"), logprobs: self.logprobs.clone(), cut_off, usage, seconds }))
             }
             (None, Some(too_long)) => Some(Err(too_long.clone())),
             (None, None) => None,
@@ -124,7 +134,12 @@ impl CassetteEntry {
 
     /// Returns the key of its question, which is the name of its file.
     pub fn key(&self) -> String {
-        let question = Question { system: self.system.join("\n"), user: self.user.join("\n"), max_tokens: self.max_tokens };
+        let question = Question {
+            system: self.system.join("\n"),
+            user: self.user.join("\n"),
+            max_tokens: self.max_tokens,
+            continuation: self.continuation.as_ref().map(|lines| lines.join("\n")),
+        };
         question_key(&self.model, &self.params, self.replicate, &question)
     }
 }
@@ -235,11 +250,11 @@ mod tests {
     const USAGE: Usage = Usage { input: 7, cache_read: 0, cache_write: 2, output: 3 };
 
     fn question(user: &str) -> Question {
-        Question { system: "Be brief.\nBe right.".to_owned(), user: user.to_owned(), max_tokens: 9 }
+        Question { system: "Be brief.\nBe right.".to_owned(), user: user.to_owned(), max_tokens: 9, continuation: None }
     }
 
     fn answered(text: &str) -> Outcome {
-        Ok(Answer { text: text.to_owned(), cut_off: true, usage: USAGE, seconds: 1.5 })
+        Ok(Answer { text: text.to_owned(), logprobs: Vec::new(), cut_off: true, usage: USAGE, seconds: 1.5 })
     }
 
     fn put(cassette: &Cassette, user: &str, outcome: &Outcome) -> (String, Option<Outcome>) {

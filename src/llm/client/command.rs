@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::secrets::Secrets;
 use super::too_long::is_too_long;
-use super::{Answer, Provider, Question, Rejection, Usage, seconds_since};
+use super::{Answer, Provider, Purpose, Question, Rejection, Usage, seconds_since};
 
 use group::Group;
 pub use group::end_programs;
@@ -37,6 +37,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 impl Provider for Program {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
+        question.check(Purpose::Write)?;
         let began = Instant::now();
         let mut group = Group::spawn(&self.command, question.max_tokens)
             .map_err(|error| Rejection::ProviderFailed(self.message(&format!("it cannot be started: {error}"))))?;
@@ -49,7 +50,7 @@ impl Provider for Program {
 
     fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
         let text = self.secrets.hide(&String::from_utf8_lossy(answer));
-        Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
+        Ok(Answer { text, logprobs: Vec::new(), cut_off: false, usage: Usage::default(), seconds: 0.0 })
     }
 }
 

@@ -38,7 +38,13 @@ mod tests {
 
     #[test]
     fn cassette_key_depends_on_every_input() {
-        let question = |system: &str, user: &str, max_tokens| Question { system: system.into(), user: user.into(), max_tokens };
+        let question = |system: &str, user: &str, max_tokens| Question {
+            system: system.into(),
+            user: user.into(),
+            max_tokens,
+            continuation: None,
+        };
+        let scored = |text: &str| Question { continuation: Some(text.into()), ..question("s", "u", 9) };
         let warm = || Map::from_iter([("temperature".to_owned(), Value::from(1))]);
         let keys = [
             question_key("a", &Map::new(), 1, &question("s", "u", 9)),
@@ -48,6 +54,8 @@ mod tests {
             question_key("a", &Map::new(), 1, &question("", "u", 9)),
             question_key("a", &Map::new(), 1, &question("su", "", 9)),
             question_key("a", &Map::new(), 1, &question("s", "u", 8)),
+            question_key("a", &Map::new(), 1, &scored("")),
+            question_key("a", &Map::new(), 1, &scored("c")),
         ];
         let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());

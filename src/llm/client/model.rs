@@ -181,7 +181,11 @@ impl Model {
             permit.cancel();
             return Err(why);
         }
-        let answer = provider.ask(question);
+        let answer =
+            provider.ask(question).and_then(|answer| match answer.logprobs.is_empty() == question.continuation.is_none() {
+                true => Ok(answer),
+                false => Err(Rejection::Lost("the answer is not what was asked for: a text, or log-probabilities".to_owned())),
+            });
         match &answer {
             Ok(answer) if answer.usage != Usage::default() => permit.settle(self.cost(&answer.usage)),
             Err(rejection) if !rejection.may_cost() => permit.settle(0.0),
@@ -212,7 +216,8 @@ impl Model {
 
     /// Returns an upper bound of the cost of a question in US dollars.
     fn max_cost(&self, question: &Question) -> f64 {
-        let input = (question.system.len() + question.user.len()) as u64 / MIN_BYTES_PER_TOKEN;
+        let continuation = question.continuation.as_ref().map_or(0, String::len);
+        let input = (question.system.len() + question.user.len() + continuation) as u64 / MIN_BYTES_PER_TOKEN;
         // The user's parameters may allow longer answers.
         let limits = ["max_tokens", "max_completion_tokens"].map(|field| self.setup.params.get(field).and_then(Value::as_u64));
         let output = limits.into_iter().flatten().fold(question.max_tokens, u64::max);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::base_url::BaseUrl;
 use super::http::{Endpoint, error_message};
 use super::too_long::is_too_long;
-use super::{Address, Answer, Connection, Provider, Question, Rejection, Usage, seconds_since, token_count};
+use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/chat/completions`.
 struct OpenAi {
@@ -99,6 +99,7 @@ impl OpenAi {
 
 impl Provider for OpenAi {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
+        question.check(Purpose::Write)?;
         let began = Instant::now();
         let limit = if self.needs_new_limit.load(Ordering::Relaxed) { NEW_LIMIT } else { OLD_LIMIT };
         let answer = self.endpoint.post(&self.body(question, limit)).map_err(|rejection| self.adapt_limit(rejection, limit))?;
@@ -115,6 +116,6 @@ impl Provider for OpenAi {
             cache_write: 0,
             output: token_count(&answer, "/usage/completion_tokens"),
         };
-        Ok(Answer { text, cut_off, usage, seconds: 0.0 })
+        Ok(Answer { text, logprobs: Vec::new(), cut_off, usage, seconds: 0.0 })
     }
 }

@@ -57,7 +57,7 @@ impl Provider for Reader {
 
     fn read(&self, answer: &[u8]) -> Result<Answer, Rejection> {
         let text = String::from_utf8_lossy(answer).into_owned();
-        Ok(Answer { text, cut_off: false, usage: Usage::default(), seconds: 0.0 })
+        Ok(Answer { text, logprobs: Vec::new(), cut_off: false, usage: Usage::default(), seconds: 0.0 })
     }
 }
 

@@ -5,13 +5,14 @@ mod command;
 mod limits;
 mod models;
 mod program;
+mod scores;
 mod server;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use recompact::llm::client::{Address, Cassette, CassetteMode, Connection, Limits, Model, ModelConfig, Question};
+use recompact::llm::client::{Address, Cassette, CassetteMode, Connection, Limits, Model, ModelConfig, PROTOCOLS, Question};
 use serde_json::{Map, Value, json};
 
 use self::server::Act;
@@ -58,7 +59,8 @@ impl Asks {
 
     /// The same, with limits that the test can read.
     fn model_within(self, limits: &Arc<Limits>) -> Result<Model, String> {
-        let address = Address::parse(&self.written).expect("a protocol")?;
+        let protocol = PROTOCOLS.iter().find(|protocol| self.written.starts_with(protocol.name)).expect("a protocol");
+        let address = Address::parse_for(&self.written, protocol.purpose).expect("a protocol")?;
         let connection = Connection {
             base_url: address.base_url.clone().unwrap_or_default(),
             key: self.key.map(str::to_owned),
@@ -83,7 +85,7 @@ impl Asks {
 
 /// Returns a question; each number gives a different one.
 fn question(number: usize) -> Question {
-    Question { system: "Be brief.".to_owned(), user: format!("What is {number}?"), max_tokens: 100 }
+    Question { system: "Be brief.".to_owned(), user: format!("What is {number}?"), max_tokens: 100, continuation: None }
 }
 
 /// Returns a good answer in the form of a protocol.

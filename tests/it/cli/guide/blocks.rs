@@ -7,7 +7,7 @@ use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::{FINDINGS, FindingKind};
-use recompact::llm::client::PROTOCOLS;
+use recompact::llm::client::{Protocol, Purpose};
 use recompact::llm::prompt::{PROMPTS, prompt};
 use recompact::metrics::column::{Aggregation, Column, ColumnId, Direction};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
@@ -32,6 +32,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "prompts", make: prompts },
     Block { name: "providers", make: providers },
     Block { name: "reports", make: reports },
+    Block { name: "scorers", make: scorers },
     Block { name: "settings", make: settings },
     Block { name: "summarizers", make: summarizers },
 ];
@@ -187,9 +188,18 @@ fn setting(setting: &SettingDescription) -> [String; 5] {
 
 fn summarizers() -> String {
     let alone = SUMMARIZERS.iter().map(|kind| (kind.name, kind.argument, kind.about));
-    let models = PROTOCOLS.iter().map(|protocol| (protocol.name, protocol.argument, protocol.about));
-    let rows = alone.chain(models).map(|(name, argument, about)| {
-        [code(name), code(&format!("{name}{argument}")), about.split_whitespace().collect::<Vec<_>>().join(" ")]
-    });
+    let rows = alone.chain(Purpose::Write.protocols().map(parts)).map(writing);
     table(["summarizer", "how it is written", "what it is"], rows)
+}
+
+fn scorers() -> String {
+    table(["protocol", "how it is written", "what it is"], Purpose::Score.protocols().map(parts).map(writing))
+}
+
+fn parts(protocol: &Protocol) -> (&'static str, &'static str, &'static str) {
+    (protocol.name, protocol.argument, protocol.about)
+}
+
+fn writing((name, argument, about): (&str, &str, &str)) -> [String; 3] {
+    [code(name), code(&format!("{name}{argument}")), about.split_whitespace().collect::<Vec<_>>().join(" ")]
 }

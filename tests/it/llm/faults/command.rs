@@ -35,7 +35,7 @@ fn command_gets_the_prompt_on_stdin_and_answers_on_stdout() {
 
 #[test]
 fn command_pipes_do_not_deadlock() {
-    let long = Question { system: String::new(), user: "word ".repeat(200_000), max_tokens: 100 };
+    let long = Question { system: String::new(), user: "word ".repeat(200_000), max_tokens: 100, continuation: None };
     assert_eq!(ask("cat", &long).map(|text| text.len()), Ok(long.user.len()));
     assert_eq!(ask("echo unread", &long).as_deref(), Ok("unread\n"), "a program need not read the prompt");
     assert_eq!(ask("exec <&-; echo closed", &long).as_deref(), Ok("closed\n"));
