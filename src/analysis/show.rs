@@ -89,12 +89,7 @@ impl Parts<'_> {
 
     /// The recorded block that a layer's block replaces.
     fn replaces(&self, block: BlockId) -> Option<BlockId> {
-        let at = block.index().checked_sub(self.context.conversation().blocks.len())?;
-        let mut replaced = self.context.synthetic_blocks().get(at)?.replaces?;
-        while let Some(at) = replaced.index().checked_sub(self.context.conversation().blocks.len()) {
-            replaced = self.context.synthetic_blocks().get(at)?.replaces?;
-        }
-        Some(replaced)
+        self.context.is_synthetic(block).then(|| self.context.recorded_block(block)).flatten()
     }
 
     fn sent(&self, role: &'static str, id: BlockId) -> ShownPart {

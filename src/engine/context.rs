@@ -22,7 +22,7 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, M
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
-pub use message::{ContextMessage, SyntheticBlock, block_of, sizes_of};
+pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
 use newest::Newest;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
 use validity::Faults;
@@ -111,6 +111,11 @@ impl<'a> Context<'a> {
     /// Returns whether a layer wrote this block.
     pub fn is_synthetic(&self, id: BlockId) -> bool {
         id.index() >= self.conversation.blocks.len()
+    }
+
+    /// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
+    pub fn recorded_block(&self, id: BlockId) -> Option<BlockId> {
+        recorded_block(self.conversation, &self.synthetic, id)
     }
 
     /// Size of one block; 0 in a unit that this context does not track.

@@ -3,7 +3,7 @@
 mod fault_tally;
 mod request_cursor;
 
-use crate::engine::context::{Change, Fault, SyntheticBlock, block_of};
+use crate::engine::context::{Change, Fault, SyntheticBlock, block_of, recorded_block};
 use crate::engine::layer::{Attempt, FileKind, RestoredSummary};
 use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
 
@@ -198,10 +198,7 @@ impl Journal {
     }
 
     /// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
-    pub fn recorded_block(&self, conversation: &Conversation, mut id: BlockId) -> Option<BlockId> {
-        while let Some(index) = id.index().checked_sub(conversation.blocks.len()) {
-            id = self.synthetic_blocks[index].replaces?;
-        }
-        Some(id)
+    pub fn recorded_block(&self, conversation: &Conversation, id: BlockId) -> Option<BlockId> {
+        recorded_block(conversation, &self.synthetic_blocks, id)
     }
 }

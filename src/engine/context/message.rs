@@ -33,6 +33,14 @@ pub fn block_of<'b>(conversation: &'b Conversation, synthetic: &'b [SyntheticBlo
     }
 }
 
+/// Returns the recorded block that a block is, or that it replaces; `None` for blocks that layers added.
+pub fn recorded_block(conversation: &Conversation, synthetic: &[SyntheticBlock], mut id: BlockId) -> Option<BlockId> {
+    while let Some(index) = id.index().checked_sub(conversation.blocks.len()) {
+        id = synthetic.get(index)?.replaces?;
+    }
+    Some(id)
+}
+
 /// Returns the sizes of a block, in the order of [`BlockSizes::units`].
 pub fn sizes_of<'b>(
     conversation: &Conversation,
