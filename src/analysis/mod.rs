@@ -10,6 +10,7 @@
 //! - [`sweep`]: many settings of one policy, and which to ship; [`policy_check`]: mistakes in policies;
 //! - [`gate`]: limits and a baseline for continuous integration;
 //! - [`probe`]: does a model find what [`retention`](crate::metrics::retention) says is in the context?
+//! - [`surprise`]: how many bits does a fact cost a model that a policy took away?
 //! - [`inspect`]: what a transcript contains; [`audit`](mod@audit): what is wrong with saved transcripts.
 
 pub mod audit;
@@ -27,6 +28,7 @@ pub mod settings;
 pub mod show;
 pub mod spec;
 pub mod study;
+pub mod surprise;
 pub mod sweep;
 pub mod verdict;
 

@@ -78,15 +78,25 @@ pub fn tail(text: &str, chars: usize) -> &str {
 
 /// Returns the longest beginning of a text with at most `max_tokens` tokens.
 pub fn clip<'a>(text: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
+    longest(text, head, max_tokens, tokens)
+}
+
+/// Returns the longest end of a text with at most `max_tokens` tokens.
+pub fn clip_tail<'a>(text: &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
+    longest(text, tail, max_tokens, tokens)
+}
+
+/// Returns the longest part of a text with at most `max_tokens` tokens; `part` returns one with a number of characters.
+fn longest<'a>(text: &'a str, part: fn(&'a str, usize) -> &'a str, max_tokens: u64, tokens: &dyn Fn(&str) -> u64) -> &'a str {
     if tokens(text) <= max_tokens {
         return text;
     }
     let (mut fits, mut over) = (0, text.chars().count() + 1);
     while over - fits > 1 {
         let middle = fits + (over - fits) / 2;
-        if tokens(head(text, middle)) <= max_tokens { fits = middle } else { over = middle }
+        if tokens(part(text, middle)) <= max_tokens { fits = middle } else { over = middle }
     }
-    head(text, fits)
+    part(text, fits)
 }
 
 /// Returns a part of a text with the text around it, at most `chars` characters. It starts at the beginning of the line if that is

@@ -1,12 +1,14 @@
-//! `recompact probe`: tests whether a model finds the facts that `kept.hit` counts as in context.
+//! `recompact probe`: checks with a model what `kept.hit` says about facts, by questions about them or by the model's surprise.
 
-use clap::Args;
-use recompact::analysis::corpus::{Analysed, Source};
-use recompact::analysis::probe::{self, ProbeResults, Questions};
+mod by_questions;
+mod by_surprise;
+
+use clap::{Args, ValueEnum};
+use recompact::analysis::probe::{self, ProbeResults};
 use recompact::analysis::spec::{Loaded, ModelRequest};
+use recompact::analysis::surprise::SurpriseResults;
 use recompact::engine::policy::Policy;
-use recompact::llm::client::Address;
-use recompact::report::probe::DryRun;
+use recompact::llm::client::{Address, Purpose};
 
 use crate::cli::args::output::OutputArgs;
 use crate::cli::args::study::StudyArgs;
@@ -23,16 +25,21 @@ pub struct Probe {
     transcripts: Transcripts,
     #[command(flatten)]
     study_args: StudyArgs,
-    /// Model to ask: openai:MODEL, anthropic:MODEL, command:PROGRAM
+    /// How the model is asked
+    #[arg(long, value_enum, default_value_t)]
+    by: By,
+    /// Model to ask; by questions: openai:MODEL, anthropic:MODEL, command:PROGRAM; by surprise: llama-server:MODEL,
+    /// completions:MODEL
     #[arg(long, value_name = "MODEL")]
     model: String,
-    /// Maximum number of questions over all policies; each is asked with the policy's request, with the whole history,
-    /// and without context
+    /// Maximum number of questions (or uses of facts) over all policies; each is asked with the policy's request, with the
+    /// whole history, and as a control
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     questions: usize,
-    /// Maximum tokens of a request's messages; longer requests are left out, not cut
-    #[arg(long, value_name = "TOKENS", default_value_t = 8_000)]
-    max_context: u64,
+    /// Maximum tokens of a request's messages [default: 8000, and longer requests are left out; by surprise 1000, and
+    /// requests are trimmed to the newest messages and the block that held the fact]
+    #[arg(long, value_name = "TOKENS", hide_default_value = true)]
+    max_context: Option<u64>,
     /// Print how many questions and tokens that would be, and ask nothing
     #[arg(long)]
     dry_run: bool,
@@ -40,11 +47,40 @@ pub struct Probe {
     output: OutputArgs,
 }
 
+/// How a model is asked about a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum By {
+    /// Which word is left out of this line? The answer is right or wrong
+    #[default]
+    Questions,
+    /// How probable is the recorded response where it names the fact? The loss is in bits
+    Surprise,
+}
+
+impl By {
+    fn purpose(self) -> Purpose {
+        match self {
+            Self::Questions => Purpose::Write,
+            Self::Surprise => Purpose::Score,
+        }
+    }
+
+    fn max_context(self) -> u64 {
+        match self {
+            Self::Questions => 8_000,
+            Self::Surprise => 1_000,
+        }
+    }
+}
+
 impl Probe {
     pub fn run(mut self) -> Result<(), Failure> {
         self.output.works_on(self.transcripts.paths());
         self.transcripts.or_sessions_here()?;
-        self.output.must_show::<ProbeResults>("probe")?;
+        match self.by {
+            By::Questions => self.output.must_show::<ProbeResults>("probe")?,
+            By::Surprise => self.output.must_show::<SurpriseResults>("probe")?,
+        }
         let mut uses = FileUses::default();
         self.study_args.add_to(&mut uses);
         self.output.add_to(&mut uses);
@@ -66,30 +102,18 @@ impl Probe {
         let params = models.params().into_iter().collect();
         let request = ModelRequest { address: &address, replicate: 1, params: &params, prices: &study.prices };
         let model = (!self.dry_run).then(|| models.factory().model(&request)).transpose().map_err(Failure::Usage)?;
-        let plan = probe::Plan { questions: self.questions, max_context: self.max_context, seed: study.seed };
-        let sample = |source: Source, reading: &_| probe::sample(&study, &policies, &plan, source.name, reading);
-        let done = self.transcripts.for_each(&[self.output.out()], false, sample, sample, |_| None)?;
-        let Analysed { results: samples, coverage, end } = done.without(probe::SampledQuestions::unanswered).analysed()?;
-        let questions =
-            self.transcripts.run(|corpus, monitor| Questions::choose((&study, &policies), &plan, samples, corpus, monitor))?;
-        let Some(model) = model else {
-            let dry_run = DryRun { forecasts: probe::forecast(&questions.shown), coverage };
-            self.output.document("probe", &dry_run)?;
-            return Ok(end?);
-        };
-        let progress = self.transcripts.question_progress(questions.count() as u64, models.limits());
-        let answers = self.transcripts.install(|| probe::ask(&model, &questions.shown, &|| progress.question_answered()))?;
-        progress.finish();
-        let answers = answers.map_err(|unanswered| Failure::Usage(unanswered.to_string()))?;
-        let names: Vec<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
-        let Questions { shown, too_long } = questions;
-        let findings = ProbeResults { coverage, ..ProbeResults::new(model.name(), plan, too_long, &names, &shown, answers) };
-        self.output.document("probe", &findings)?;
-        Ok(end?)
+        let max_context = self.max_context.unwrap_or(self.by.max_context());
+        let plan = probe::Plan { questions: self.questions, max_context, seed: study.seed };
+        match self.by {
+            By::Questions => self.by_questions((&study, &policies), plan, model.as_ref()),
+            By::Surprise => self.by_surprise((&study, &policies), plan, model.as_ref()),
+        }
     }
 
     fn address(&self) -> Result<Address, Failure> {
-        let address = Address::parse(&self.model).unwrap_or_else(|| Err("name a model, such as openai:MODEL".to_owned()));
+        let purpose = self.by.purpose();
+        let unknown = || Err(format!("name a model, such as {}", purpose.forms()));
+        let address = Address::parse_for(&self.model, purpose).unwrap_or_else(unknown);
         address.map_err(|what| Failure::Usage(format!("--model {}: {what}", self.model)))
     }
 }

@@ -55,6 +55,14 @@ impl Placebo {
     }
 }
 
+impl Placebo {
+    /// Whether the conversation contains a fact; `None` if the sample does not cover it.
+    pub fn contains(&self, fact: &Fact) -> Option<bool> {
+        let anchors: &[u64] = if fact.kind.needs_anchor() { &fact.anchors } else { &[] };
+        self.sample.contains(extract::key(fact.kind, &fact.text), anchors)
+    }
+}
+
 /// A bottom-k sample: the facts of a conversation with the smallest keys. It is complete for keys below its limit, and two
 /// conversations are compared on the keys that both samples cover.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,6 +10,11 @@ pub fn groups_of(sessions: usize) -> usize {
     sessions.min(GROUPS)
 }
 
+/// Returns the group of a session.
+pub fn group_of(session: usize) -> usize {
+    session % GROUPS
+}
+
 /// Adds up the values of the sessions in each group. Neighbours are in different groups, because they are similar.
 pub fn in_groups<T: Clone>(sessions: &[T], add: impl Fn(&mut T, &T)) -> Cow<'_, [T]> {
     let (first, rest) = sessions.split_at(groups_of(sessions.len()));
@@ -18,7 +23,7 @@ pub fn in_groups<T: Clone>(sessions: &[T], add: impl Fn(&mut T, &T)) -> Cow<'_, 
     }
     let mut groups = first.to_vec();
     for (index, value) in rest.iter().enumerate() {
-        add(&mut groups[index % GROUPS], value);
+        add(&mut groups[group_of(index)], value);
     }
     Cow::Owned(groups)
 }

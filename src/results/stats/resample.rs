@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::metrics::column::{Aggregation, Column};
 use crate::results::saved::Accumulator;
 
-use super::groups::{groups_of, in_groups};
+use super::groups::{group_of, groups_of, in_groups};
 
 /// Variance of equal values, as a part of their mean square: what rounding leaves.
 const SAME: f64 = 1e-12;
@@ -33,6 +33,12 @@ impl Resamples {
             }
         }
         Self { resamples, counts }
+    }
+
+    /// Returns how often a session is in a resample.
+    pub fn count(&self, session: usize, resample: usize) -> f64 {
+        let group = group_of(session);
+        self.counts.get(group * self.resamples + resample).map_or(0.0, |count| f64::from(*count))
     }
 
     /// Returns the total of a column in each resample, from the contributions of the sessions (`None`: the session has no value).

@@ -6,4 +6,5 @@ pub mod inspections;
 pub mod probes;
 pub mod specs;
 pub mod summarizers;
+pub mod surprises;
 pub mod sweeps;

@@ -186,7 +186,7 @@ fn probe_names_a_question_without_an_answer() {
 #[test]
 fn probe_refuses_wrong_use() {
     let cases: [(&[&str], &str); 6] = [
-        (&["messages", "-p", "lcc-s08", "--model", "reader"], "such as openai:MODEL"),
+        (&["messages", "-p", "lcc-s08", "--model", "reader"], "such as anthropic:MODEL[@BASE-URL], openai:MODEL"),
         (&["messages", "-p", "lcc-s08", "--model", "openai:"], "write openai:MODEL"),
         (&["messages", "-p", "lcc-s08", "--model", "openai:a", "-o", "html"], "probe has no html report"),
         (&["messages", "-p", "lcc-s08", "-p", "lcc-s08", "--model", "openai:a"], "named twice"),

@@ -1,0 +1,225 @@
+//! Means over uses, with intervals by session, for all uses and for groups of them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::ask::ScoredUse;
+use super::auc::{Judged, auc};
+use super::correlation::RankProducts;
+use crate::facts::extract::FactKind;
+use crate::facts::references::Provenance;
+use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
+use crate::metrics::retention::GAPS;
+use crate::results::saved::{Accumulator, Session};
+use crate::results::stats::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, interval};
+
+pub use crate::analysis::probe::Estimate;
+
+/// How uses are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    All,
+    Policy,
+    Outcome,
+    Kind,
+    Gap,
+    Provenance,
+    Repository,
+    /// The harness that recorded the session, by its format.
+    Agent,
+}
+
+impl Grouping {
+    /// All groupings, in the order of reports.
+    pub const ALL: [Grouping; 8] =
+        [Self::All, Self::Policy, Self::Outcome, Self::Kind, Self::Gap, Self::Provenance, Self::Repository, Self::Agent];
+
+    /// Returns the title of its column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all uses",
+            Self::Policy => "policy",
+            Self::Outcome => "outcome",
+            Self::Kind => "kind",
+            Self::Gap => "gap",
+            Self::Provenance => "provenance",
+            Self::Repository => "repository",
+            Self::Agent => "agent",
+        }
+    }
+
+    /// Returns the group of a use, with its place in the order of groups.
+    fn group_of(self, used: &ScoredUse, policies: &[&str]) -> (usize, String) {
+        let place = |name: &str, names: &[&str]| names.iter().position(|known| *known == name).unwrap_or(usize::MAX);
+        match self {
+            Self::All => (0, "all".to_owned()),
+            Self::Policy => (place(&used.policy, policies), used.policy.clone()),
+            Self::Outcome => (used.outcome as usize, used.outcome.name().to_owned()),
+            Self::Kind => (place(used.kind, &FactKind::ALL.map(FactKind::name)), used.kind.to_owned()),
+            Self::Gap => {
+                let bin = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
+                (bin, GAPS[bin].0.to_owned())
+            }
+            Self::Provenance => (place(used.provenance, &Provenance::ALL.map(Provenance::name)), used.provenance.to_owned()),
+            Self::Repository => (0, used.repository().to_owned()),
+            Self::Agent => (0, used.format.clone()),
+        }
+    }
+}
+
+impl ScoredUse {
+    /// Returns the last component of the session's working directory; of its transcript's folder if the record names none.
+    pub fn repository(&self) -> &str {
+        let folder = self.project.as_deref().or_else(|| self.transcript.rsplit_once('/').map(|(folder, _)| folder));
+        let folder = folder.unwrap_or("unknown").trim_end_matches(['/', '\\']);
+        folder.rsplit(['/', '\\']).next().unwrap_or(folder)
+    }
+}
+
+/// Surprise and loss of a group of uses, in bits for each use.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BitsGroup {
+    pub by: Grouping,
+    pub name: String,
+    pub uses: usize,
+    pub sessions: usize,
+    /// Number of uses whose fact is gone.
+    pub gone: usize,
+    /// Of gone facts: surprise with the full request, with the policy's, and the loss.
+    pub full: Estimate,
+    pub compacted: Estimate,
+    pub lost: Estimate,
+    /// Loss of facts in the context.
+    pub lost_in_context: Estimate,
+    /// Surprise of an unrelated fact of the same kind with the full request.
+    pub unrelated: Estimate,
+    /// Of the bits by which the full request makes gone facts less surprising than unrelated ones, the share that the policy's request
+    /// still does: what the model guesses, or reads elsewhere.
+    pub guessed: Option<f64>,
+    /// Area under the ROC curve: gone against in context, by the loss.
+    pub auc: Estimate,
+    /// The same, but gone facts against facts of which another block was taken away.
+    pub auc_against_control: Estimate,
+    /// Rank correlation within sessions of the predicted loss (the weight of a gone fact, 0 of one in the context) with the loss.
+    pub rank_correlation: Estimate,
+}
+
+impl BitsGroup {
+    /// Computes all groups of a grouping.
+    pub(super) fn of(by: Grouping, uses: &[ScoredUse], policies: &[&str], seed: u64) -> Vec<Self> {
+        let mut groups: BTreeMap<(usize, String), Vec<&ScoredUse>> = BTreeMap::new();
+        for used in uses {
+            groups.entry(by.group_of(used, policies)).or_default().push(used);
+        }
+        groups.into_iter().map(|((_, name), uses)| Self::new(by, name, &uses, seed)).collect()
+    }
+
+    fn new(by: Grouping, name: String, uses: &[&ScoredUse], seed: u64) -> Self {
+        let sessions = Sessions::new(uses, seed);
+        let gone = |used: &ScoredUse| used.outcome.is_gone();
+        let of_gone = |value: fn(&ScoredUse) -> f64| sessions.mean(uses, |used| gone(used).then(|| value(used)));
+        let judged: Vec<Judged> =
+            uses.iter().map(|used| Judged { is_gone: gone(used), lost: used.lost, session: sessions.index(used) }).collect();
+        let control =
+            |used: &&ScoredUse| used.other_block.map(|lost| Judged { is_gone: false, lost, session: sessions.index(used) });
+        let against_control: Vec<Judged> =
+            judged.iter().copied().filter(|used| used.is_gone).chain(uses.iter().filter_map(control)).collect();
+        Self {
+            by,
+            name,
+            uses: uses.len(),
+            sessions: sessions.count(),
+            gone: uses.iter().filter(|used| gone(used)).count(),
+            full: of_gone(|used| used.full),
+            compacted: of_gone(|used| used.compacted),
+            lost: of_gone(|used| used.lost),
+            lost_in_context: sessions.mean(uses, |used| (!gone(used)).then_some(used.lost)),
+            unrelated: sessions.mean(uses, |used| used.other_fact_full),
+            guessed: guessed(uses),
+            auc: auc(&judged, sessions.count(), seed),
+            auc_against_control: auc(&against_control, sessions.count(), seed),
+            rank_correlation: sessions.rank_correlation(uses),
+        }
+    }
+}
+
+fn guessed(uses: &[&ScoredUse]) -> Option<f64> {
+    let (mut saved_by_rest, mut saved_by_all) = (0.0, 0.0);
+    for used in uses.iter().filter(|used| used.outcome.is_gone()) {
+        if let Some(unrelated) = used.other_fact_full {
+            saved_by_rest += unrelated - used.compacted;
+            saved_by_all += unrelated - used.full;
+        }
+    }
+    (saved_by_all > 0.0).then(|| saved_by_rest / saved_by_all)
+}
+
+/// The sessions of some uses, and their resamples.
+pub(super) struct Sessions<'a> {
+    indices: BTreeMap<Session<'a>, usize>,
+    resamples: Resamples,
+    draws: usize,
+}
+
+impl<'a> Sessions<'a> {
+    pub fn new(uses: &[&'a ScoredUse], seed: u64) -> Self {
+        let mut indices = BTreeMap::new();
+        for used in uses {
+            let next = indices.len();
+            indices.entry(session(used)).or_insert(next);
+        }
+        let draws = if indices.len() < MIN_SESSIONS { 0 } else { RESAMPLES };
+        Self { resamples: Resamples::new(indices.len(), draws, seed), indices, draws }
+    }
+
+    pub fn count(&self) -> usize {
+        self.indices.len()
+    }
+
+    fn index(&self, used: &'a ScoredUse) -> usize {
+        self.indices[&session(used)]
+    }
+
+    /// Returns the mean of a value over the uses that have one.
+    pub fn mean(&self, uses: &[&'a ScoredUse], value: impl Fn(&ScoredUse) -> Option<f64>) -> Estimate {
+        let mut added = vec![Accumulator::default(); self.count()];
+        for used in uses {
+            if let Some(value) = value(used) {
+                let sum = &mut added[self.index(used)];
+                sum.numerator += value;
+                sum.denominator += 1.0;
+            }
+        }
+        let [over, under] =
+            [|sum: &Accumulator| sum.numerator, |sum: &Accumulator| sum.denominator].map(|of| added.iter().map(of).sum::<f64>());
+        let ratio = Aggregation::Ratio { over: ColumnId::Borrowed("bits"), under: ColumnId::Borrowed("uses") };
+        let column = Column::counted("bits", Unit::Ratio, Direction::Neither, ratio, "");
+        let added: Vec<_> = added.into_iter().map(Some).collect();
+        let value = (under > 0.0).then(|| over / under);
+        let resampled = self.resamples.totals(&column, &added).into_iter().flatten();
+        Estimate { value, interval: value.and_then(|_| interval(resampled, LEVEL)) }
+    }
+
+    fn rank_correlation(&self, uses: &[&'a ScoredUse]) -> Estimate {
+        let mut pairs: Vec<Vec<(f64, f64)>> = vec![Vec::new(); self.count()];
+        for used in uses {
+            let predicted = if used.outcome.is_gone() { used.weight } else { 0.0 };
+            pairs[self.index(used)].push((predicted, used.lost));
+        }
+        let products: Vec<RankProducts> = pairs.iter().map(|pairs| RankProducts::of_session(pairs)).collect();
+        let column = Column::counted("ranks", Unit::Ratio, Direction::Neither, Aggregation::Sum, "");
+        let sums = [0, 1, 2]
+            .map(|at| self.resamples.totals(&column, &products.iter().map(|products| products.added()[at]).collect::<Vec<_>>()));
+        let of = |both: f64, predicted: f64, measured: f64| RankProducts { both, predicted, measured }.correlation();
+        let at_draw = |draw: usize| of(sums[0][draw]?, sums[1][draw]?, sums[2][draw]?);
+        let sum = |at: fn(&RankProducts) -> f64| products.iter().map(at).sum();
+        let value = of(sum(|p| p.both), sum(|p| p.predicted), sum(|p| p.measured));
+        Estimate { value, interval: value.and_then(|_| interval((0..self.draws).filter_map(at_draw), LEVEL)) }
+    }
+}
+
+fn session(used: &ScoredUse) -> Session<'_> {
+    Session::new(&used.transcript, &used.conversation)
+}
