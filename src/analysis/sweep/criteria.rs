@@ -11,7 +11,7 @@ use super::SweepError;
 use super::objective::{DEFAULT_OBJECTIVES, missed_by};
 
 /// Columns shown beside the objectives in every sweep: what a policy saves, loses and breaks.
-const ALWAYS_SHOWN: [&str; 8] = [
+const ALWAYS_SHOWN: [&str; 9] = [
     tokens::SAVED,
     cost::RATIO,
     cost::USD,
@@ -19,6 +19,7 @@ const ALWAYS_SHOWN: [&str; 8] = [
     retention::HARD,
     retention::CONSTRAINTS,
     broken::REQUESTS,
+    broken::CAUSED,
     overflow::FAILED_CALLS,
 ];
 

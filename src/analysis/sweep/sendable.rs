@@ -4,8 +4,8 @@
 use crate::metrics::metric::{broken, overflow};
 use crate::results::condition::Condition;
 
-/// Columns that count requests that cannot be sent.
-pub const UNSENDABLE: [&str; 2] = [broken::REQUESTS, overflow::FAILED_CALLS];
+/// Columns that count requests that cannot be sent. What was recorded malformed is no configuration's fault.
+pub const UNSENDABLE: [&str; 2] = [broken::CAUSED, overflow::FAILED_CALLS];
 
 /// Largest share of requests that cannot be sent. One in two hundred is about one in a long session.
 const MAX_SHARE: f64 = 0.005;
@@ -15,9 +15,12 @@ pub fn is_sendable(count: u64, requests: u64) -> bool {
     count as f64 <= MAX_SHARE * requests as f64
 }
 
-/// Returns the columns that have a condition by default: those for which the user sets none.
+/// Returns the columns that have a condition by default: those for which the user sets none. A condition on all malformed requests
+/// also replaces the one on those that the policy caused.
 pub fn default_columns(conditions: &[Condition]) -> impl Iterator<Item = &'static str> + '_ {
-    UNSENDABLE.into_iter().filter(|column| conditions.iter().all(|condition| condition.column != *column))
+    let is_set = |column: &str| conditions.iter().any(|condition| condition.column == column);
+    let is_free = move |column: &&str| !is_set(column) && (*column != broken::CAUSED || !is_set(broken::REQUESTS));
+    UNSENDABLE.into_iter().filter(is_free)
 }
 
 /// Returns the condition on a column for reports; it begins with the id of the column, as a written condition does.

@@ -2,9 +2,13 @@
 
 use super::tokens::CALLS;
 use super::{Metric, MetricGroup, MetricInput, count};
+use crate::engine::journal::Request;
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 
 pub(crate) const REQUESTS: &str = "broken.requests";
+
+/// What of them the policy is to blame for.
+pub(crate) const CAUSED: &str = "broken.caused";
 
 pub(super) const GROUP: MetricGroup = MetricGroup {
     name: "broken",
@@ -18,6 +22,16 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             "requests that an API would refuse; the table of layers names the layer that broke them",
             |input| count(broken(input)),
         ),
+        Metric::counted(
+            CAUSED,
+            Unit::Count,
+            Direction::Lower,
+            Aggregation::Sum,
+            "requests that the policy made malformed: an API would refuse them, and would accept those of the baseline at the same \
+             calls",
+            |input| count(caused(input)),
+        )
+        .in_detail(),
         Metric::counted(
             "broken.share",
             Unit::Share,
@@ -33,5 +47,14 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
 };
 
 fn broken(input: &MetricInput) -> usize {
-    input.journal.requests.iter().filter(|request| request.faults.count() > 0).count()
+    input.journal.requests.iter().filter(|request| is_broken(request)).count()
+}
+
+fn caused(input: &MetricInput) -> usize {
+    let is_caused = |request: &&Request| is_broken(request) && !input.baseline.request(request.call).is_some_and(is_broken);
+    input.journal.requests.iter().filter(is_caused).count()
+}
+
+fn is_broken(request: &Request) -> bool {
+    request.faults.count() > 0
 }

@@ -113,16 +113,20 @@ impl<'a> View<'a> {
             parts.push(format!("keeps {kept}"));
         }
         let refused = self.refused(policy);
-        parts.push(match refused {
+        let last = match refused {
             0 => "no request is refused".to_owned(),
-            some => format!("{} would be refused", plural(some, "request")),
-        });
-        let last = parts.pop().unwrap_or_default();
+            some => {
+                let caused = self.reported(policy).and_then(|values| values.get(broken::CAUSED));
+                let blame = if caused == Some(0.0) { ", as they were recorded" } else { "" };
+                format!("{} would be refused{blame}", plural(some, "request"))
+            }
+        };
         let sessions = match self.sweep.held_out {
             0 => format!("On the {} it was chosen on", plural(self.sweep.sessions, "session")),
             held_out => format!("On the {}", plural(held_out, "held-out session")),
         };
-        Prose::new(format!("{sessions} {}, and {last}.", parts.join(", ")))
+        let parts = if parts.is_empty() { last } else { format!("{}, and {last}", parts.join(", ")) };
+        Prose::new(format!("{sessions}, {parts}."))
     }
 
     fn refused(&self, policy: &str) -> usize {
