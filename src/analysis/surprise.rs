@@ -23,6 +23,7 @@ mod prompts;
 mod results;
 mod run;
 mod sample;
+mod worth;
 
 use std::sync::Arc;
 
@@ -40,12 +41,14 @@ pub use prompts::{Control, Prompts, trim};
 pub use results::{MIN_AUC, MIN_CORRELATION, SurpriseResults};
 pub use run::Uses;
 pub use sample::{SampledUses, sample};
+pub use worth::{Worth, WorthCheck};
 
 /// What happened to a fact under a policy, by the retention metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The request contains the fact.
+    #[default]
     InContext,
     /// The request names a file or page from which the agent can get the fact again.
     Recoverable,

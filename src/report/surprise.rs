@@ -1,18 +1,20 @@
 //! The surprise of a model as a document: how many bits a policy costs it, and whether the retention metric predicts that.
 
+mod csv;
 mod screen;
 
-use super::csv::{IN_MEMORY, text};
 use super::number_format::{self, MISSING};
 use super::table_model::{ColumnHeader, TableModel, left_out_transcripts};
 use super::{Document, Layout, Screen, Section, json};
-use crate::analysis::surprise::{BitsGroup, Estimate, Forecast, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults};
+use crate::analysis::surprise::{
+    BitsGroup, Estimate, Forecast, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults, Worth, WorthCheck,
+};
 use crate::metrics::column::Unit;
 use crate::results::saved::Coverage;
 use crate::util::text::plural;
 
 impl Document for SurpriseResults {
-    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|results| csv(&results.uses));
+    const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|results| csv::write(&results.uses));
 
     const SECTIONS: &'static [Section<Self>] = &[
         Section::new("bits", "bits lost, by outcome, policy, kind, gap, source, repository and agent", |results, _| {
@@ -23,6 +25,7 @@ impl Document for SurpriseResults {
         Section::new("prediction", "whether kept.hit predicts the loss, by policy, repository and agent", |results, _| {
             vec![prediction(results)]
         }),
+        Section::new("worth", "what facts are worth in bits, by kind, gap and rarity", |results, _| vec![worth(results)]),
         Section::new("controls", "what should lose nothing", |results, _| vec![controls(results)]),
         Section::new("left-out", "transcripts that are not in the results", |results, _| {
             vec![left_out_transcripts(&results.coverage)]
@@ -53,67 +56,6 @@ impl Document for DryRun {
     fn json(&self) -> Vec<u8> {
         json::write(&self.forecasts)
     }
-}
-
-/// Writes a line for each use, with everything but the fact's text.
-fn csv(uses: &[ScoredUse]) -> Vec<u8> {
-    let header = [
-        "policy",
-        "transcript",
-        "conversation",
-        "session",
-        "repository",
-        "format",
-        "recorded_model",
-        "call",
-        "kind",
-        "gap",
-        "provenance",
-        "outcome",
-        "weight",
-        "shared",
-        "tokens",
-        "full",
-        "compacted",
-        "lost",
-        "other_block",
-        "other_fact_full",
-        "other_fact",
-        "prompt_tokens",
-        "request_tokens",
-    ];
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header).expect(IN_MEMORY);
-    let optional = |bits: Option<f64>| bits.map(|bits| bits.to_string()).unwrap_or_default();
-    for used in uses {
-        let cells = [
-            text(&used.policy),
-            text(&used.transcript),
-            text(&used.conversation),
-            text(&used.session),
-            text(used.repository()),
-            text(&used.format),
-            text(used.recorded_model.as_deref().unwrap_or_default()),
-            used.call.to_string(),
-            used.kind.to_owned(),
-            used.gap.to_string(),
-            used.provenance.to_owned(),
-            used.outcome.name().to_owned(),
-            used.weight.to_string(),
-            optional(used.shared),
-            used.tokens.to_string(),
-            used.full.to_string(),
-            used.compacted.to_string(),
-            used.lost.to_string(),
-            optional(used.other_block),
-            optional(used.other_fact_full),
-            optional(used.other_fact),
-            used.prompt_tokens.to_string(),
-            used.request_tokens.to_string(),
-        ];
-        writer.write_record(cells).expect(IN_MEMORY);
-    }
-    writer.into_inner().expect(IN_MEMORY)
 }
 
 /// Formats bits with one digit, and their interval: `21.4 (18.0 … 25.1)`.
@@ -190,6 +132,36 @@ fn prediction(results: &SurpriseResults) -> TableModel {
              correlation: of the weight of gone facts with the bits, within sessions ({MIN_CORRELATION} is needed). 95 % intervals over \
              sessions, from six sessions on"
         )],
+    }
+}
+
+fn worth(results: &SurpriseResults) -> TableModel {
+    let Worth { mean, .. } = results.worth;
+    let rows = results.worth.groups().map(|(by, name, factor)| {
+        let [factor, bits] = [(factor, 2), (mean * factor, 1)].map(|(value, digits)| number_format::grouped(value, digits));
+        vec![by.to_owned(), name.to_owned(), factor, bits]
+    });
+    let mut headers = vec![ColumnHeader::names("by"), ColumnHeader::names("group")];
+    headers.extend(["factor", "bits"].map(ColumnHeader::numbers));
+    let WorthCheck { weight, worth, uses } = results.worth_check;
+    TableModel {
+        title: "What a fact is worth".to_owned(),
+        subject: results.model.clone(),
+        headers,
+        rows: rows.collect(),
+        footnotes: vec![
+            format!(
+                "a gone fact costs {} bits × its three factors; very rare: in less than one of 150 blocks, rare: of 20",
+                number_format::grouped(mean, 1)
+            ),
+            format!(
+                "rank correlation within sessions with the loss of {}, each learned on other repositories: {}; with the weight of \
+                 kept.hit: {}",
+                plural(uses, "gone fact"),
+                ratio(worth),
+                ratio(weight)
+            ),
+        ],
     }
 }
 

@@ -12,7 +12,7 @@ use super::prompts::{Control, Prompts};
 use crate::llm::client::{Model, Question};
 
 /// A use with the model's surprise, in bits. Fields of a control are `None` if the use has the other one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ScoredUse {
     pub policy: String,
     pub transcript: String,

@@ -140,7 +140,7 @@ impl BitsGroup {
             guessed: guessed(uses),
             auc: auc(&judged, sessions.count(), seed),
             auc_against_control: auc(&against_control, sessions.count(), seed),
-            rank_correlation: sessions.rank_correlation(uses),
+            rank_correlation: sessions.rank_correlation(uses, |used| if gone(used) { used.weight } else { 0.0 }),
         }
     }
 }
@@ -202,11 +202,11 @@ impl<'a> Sessions<'a> {
         Estimate { value, interval: value.and_then(|_| interval(resampled, LEVEL)) }
     }
 
-    fn rank_correlation(&self, uses: &[&'a ScoredUse]) -> Estimate {
+    /// Returns the rank correlation of a prediction with the loss, within sessions.
+    pub fn rank_correlation(&self, uses: &[&'a ScoredUse], predicted: impl Fn(&ScoredUse) -> f64) -> Estimate {
         let mut pairs: Vec<Vec<(f64, f64)>> = vec![Vec::new(); self.count()];
         for used in uses {
-            let predicted = if used.outcome.is_gone() { used.weight } else { 0.0 };
-            pairs[self.index(used)].push((predicted, used.lost));
+            pairs[self.index(used)].push((predicted(used), used.lost));
         }
         let products: Vec<RankProducts> = pairs.iter().map(|pairs| RankProducts::of_session(pairs)).collect();
         let column = Column::counted("ranks", Unit::Ratio, Direction::Neither, Aggregation::Sum, "");

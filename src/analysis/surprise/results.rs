@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Plan;
 use super::ask::ScoredUse;
 use super::estimates::{BitsGroup, Estimate, Grouping, Sessions};
+use super::worth::{Worth, WorthCheck};
 use crate::results::saved::Coverage;
 
 /// Smallest area under the ROC curve at which the metric counts as a prediction. Agreed on before the first measurement.
@@ -28,6 +29,9 @@ pub struct SurpriseResults {
     /// How much more surprising another fact is with the policy's request: should be 0.
     pub other_fact: Estimate,
     pub groups: Vec<BitsGroup>,
+    /// What facts are worth to this model, and how well that predicts other repositories.
+    pub worth: Worth,
+    pub worth_check: WorthCheck,
     /// All uses in order.
     pub uses: Vec<ScoredUse>,
 }
@@ -41,8 +45,9 @@ impl SurpriseResults {
         let other_block = sessions.mean(&all, |used| used.other_block);
         let other_fact = sessions.mean(&all, |used| used.other_fact.filter(|_| used.outcome.is_gone()));
         drop(sessions);
+        let (worth, worth_check) = (Worth::fit(&all), WorthCheck::new(&uses, plan.seed));
         let (model, coverage) = (model.to_owned(), Coverage::default());
-        Self { model, coverage, plan, unaskable, other_block, other_fact, groups, uses }
+        Self { model, coverage, plan, unaskable, other_block, other_fact, groups, worth, worth_check, uses }
     }
 
     /// Returns the groups of a grouping.
