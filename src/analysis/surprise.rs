@@ -41,7 +41,7 @@ pub use prompts::{Control, Prompts, trim};
 pub use results::{MIN_AUC, MIN_CORRELATION, SurpriseResults};
 pub use run::Uses;
 pub use sample::{SampledUses, sample};
-pub use worth::{Worth, WorthCheck};
+pub use worth::WorthCheck;
 
 /// What happened to a fact under a policy, by the retention metric.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

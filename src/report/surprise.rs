@@ -7,7 +7,7 @@ use super::number_format::{self, MISSING};
 use super::table_model::{ColumnHeader, TableModel, left_out_transcripts};
 use super::{Document, Layout, Screen, Section, json};
 use crate::analysis::surprise::{
-    BitsGroup, Estimate, Forecast, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults, Worth, WorthCheck,
+    BitsGroup, Estimate, Forecast, Grouping, MIN_AUC, MIN_CORRELATION, ScoredUse, SurpriseResults, WorthCheck,
 };
 use crate::metrics::column::Unit;
 use crate::results::saved::Coverage;
@@ -136,7 +136,7 @@ fn prediction(results: &SurpriseResults) -> TableModel {
 }
 
 fn worth(results: &SurpriseResults) -> TableModel {
-    let Worth { mean, .. } = results.worth;
+    let mean = results.worth.mean;
     let rows = results.worth.groups().map(|(by, name, factor)| {
         let [factor, bits] = [(factor, 2), (mean * factor, 1)].map(|(value, digits)| number_format::grouped(value, digits));
         vec![by.to_owned(), name.to_owned(), factor, bits]

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::Plan;
 use super::ask::ScoredUse;
 use super::estimates::{BitsGroup, Estimate, Grouping, Sessions};
-use super::worth::{Worth, WorthCheck};
+use super::worth::{WorthCheck, fit};
+use crate::metrics::retention::Worth;
 use crate::results::saved::Coverage;
 
 /// Smallest area under the ROC curve at which the metric counts as a prediction. Agreed on before the first measurement.
@@ -45,7 +46,7 @@ impl SurpriseResults {
         let other_block = sessions.mean(&all, |used| used.other_block);
         let other_fact = sessions.mean(&all, |used| used.other_fact.filter(|_| used.outcome.is_gone()));
         drop(sessions);
-        let (worth, worth_check) = (Worth::fit(&all), WorthCheck::new(&uses, plan.seed));
+        let (worth, worth_check) = (fit(&all), WorthCheck::new(&uses, plan.seed));
         let (model, coverage) = (model.to_owned(), Coverage::default());
         Self { model, coverage, plan, unaskable, other_block, other_fact, groups, worth, worth_check, uses }
     }

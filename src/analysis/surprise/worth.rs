@@ -11,93 +11,49 @@ use serde::Serialize;
 use super::ask::ScoredUse;
 use super::estimates::{Estimate, Sessions};
 use crate::facts::extract::FactKind;
-use crate::metrics::retention::GAPS;
+use crate::metrics::retention::{Worth, WorthGroups};
 
-/// Names and smallest weights of the bins of rarity. A weight of 3 is a fact in one of twenty blocks.
-pub const RARITIES: [(&str, f64); 3] = [("common", 0.0), ("rare", 3.0), ("very rare", 5.0)];
 /// Rounds of fitting; the factors change by less than a thousandth after half of them.
 const ROUNDS: usize = 20;
 /// Number of average uses that are added to every group, so that a group of a few uses has a factor near 1.
 const PRIOR: f64 = 5.0;
+/// Smallest factor.
+const LEAST: f64 = 0.01;
 
-/// Bits that a use of a fact is worth.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Worth {
-    /// Mean loss of a gone fact, in bits.
-    pub mean: f64,
-    /// Factors, in the order of [`FactKind::ALL`], [`GAPS`] and [`RARITIES`].
-    pub kinds: [f64; FactKind::ALL.len()],
-    pub gaps: [f64; GAPS.len()],
-    pub rarities: [f64; RARITIES.len()],
-}
-
-/// Groups of a use: its places in the three lists of factors.
-type Groups = [usize; 3];
-
-impl Worth {
-    /// Fits the factors to the losses of gone facts.
-    pub(super) fn fit(uses: &[&ScoredUse]) -> Self {
-        let gone: Vec<(Groups, f64)> =
-            uses.iter().filter(|used| used.outcome.is_gone()).map(|used| (groups_of(used), used.lost)).collect();
-        let mean = gone.iter().map(|(_, lost)| lost).sum::<f64>().max(0.0) / gone.len().max(1) as f64;
-        let mut worth = Self { mean, kinds: [1.0; _], gaps: [1.0; _], rarities: [1.0; _] };
-        for _ in 0..ROUNDS {
-            for dimension in 0..3 {
-                let factors = worth.factors(dimension).len();
-                let mut sums = vec![(PRIOR * mean, PRIOR * mean); factors];
-                for (groups, lost) in &gone {
-                    let (measured, expected) = &mut sums[groups[dimension]];
-                    *measured += lost;
-                    *expected += worth.of_groups(*groups) / worth.factors(dimension)[groups[dimension]];
-                }
-                for (factor, (measured, expected)) in worth.factors_mut(dimension).iter_mut().zip(sums) {
-                    // A group that gains bits is worth next to nothing.
-                    *factor = if expected > 0.0 { (measured / expected).max(0.01) } else { 1.0 };
-                }
+/// Fits the factors to the losses of gone facts.
+pub(super) fn fit(uses: &[&ScoredUse]) -> Worth {
+    let gone: Vec<(WorthGroups, f64)> =
+        uses.iter().filter(|used| used.outcome.is_gone()).map(|used| (groups_of(used), used.lost)).collect();
+    let mean = gone.iter().map(|(_, lost)| lost).sum::<f64>().max(0.0) / gone.len().max(1) as f64;
+    let mut worth = Worth { mean, kinds: [1.0; _], gaps: [1.0; _], rarities: [1.0; _] };
+    for _ in 0..ROUNDS {
+        for dimension in 0..3 {
+            let mut sums = vec![(PRIOR * mean, PRIOR * mean); factors(&mut worth, dimension).len()];
+            for (groups, lost) in &gone {
+                let (measured, expected) = &mut sums[groups[dimension]];
+                *measured += lost;
+                *expected += worth.of(*groups) / factors(&mut worth, dimension)[groups[dimension]];
+            }
+            for (factor, (measured, expected)) in factors(&mut worth, dimension).iter_mut().zip(sums) {
+                // A group that gains bits is worth next to nothing.
+                *factor = if expected > 0.0 { (measured / expected).max(LEAST) } else { 1.0 };
             }
         }
-        worth
     }
+    worth
+}
 
-    /// Returns all groups with their factors: what they are by, and their name.
-    pub fn groups(&self) -> impl Iterator<Item = (&'static str, &'static str, f64)> {
-        let kinds = FactKind::ALL.iter().zip(self.kinds).map(|(kind, factor)| ("kind", kind.name(), factor));
-        let gaps = GAPS.iter().zip(self.gaps).map(|((name, _), factor)| ("gap", *name, factor));
-        let rarities = RARITIES.iter().zip(self.rarities).map(|((name, _), factor)| ("rarity", *name, factor));
-        kinds.chain(gaps).chain(rarities)
-    }
-
-    /// Returns the bits that a use is worth.
-    pub(super) fn of(&self, used: &ScoredUse) -> f64 {
-        self.of_groups(groups_of(used))
-    }
-
-    fn of_groups(&self, [kind, gap, rarity]: Groups) -> f64 {
-        self.mean * self.kinds[kind] * self.gaps[gap] * self.rarities[rarity]
-    }
-
-    fn factors(&self, dimension: usize) -> &[f64] {
-        match dimension {
-            0 => &self.kinds,
-            1 => &self.gaps,
-            _ => &self.rarities,
-        }
-    }
-
-    fn factors_mut(&mut self, dimension: usize) -> &mut [f64] {
-        match dimension {
-            0 => &mut self.kinds,
-            1 => &mut self.gaps,
-            _ => &mut self.rarities,
-        }
+fn factors(worth: &mut Worth, dimension: usize) -> &mut [f64] {
+    match dimension {
+        0 => &mut worth.kinds,
+        1 => &mut worth.gaps,
+        _ => &mut worth.rarities,
     }
 }
 
-fn groups_of(used: &ScoredUse) -> Groups {
-    let kind = FactKind::ALL.iter().position(|kind| kind.name() == used.kind).unwrap_or(0);
-    let gap = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
-    let rarity = RARITIES.iter().rposition(|(_, least)| *least <= used.weight).unwrap_or(0);
-    [kind, gap, rarity]
+fn groups_of(used: &ScoredUse) -> WorthGroups {
+    let kind = FactKind::ALL.into_iter().find(|kind| kind.name() == used.kind).unwrap_or(FactKind::Path);
+    Worth::groups_of(kind, used.gap, used.weight)
 }
 
 /// How well two weights predict the loss of gone facts on repositories that they were not learned on: rank correlation within sessions.
@@ -115,12 +71,12 @@ impl WorthCheck {
         let repositories: BTreeSet<&str> = uses.iter().map(ScoredUse::repository).collect();
         let side = |used: &ScoredUse| repositories.iter().position(|name| *name == used.repository()).unwrap_or(0) % 2;
         let half = |wanted: usize| uses.iter().filter(|used| side(used) == wanted).collect::<Vec<_>>();
-        let learned = [Worth::fit(&half(0)), Worth::fit(&half(1))];
+        let learned = [fit(&half(0)), fit(&half(1))];
         let gone: Vec<&ScoredUse> = uses.iter().filter(|used| used.outcome.is_gone()).collect();
         let sessions = Sessions::new(&gone, seed);
         Self {
             weight: sessions.rank_correlation(&gone, |used| used.weight),
-            worth: sessions.rank_correlation(&gone, |used| learned[1 - side(used)].of(used)),
+            worth: sessions.rank_correlation(&gone, |used| learned[1 - side(used)].of(groups_of(used))),
             uses: gone.len(),
         }
     }
@@ -140,18 +96,18 @@ mod tests {
     fn factors_of_a_product_are_found() {
         let cells = [("path", 2, 20.0), ("path", 40, 10.0), ("number", 2, 10.0), ("number", 40, 5.0)];
         let uses: Vec<ScoredUse> = cells.iter().cycle().take(4_000).map(|(kind, gap, lost)| used(kind, *gap, *lost)).collect();
-        let worth = Worth::fit(&uses.iter().collect::<Vec<_>>());
+        let worth = fit(&uses.iter().collect::<Vec<_>>());
         assert!((worth.kinds[0] / worth.kinds[7] - 2.0).abs() < 0.02, "{worth:?}");
         assert!((worth.gaps[0] / worth.gaps[3] - 2.0).abs() < 0.02, "{worth:?}");
         for used in &uses[..4] {
-            assert!((worth.of(used) - used.lost).abs() < 0.2, "{} for {}", worth.of(used), used.lost);
+            assert!((worth.of(groups_of(used)) - used.lost).abs() < 0.2, "{} for {}", worth.of(groups_of(used)), used.lost);
         }
         assert_eq!((worth.kinds[3], worth.rarities[1]), (1.0, 1.0), "groups without uses");
     }
 
     #[test]
     fn without_uses_everything_is_worth_nothing() {
-        assert_eq!(Worth::fit(&[]).mean, 0.0);
+        assert_eq!(fit(&[]).mean, 0.0);
         assert_eq!(WorthCheck::new(&[], 1).worth.value, None);
     }
 }

@@ -1,5 +1,6 @@
 //! Facts that the agent used again: see [`crate::metrics::retention`] for hits, soft misses and hard misses.
 
+use super::tokens::CALLS;
 use super::{CostlyInput, Metric, MetricGroup, MetricInput, count};
 use crate::metrics::column::{Aggregation, ColumnId, Direction, Unit};
 use crate::metrics::retention::OutcomeWeights;
@@ -93,6 +94,19 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
              word",
             |input| (input.retention.rules > 0).then(|| input.retention.rules_held as f64 / input.retention.rules as f64),
         ),
+        Metric::estimated(
+            "kept.bits_lost",
+            Unit::Ratio,
+            Direction::Lower,
+            Aggregation::Weighted { by: ColumnId::Borrowed(CALLS) },
+            "bits lost: how much more the used facts that are gone surprise a model, for each call; learned from two small \
+             models by kind, gap and rarity. 10 bits: the right text is a thousand times less probable",
+            |input| {
+                let calls = input.journal.requests.len();
+                (calls > 0).then(|| input.retention.bits_lost / calls as f64)
+            },
+        )
+        .in_detail(),
         Metric::estimated(
             "kept.reread_tokens",
             Unit::Tokens,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Provenance, References, Use};
 
-use super::{Retention, UseOutcome};
+use super::{MEASURED, Retention, UseOutcome, Worth};
 
 /// Names and smallest gaps of the bins, in calls since the fact was last seen.
 pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
@@ -74,6 +74,9 @@ impl Retention {
             &mut self.by_generation[generation.min(GENERATIONS.len() - 1)],
         ];
         shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
+        if !matches!(outcome, UseOutcome::Hit { .. }) {
+            self.bits_lost += MEASURED.of(Worth::groups_of(fact.kind, used.gap, fact.weight));
+        }
     }
 
     /// Returns the weights of every group, in the order of [`group_names`].

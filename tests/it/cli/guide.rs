@@ -2,6 +2,7 @@
 
 pub mod blocks;
 mod questions;
+mod surprise;
 
 use std::fs;
 use std::path::Path;

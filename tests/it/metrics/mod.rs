@@ -14,3 +14,4 @@ pub mod retention_laws;
 pub mod retention_page;
 pub mod retention_recordings;
 pub mod slow_cache;
+pub mod worth;

@@ -6,6 +6,7 @@ pub mod json_schema;
 pub mod notation;
 pub mod planted;
 pub mod program;
+pub mod surprise;
 pub mod trace;
 pub mod transcripts;
 pub mod trial;

@@ -16,6 +16,8 @@ use recompact::report::REPORTS;
 use recompact::report::layer_settings::meaning;
 use recompact::tokens::meter::{METERS, RECORDED};
 
+use super::surprise;
+
 /// A generated block.
 pub struct Block {
     pub name: &'static str,
@@ -35,6 +37,10 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "scorers", make: scorers },
     Block { name: "settings", make: settings },
     Block { name: "summarizers", make: summarizers },
+    Block { name: "surprise bits", make: surprise::bits },
+    Block { name: "surprise controls", make: surprise::controls },
+    Block { name: "surprise prediction", make: surprise::prediction },
+    Block { name: "surprise worth", make: surprise::worth },
 ];
 
 impl Block {
@@ -46,10 +52,16 @@ impl Block {
     }
 }
 
-pub fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+pub fn table<'a>(head: impl AsRef<[&'a str]>, rows: impl IntoIterator<Item = impl AsRef<[String]>>) -> String {
+    let head = head.as_ref();
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let rows: String = rows.into_iter().map(|row| line(&row.map(|cell| escaped(&cell)))).collect();
-    format!("{}|{}\n{rows}", line(&head.map(str::to_owned)), "---|".repeat(N))
+    let row = |row: &[String]| {
+        assert_eq!(row.len(), head.len(), "as many cells as columns");
+        line(&row.iter().map(|cell| escaped(cell)).collect::<Vec<_>>())
+    };
+    let rows: String = rows.into_iter().map(|cells| row(cells.as_ref())).collect();
+    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
+    format!("{}|{}\n{rows}", line(&head), "---|".repeat(head.len()))
 }
 
 /// Escapes text that would end a cell or begin a link or an element.

@@ -1,0 +1,83 @@
+//! The tables of the page on validation that come from the measured surprise of models.
+
+use recompact::analysis::surprise::{BitsGroup, Estimate, Grouping, SurpriseResults};
+
+use super::blocks::table;
+use crate::support::surprise::{MODELS, results};
+
+/// Formats a number with its interval: `0.81 (0.78 to 0.84)`.
+fn shown(Estimate { value, interval }: Estimate, digits: usize) -> String {
+    match (value, interval) {
+        (Some(value), Some([low, high])) => format!("{value:.digits$} ({low:.digits$} to {high:.digits$})"),
+        (Some(value), None) => format!("{value:.digits$}"),
+        (None, _) => "–".to_owned(),
+    }
+}
+
+/// Returns the end of a model's name: `0.5b`.
+fn size(model: &str) -> &str {
+    model.rsplit('-').next().unwrap_or(model)
+}
+
+/// A row for each group of some groupings, and some columns for each model.
+fn groups<const N: usize>(groupings: &[Grouping], columns: [&str; N], cells: impl Fn(&BitsGroup) -> [String; N]) -> String {
+    let models: Vec<SurpriseResults> = MODELS.iter().map(|model| results(model)).collect();
+    let of_models = MODELS.iter().flat_map(|model| columns.map(|column| format!("{column}, {}", size(model))));
+    let head: Vec<String> = ["", "uses", "sessions"].map(str::to_owned).into_iter().chain(of_models).collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for by in groupings {
+        for group in models[0].by(*by) {
+            let name = if *by == Grouping::All { "**all**".to_owned() } else { format!("{}: {}", by.name(), group.name) };
+            let mut row = vec![name, group.uses.to_string(), group.sessions.to_string()];
+            let same = models.iter().filter_map(|model| model.by(*by).find(|other| other.name == group.name));
+            row.extend(same.flat_map(&cells));
+            rows.push(row);
+        }
+    }
+    table(head.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+}
+
+pub fn prediction() -> String {
+    let by = [Grouping::All, Grouping::Policy, Grouping::Repository, Grouping::Agent];
+    groups(&by, ["AUC", "ranks"], |group| [group.auc, group.rank_correlation].map(|number| shown(number, 2)))
+}
+
+pub fn bits() -> String {
+    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Gap, Grouping::Provenance];
+    groups(&by, ["full", "lost", "guessed"], |group| {
+        let lost = if group.gone > 0 { group.lost } else { group.lost_in_context };
+        let guessed = group.guessed.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+        [shown(Estimate { interval: None, ..group.full }, 1), shown(lost, 1), guessed]
+    })
+}
+
+pub fn controls() -> String {
+    let rows = MODELS.iter().map(|model| results(model)).map(|model| {
+        let all = model.all().expect("uses");
+        let bits = [all.lost, all.lost_in_context, model.other_block, model.other_fact].map(|bits| shown(bits, 1));
+        let name = [format!("`{}`", model.model)];
+        name.into_iter().chain(bits).chain([shown(all.auc_against_control, 2)]).collect::<Vec<_>>()
+    });
+    table(["model", "gone", "in context", "another block away", "another fact", "AUC against the first control"], rows)
+}
+
+pub fn worth() -> String {
+    let models: Vec<SurpriseResults> = MODELS.iter().map(|model| results(model)).collect();
+    let head: Vec<String> = ["by", "group"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(MODELS.iter().map(|model| format!("bits, {}", size(model))))
+        .collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (at, (by, name, _)) in models[0].worth.groups().enumerate() {
+        let bits = models.iter().filter_map(|model| Some(model.worth.groups().nth(at)?.2 * model.worth.mean));
+        rows.push([by.to_owned(), name.to_owned()].into_iter().chain(bits.map(|bits| format!("{bits:.1}"))).collect());
+    }
+    let mut held_out = |name: &str, of: fn(&SurpriseResults) -> Estimate| {
+        let start = ["other repositories".to_owned(), name.to_owned()];
+        rows.push(start.into_iter().chain(models.iter().map(|model| shown(of(model), 2))).collect());
+    };
+    held_out("ranks, by the weight of `kept.hit`", |model| model.worth_check.weight);
+    held_out("ranks, by these factors", |model| model.worth_check.worth);
+    table(head.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+}

@@ -1,0 +1,74 @@
+//! The measured surprise of two models, from `fixtures/surprise`: numbers of uses in recordings that are not in the repository.
+
+use std::fs;
+use std::path::Path;
+
+use recompact::analysis::surprise::{Outcome, Plan, ScoredUse, SurpriseResults};
+use recompact::facts::extract::FactKind;
+use recompact::facts::references::Provenance;
+
+/// The models, by the name of their file.
+pub const MODELS: [&str; 1] = ["qwen2.5-coder-0.5b"];
+
+/// What was asked for.
+const PLAN: Plan = Plan { questions: 640, max_context: 512, seed: 1 };
+
+/// Returns the results of a model.
+pub fn results(model: &str) -> SurpriseResults {
+    results_of(model, uses(model))
+}
+
+/// Returns the results of all models together.
+pub fn all_results() -> SurpriseResults {
+    results_of("all", MODELS.into_iter().flat_map(uses).collect())
+}
+
+fn results_of(model: &str, uses: Vec<ScoredUse>) -> SurpriseResults {
+    let mut policies: Vec<String> = Vec::new();
+    for used in &uses {
+        if !policies.contains(&used.policy) {
+            policies.push(used.policy.clone());
+        }
+    }
+    let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
+    SurpriseResults::new(model, PLAN, 0, &policies, uses.clone())
+}
+
+fn uses(model: &str) -> Vec<ScoredUse> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/surprise/{model}.csv"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    lines.map(|line| used(&header, &line.split(',').collect::<Vec<_>>())).collect()
+}
+
+fn used(header: &[&str], cells: &[&str]) -> ScoredUse {
+    let cell = |name: &str| cells[header.iter().position(|column| *column == name).expect(name)];
+    let number = |name: &str| cell(name).parse::<f64>().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let optional = |name: &str| (!cell(name).is_empty()).then(|| number(name));
+    let known = |names: &[&'static str], name: &str| *names.iter().find(|known| **known == cell(name)).expect(name);
+    ScoredUse {
+        policy: cell("policy").to_owned(),
+        transcript: cell("session").to_owned(),
+        session: cell("session").to_owned(),
+        project: Some(cell("repository").to_owned()),
+        format: cell("format").to_owned(),
+        recorded_model: Some(cell("recorded_model").to_owned()),
+        kind: known(&FactKind::ALL.map(FactKind::name), "kind"),
+        gap: number("gap") as u32,
+        provenance: known(&Provenance::ALL.map(Provenance::name), "provenance"),
+        outcome: *Outcome::ALL.iter().find(|outcome| outcome.name() == cell("outcome")).expect("an outcome"),
+        weight: number("weight"),
+        shared: optional("shared"),
+        tokens: number("tokens") as usize,
+        full: number("full"),
+        compacted: number("compacted"),
+        lost: number("lost"),
+        other_block: optional("other_block"),
+        other_fact_full: optional("other_fact_full"),
+        other_fact: optional("other_fact"),
+        prompt_tokens: number("prompt_tokens") as u64,
+        request_tokens: number("request_tokens") as u64,
+        ..ScoredUse::default()
+    }
+}
