@@ -17,11 +17,15 @@ impl Document for SurpriseResults {
     const CSV: Option<fn(&Self) -> Vec<u8>> = Some(|results| csv::write(&results.uses));
 
     const SECTIONS: &'static [Section<Self>] = &[
-        Section::new("bits", "bits lost, by outcome, policy, kind, gap, source, repository and agent", |results, _| {
-            let groupings = &Grouping::ALL[1..];
-            let legend = |by: &Grouping| if groupings.last() == Some(by) { vec![legend()] } else { Vec::new() };
-            groupings.iter().map(|by| TableModel { footnotes: legend(by), ..bits(results, *by) }).collect()
-        }),
+        Section::new(
+            "bits",
+            "bits lost, by policy, outcome, kind, gap, source, other sessions, repository and agent",
+            |results, _| {
+                let groupings = &Grouping::ALL[1..];
+                let legend = |by: &Grouping| if groupings.last() == Some(by) { vec![legend()] } else { Vec::new() };
+                groupings.iter().map(|by| TableModel { footnotes: legend(by), ..bits(results, *by) }).collect()
+            },
+        ),
         Section::new("prediction", "whether kept.hit predicts the loss, by policy, repository and agent", |results, _| {
             vec![prediction(results)]
         }),

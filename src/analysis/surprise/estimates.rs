@@ -7,76 +7,12 @@ use serde::Serialize;
 use super::ask::ScoredUse;
 use super::auc::{Judged, auc};
 use super::correlation::RankProducts;
-use crate::facts::extract::FactKind;
-use crate::facts::references::Provenance;
+use super::grouping::Grouping;
 use crate::metrics::column::{Aggregation, Column, ColumnId, Direction, Unit};
-use crate::metrics::retention::GAPS;
 use crate::results::saved::{Accumulator, Session};
 use crate::results::stats::{LEVEL, MIN_SESSIONS, RESAMPLES, Resamples, interval};
 
 pub use crate::analysis::probe::Estimate;
-
-/// How uses are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grouping {
-    All,
-    Policy,
-    Outcome,
-    Kind,
-    Gap,
-    Provenance,
-    Repository,
-    /// The harness that recorded the session, by its format.
-    Agent,
-}
-
-impl Grouping {
-    /// All groupings, in the order of reports.
-    pub const ALL: [Grouping; 8] =
-        [Self::All, Self::Policy, Self::Outcome, Self::Kind, Self::Gap, Self::Provenance, Self::Repository, Self::Agent];
-
-    /// Returns the title of its column.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::All => "all uses",
-            Self::Policy => "policy",
-            Self::Outcome => "outcome",
-            Self::Kind => "kind",
-            Self::Gap => "gap",
-            Self::Provenance => "provenance",
-            Self::Repository => "repository",
-            Self::Agent => "agent",
-        }
-    }
-
-    /// Returns the group of a use, with its place in the order of groups.
-    fn group_of(self, used: &ScoredUse, policies: &[&str]) -> (usize, String) {
-        let place = |name: &str, names: &[&str]| names.iter().position(|known| *known == name).unwrap_or(usize::MAX);
-        match self {
-            Self::All => (0, "all".to_owned()),
-            Self::Policy => (place(&used.policy, policies), used.policy.clone()),
-            Self::Outcome => (used.outcome as usize, used.outcome.name().to_owned()),
-            Self::Kind => (place(used.kind, &FactKind::ALL.map(FactKind::name)), used.kind.to_owned()),
-            Self::Gap => {
-                let bin = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
-                (bin, GAPS[bin].0.to_owned())
-            }
-            Self::Provenance => (place(used.provenance, &Provenance::ALL.map(Provenance::name)), used.provenance.to_owned()),
-            Self::Repository => (0, used.repository().to_owned()),
-            Self::Agent => (0, used.format.clone()),
-        }
-    }
-}
-
-impl ScoredUse {
-    /// Returns the last component of the session's working directory; of its transcript's folder if the record names none.
-    pub fn repository(&self) -> &str {
-        let folder = self.project.as_deref().or_else(|| self.transcript.rsplit_once('/').map(|(folder, _)| folder));
-        let folder = folder.unwrap_or("unknown").trim_end_matches(['/', '\\']);
-        folder.rsplit(['/', '\\']).next().unwrap_or(folder)
-    }
-}
 
 /// Surprise and loss of a group of uses, in bits for each use.
 #[derive(Debug, Clone, PartialEq, Serialize)]

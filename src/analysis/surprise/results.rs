@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::Plan;
 use super::ask::ScoredUse;
-use super::estimates::{BitsGroup, Estimate, Grouping, Sessions};
+use super::estimates::{BitsGroup, Estimate, Sessions};
+use super::grouping::Grouping;
 use super::worth::{WorthCheck, fit};
 use crate::metrics::retention::Worth;
 use crate::results::saved::Coverage;

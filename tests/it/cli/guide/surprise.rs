@@ -43,7 +43,7 @@ pub fn prediction() -> String {
 }
 
 pub fn bits() -> String {
-    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Gap, Grouping::Provenance];
+    let by = [Grouping::Outcome, Grouping::Kind, Grouping::Gap, Grouping::Provenance, Grouping::Shared];
     groups(&by, ["full", "lost", "guessed"], |group| {
         let lost = if group.gone > 0 { group.lost } else { group.lost_in_context };
         let guessed = group.guessed.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
