@@ -33,7 +33,7 @@ use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
 pub use tally::{GAPS, GENERATIONS, GroupTotals, OutcomeWeights};
 use visible_facts::VisibleFacts;
-pub use worth::{MEASURED, RARITIES, Worth, WorthGroups};
+pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
 
 /// What a policy kept of the facts that one conversation used again.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -29,7 +29,7 @@ impl Document for SurpriseResults {
         Section::new("prediction", "whether kept.hit predicts the loss, by policy, repository and agent", |results, _| {
             vec![prediction(results)]
         }),
-        Section::new("worth", "what facts are worth in bits, by kind, gap and rarity", |results, _| vec![worth(results)]),
+        Section::new("worth", "what facts are worth in bits, by kind and length", |results, _| vec![worth(results)]),
         Section::new("controls", "what should lose nothing", |results, _| vec![controls(results)]),
         Section::new("left-out", "transcripts that are not in the results", |results, _| {
             vec![left_out_transcripts(&results.coverage)]
@@ -154,10 +154,7 @@ fn worth(results: &SurpriseResults) -> TableModel {
         headers,
         rows: rows.collect(),
         footnotes: vec![
-            format!(
-                "a gone fact costs {} bits × its three factors; very rare: in less than one of 150 blocks, rare: of 20",
-                number_format::grouped(mean, 1)
-            ),
+            format!("a gone fact costs {} bits × its two factors", number_format::grouped(mean, 1)),
             format!(
                 "rank correlation within sessions with the loss of {}, each learned on other repositories: {}; with the weight of \
                  kept.hit: {}",

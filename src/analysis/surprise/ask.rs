@@ -36,7 +36,8 @@ pub struct ScoredUse {
     pub weight: f64,
     /// Share of the other sessions of the repository that have the fact too; `None` if no other session is known.
     pub shared: Option<f64>,
-    /// Tokens of the fact by the model.
+    /// Bytes of the fact in its canonical form, and its tokens by the model.
+    pub bytes: usize,
     pub tokens: usize,
     /// Surprise with the full request, with the policy's, and the difference of the two: the loss.
     pub full: f64,
@@ -123,6 +124,7 @@ fn score(model: &Model, prompts: &Prompts) -> Result<ScoredUse, Unanswered> {
         outcome: used.outcome,
         weight: rounded(used.fact.weight),
         shared: used.shared.map(rounded),
+        bytes: fact.len(),
         tokens: tokens_of_fact,
         full: rounded(of_full),
         compacted: rounded(of_policy),

@@ -1,6 +1,6 @@
-//! What a fact is worth, in bits: learned from the losses of gone facts, by kind, gap and rarity.
+//! What a fact is worth, in bits: learned from the losses of gone facts, by kind and length.
 //!
-//! The model is a product: the mean loss × a factor for the kind × one for the gap × one for the rarity. Each factor is fitted while
+//! The model is a product: the mean loss × a factor for the kind × one for the length. The factors of each are fitted while
 //! the others hold, in turn; small groups are drawn towards 1. Half of the repositories learn, the other half is predicted, and the
 //! other way round, so that no use is predicted from its own repository.
 
@@ -25,9 +25,9 @@ pub(super) fn fit(uses: &[&ScoredUse]) -> Worth {
     let gone: Vec<(WorthGroups, f64)> =
         uses.iter().filter(|used| used.outcome.is_gone()).map(|used| (groups_of(used), used.lost)).collect();
     let mean = gone.iter().map(|(_, lost)| lost).sum::<f64>().max(0.0) / gone.len().max(1) as f64;
-    let mut worth = Worth { mean, kinds: [1.0; _], gaps: [1.0; _], rarities: [1.0; _] };
+    let mut worth = Worth { mean, kinds: [1.0; _], lengths: [1.0; _] };
     for _ in 0..ROUNDS {
-        for dimension in 0..3 {
+        for dimension in 0..2 {
             let mut sums = vec![(PRIOR * mean, PRIOR * mean); factors(&mut worth, dimension).len()];
             for (groups, lost) in &gone {
                 let (measured, expected) = &mut sums[groups[dimension]];
@@ -46,14 +46,13 @@ pub(super) fn fit(uses: &[&ScoredUse]) -> Worth {
 fn factors(worth: &mut Worth, dimension: usize) -> &mut [f64] {
     match dimension {
         0 => &mut worth.kinds,
-        1 => &mut worth.gaps,
-        _ => &mut worth.rarities,
+        _ => &mut worth.lengths,
     }
 }
 
 fn groups_of(used: &ScoredUse) -> WorthGroups {
     let kind = FactKind::ALL.into_iter().find(|kind| kind.name() == used.kind).unwrap_or(FactKind::Path);
-    Worth::groups_of(kind, used.gap, used.weight)
+    Worth::groups_of(kind, used.bytes)
 }
 
 /// How well two weights predict the loss of gone facts on repositories that they were not learned on: rank correlation within sessions.
@@ -87,22 +86,23 @@ mod tests {
     use super::super::Outcome;
     use super::*;
 
-    fn used(kind: &'static str, gap: u32, lost: f64) -> ScoredUse {
-        ScoredUse { kind, gap, lost, outcome: Outcome::Lost, ..ScoredUse::default() }
+    fn used(kind: &'static str, bytes: usize, lost: f64) -> ScoredUse {
+        ScoredUse { kind, bytes, lost, outcome: Outcome::Lost, ..ScoredUse::default() }
     }
 
-    /// Paths lose 20 and 10 bits, numbers half as much: the factors of the two kinds are 2 : 1, those of the gaps too.
+    /// Paths lose 20 and 10 bits, numbers half as much: the factors of the two kinds are 2 : 1, those of the lengths too.
     #[test]
     fn factors_of_a_product_are_found() {
-        let cells = [("path", 2, 20.0), ("path", 40, 10.0), ("number", 2, 10.0), ("number", 40, 5.0)];
-        let uses: Vec<ScoredUse> = cells.iter().cycle().take(4_000).map(|(kind, gap, lost)| used(kind, *gap, *lost)).collect();
+        let cells = [("path", 40, 20.0), ("path", 9, 10.0), ("number", 40, 10.0), ("number", 9, 5.0)];
+        let uses: Vec<ScoredUse> =
+            cells.iter().cycle().take(4_000).map(|(kind, bytes, lost)| used(kind, *bytes, *lost)).collect();
         let worth = fit(&uses.iter().collect::<Vec<_>>());
         assert!((worth.kinds[0] / worth.kinds[7] - 2.0).abs() < 0.02, "{worth:?}");
-        assert!((worth.gaps[0] / worth.gaps[3] - 2.0).abs() < 0.02, "{worth:?}");
+        assert!((worth.lengths[3] / worth.lengths[1] - 2.0).abs() < 0.02, "{worth:?}");
         for used in &uses[..4] {
             assert!((worth.of(groups_of(used)) - used.lost).abs() < 0.2, "{} for {}", worth.of(groups_of(used)), used.lost);
         }
-        assert_eq!((worth.kinds[3], worth.rarities[1]), (1.0, 1.0), "groups without uses");
+        assert_eq!((worth.kinds[3], worth.lengths[0]), (1.0, 1.0), "groups without uses");
     }
 
     #[test]

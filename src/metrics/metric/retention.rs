@@ -99,8 +99,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Unit::Ratio,
             Direction::Lower,
             Aggregation::Weighted { by: ColumnId::Borrowed(CALLS) },
-            "bits lost: how much more the used facts that are gone surprise a model, for each call; learned from two small \
-             models by kind, gap and rarity. 10 bits: the right text is a thousand times less probable",
+            "bits lost: how much more the used facts that are gone surprise a model, for each call; learned from \
+             small models by kind and length. 10 bits: the right text is a thousand times less probable",
             |input| {
                 let calls = input.journal.requests.len();
                 (calls > 0).then(|| input.retention.bits_lost / calls as f64)

@@ -75,7 +75,7 @@ impl Retention {
         ];
         shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
         if !matches!(outcome, UseOutcome::Hit { .. }) {
-            self.bits_lost += MEASURED.of(Worth::groups_of(fact.kind, used.gap, fact.weight));
+            self.bits_lost += MEASURED.of(Worth::groups_of(fact.kind, fact.text.len()));
         }
     }
 

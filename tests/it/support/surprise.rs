@@ -60,6 +60,7 @@ fn used(header: &[&str], cells: &[&str]) -> ScoredUse {
         outcome: *Outcome::ALL.iter().find(|outcome| outcome.name() == cell("outcome")).expect("an outcome"),
         weight: number("weight"),
         shared: optional("shared"),
+        bytes: number("bytes") as usize,
         tokens: number("tokens") as usize,
         full: number("full"),
         compacted: number("compacted"),
