@@ -5,8 +5,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::base_url::BaseUrl;
-use super::http::{Endpoint, error_message};
-use super::too_long::is_too_long;
+use super::http::Endpoint;
 use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/v1/messages`.
@@ -49,10 +48,7 @@ impl Anthropic {
     /// Returns the text without the thinking, and whether it was cut off.
     fn text(&self, answer: &Value) -> Result<(String, bool), Rejection> {
         let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
-        if !answer["error"].is_null() {
-            let error = self.endpoint.secrets.one_line(&error_message(answer));
-            return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost(&format!("it failed: {error}")) });
-        }
+        self.endpoint.check(answer)?;
         let Some(blocks) = answer["content"].as_array() else {
             return Err(lost("its answer has no content; is this an endpoint for Anthropic's messages?"));
         };

@@ -13,9 +13,8 @@ use serde_json::{Map, Value, json};
 
 use self::align::{Token, logprobs_of};
 use super::base_url::BaseUrl;
-use super::http::{Endpoint, error_message};
+use super::http::Endpoint;
 use super::logprobs::logprob;
-use super::too_long::is_too_long;
 use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/completions`.
@@ -59,13 +58,8 @@ impl Completions {
     /// Returns the first choice of an answer and its tokens: those of the prompt, then those that were written.
     fn choice<'a>(&self, answer: &'a Value) -> Result<(&'a Value, Vec<Token<'a>>), Rejection> {
         let choice = &answer["choices"][0];
-        for value in [answer, choice] {
-            if !value["error"].is_null() {
-                let error = self.endpoint.secrets.one_line(&error_message(value));
-                let lost = || self.lost(&format!("it failed: {error}"));
-                return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost() });
-            }
-        }
+        self.endpoint.check(answer)?;
+        self.endpoint.check(choice)?;
         if choice.is_null() {
             return Err(self.lost("its answer has no choices[0]; is this an endpoint for completions?"));
         }

@@ -10,9 +10,10 @@ use ureq::http::{HeaderValue, Response};
 
 use super::base_url::BaseUrl;
 use super::secrets::Secrets;
+use super::too_long::is_too_long;
 use super::{Connection, Rejection};
 
-pub(super) use status::error_message;
+use status::error_message;
 
 /// The URL of a provider, with the headers and secrets to send.
 pub(super) struct Endpoint {
@@ -131,6 +132,16 @@ impl Endpoint {
         })?;
         self.secrets.hide_in(&mut value);
         Ok(value)
+    }
+
+    /// Returns an error if an answer reports one: routers report failures of the servers behind them with status 200.
+    pub fn check(&self, answer: &Value) -> Result<(), Rejection> {
+        if answer["error"].is_null() {
+            return Ok(());
+        }
+        let error = self.secrets.one_line(&error_message(answer));
+        let lost = || Rejection::Lost(self.message(&format!("it failed: {error}")));
+        Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost() })
     }
 
     fn rejection(&self, mut response: Response<ureq::Body>) -> Rejection {

@@ -15,9 +15,8 @@ use serde_json::{Map, Value, json};
 
 use self::steps::{Piece, Step, first_of, steps};
 use super::base_url::BaseUrl;
-use super::http::{Endpoint, error_message};
+use super::http::Endpoint;
 use super::logprobs::logprob;
-use super::too_long::is_too_long;
 use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/tokenize` and `POST BASE/completion`.
@@ -112,11 +111,7 @@ impl LlamaServer {
 
     /// Returns what an answer says of the tokens that were written.
     fn entries<'a>(&self, answer: &'a Value) -> Result<&'a Vec<Value>, Rejection> {
-        if !answer["error"].is_null() {
-            let error = self.completion.secrets.one_line(&error_message(answer));
-            let lost = || self.lost(&format!("it failed: {error}"));
-            return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost() });
-        }
+        self.completion.check(answer)?;
         if answer["truncated"] == true {
             return Err(Rejection::TooLong(self.completion.message("the prompt and the text exceed the available context size")));
         }

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::base_url::BaseUrl;
-use super::http::{Endpoint, error_message};
-use super::too_long::is_too_long;
+use super::http::Endpoint;
 use super::{Address, Answer, Connection, Provider, Purpose, Question, Rejection, Usage, seconds_since, token_count};
 
 /// A provider that sends `POST BASE/chat/completions`.
@@ -69,13 +68,8 @@ impl OpenAi {
         let lost = |what: &str| Rejection::Lost(self.endpoint.message(what));
         let choice = &answer["choices"][0];
         let message = &choice["message"];
-        // Routers report errors of the servers behind them in answers with status 200.
-        for value in [answer, choice] {
-            if !value["error"].is_null() {
-                let error = self.endpoint.secrets.one_line(&error_message(value));
-                return Err(if is_too_long(&error) { Rejection::TooLong(error) } else { lost(&format!("it failed: {error}")) });
-            }
-        }
+        self.endpoint.check(answer)?;
+        self.endpoint.check(choice)?;
         let declined = |why: &str| Rejection::Declined(self.endpoint.message(&format!("the model declines: {why}")));
         if let Some(why) = message["refusal"].as_str().filter(|why| !why.is_empty()) {
             return Err(declined(&self.endpoint.secrets.one_line(why)));

@@ -89,7 +89,7 @@ fn starts(text: &[u8], end: usize, token: &str) -> Vec<usize> {
     starts
 }
 
-/// Reads `\xe2\x80`; other characters stand for themselves.
+/// Returns the bytes of a token that is written with escapes such as `\xe2\x80`; characters without one are unchanged.
 fn unescaped(written: &str) -> Option<Cow<'_, [u8]>> {
     let Some((head, rest)) = written.split_once("\\x") else { return Some(Cow::Borrowed(written.as_bytes())) };
     let mut bytes = head.as_bytes().to_vec();
