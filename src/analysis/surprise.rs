@@ -31,7 +31,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::facts::references::{Fact, Provenance};
-use crate::metrics::retention::{GAPS, UseOutcome};
+use crate::metrics::retention::UseOutcome;
 use crate::results::saved::Recording;
 
 pub use super::probe::Plan;
@@ -109,11 +109,4 @@ pub struct SampledUse {
     pub outcome: Outcome,
     /// Share of the other sessions of the repository that have the fact too; `None` if no other session is known.
     pub shared: Option<f64>,
-}
-
-impl SampledUse {
-    /// Returns the index of its bin of [`GAPS`].
-    pub fn gap_bin(&self) -> usize {
-        GAPS.iter().rposition(|(_, least)| *least <= self.gap).unwrap_or(0)
-    }
 }

@@ -246,6 +246,11 @@ impl Fact {
         !needs_anchor || self.shares_anchor(fact_match.anchors)
     }
 
+    /// Returns the keys of its anchors if its kind counts only near one, else nothing.
+    fn required_anchors(&self) -> &[u64] {
+        if self.kind.needs_anchor() { &self.anchors } else { &[] }
+    }
+
     /// Whether one of these anchors is an anchor of the fact.
     fn shares_anchor(&self, anchors: &[u64]) -> bool {
         anchors.iter().any(|anchor| self.anchors.contains(anchor))

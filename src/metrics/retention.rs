@@ -31,7 +31,7 @@ pub use bounds::{Bounds, Grain, bounds, oracle_instance};
 pub use recover::Handle;
 use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
-pub use tally::{GAPS, GENERATIONS, GroupTotals, OutcomeWeights};
+pub use tally::{GAPS, GENERATIONS, GroupTotals, OutcomeWeights, gap_bin};
 use visible_facts::VisibleFacts;
 pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
 

@@ -63,21 +63,20 @@ impl Document for DryRun {
 }
 
 /// Formats bits with one digit, and their interval: `21.4 (18.0 … 25.1)`.
-fn bits_of(Estimate { value, interval }: Estimate) -> String {
-    let one = |value: f64| number_format::grouped(value, 1);
-    match (value, interval) {
-        (Some(value), Some([low, high])) => format!("{} ({} … {})", one(value), one(low), one(high)),
-        (Some(value), None) => one(value),
-        (None, _) => MISSING.to_owned(),
-    }
+fn bits_of(bits: Estimate) -> String {
+    with_interval(bits, 1)
 }
 
 /// Formats a number from −1 to 1 with its interval: `0.81 (0.78 … 0.84)`.
-fn ratio(Estimate { value, interval }: Estimate) -> String {
-    let two = |value: f64| number_format::grouped(value, 2);
+fn ratio(number: Estimate) -> String {
+    with_interval(number, 2)
+}
+
+fn with_interval(Estimate { value, interval }: Estimate, digits: usize) -> String {
+    let shown = |value: f64| number_format::grouped(value, digits);
     match (value, interval) {
-        (Some(value), Some([low, high])) => format!("{} ({} … {})", two(value), two(low), two(high)),
-        (Some(value), None) => two(value),
+        (Some(value), Some([low, high])) => format!("{} ({} … {})", shown(value), shown(low), shown(high)),
+        (Some(value), None) => shown(value),
         (None, _) => MISSING.to_owned(),
     }
 }

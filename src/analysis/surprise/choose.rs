@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Outcome, Plan, SampledUse};
 use crate::facts::extract::FactKind;
+use crate::metrics::retention::gap_bin;
 use crate::results::saved::Session;
 
 /// Takes as many uses as the plan allows: the same number for each policy and, as far as there are any, for each outcome. Sessions come
@@ -73,7 +74,7 @@ fn in_turn(drawn: &[SampledUse], stratum: &[usize], seed: u64) -> Vec<usize> {
     let mut order = Vec::with_capacity(stratum.len());
     while order.len() < stratum.len() {
         for session in &mut sessions {
-            let cell = |at: &usize| (drawn[*at].fact.kind, drawn[*at].gap_bin());
+            let cell = |at: &usize| (drawn[*at].fact.kind, gap_bin(drawn[*at].gap));
             let rarest = (0..session.len()).min_by_key(|at| asked.get(&cell(&session[*at])).copied().unwrap_or(0));
             if let Some(rarest) = rarest {
                 let at = session.remove(rarest);

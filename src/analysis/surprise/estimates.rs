@@ -36,7 +36,7 @@ pub struct BitsGroup {
     pub guessed: Option<f64>,
     /// Area under the ROC curve: gone against in context, by the loss.
     pub auc: Estimate,
-    /// The same, but gone facts against facts of which another block was taken away.
+    /// The same, with the first control in place of the facts in the context: full requests without a block that does not hold the fact.
     pub auc_against_control: Estimate,
     /// Rank correlation within sessions of the predicted loss (the weight of a gone fact, 0 of one in the context) with the loss.
     pub rank_correlation: Estimate,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::ask::ScoredUse;
 use crate::facts::extract::FactKind;
 use crate::facts::references::Provenance;
-use crate::metrics::retention::GAPS;
+use crate::metrics::retention::{GAPS, gap_bin};
 
 /// How uses are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,7 +62,7 @@ impl Grouping {
             Self::Outcome => (used.outcome as usize, used.outcome.name().to_owned()),
             Self::Kind => (place(used.kind, &FactKind::ALL.map(FactKind::name)), used.kind.to_owned()),
             Self::Gap => {
-                let bin = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
+                let bin = gap_bin(used.gap);
                 (bin, GAPS[bin].0.to_owned())
             }
             Self::Provenance => (place(used.provenance, &Provenance::ALL.map(Provenance::name)), used.provenance.to_owned()),

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::select::{Selection, percent};
 use super::excerpt::{Part, excerpt, find};
+use super::sample::rank;
 use super::{Plan, SampledUse};
 use crate::analysis::study::{Prepared, Study};
 use crate::engine::context::Context;
@@ -75,18 +76,9 @@ pub fn trim(study: &Study, policies: &[&Policy], plan: &Plan, uses: &[&SampledUs
 }
 
 /// Returns the blocks of the request without compaction that hold the fact of a use, newest first.
-pub(super) fn holders<'a>(
-    conversation: &'a Conversation,
-    references: &'a References,
-    used: &Use,
-) -> impl Iterator<Item = BlockId> + 'a {
+pub(super) fn holders<'a>(references: &'a References, used: &Use) -> impl Iterator<Item = BlockId> + 'a {
     let call = used.call;
-    let response = conversation.calls[call as usize].response;
-    let sources = references.sources(used.fact).iter().rev().copied();
-    sources.filter(move |id| {
-        let is_in = |block: &BlockId| conversation.messages[..response].iter().any(|message| message.blocks.contains(block));
-        references.after(*id) <= call && is_shown(conversation.block(*id)) && is_in(id)
-    })
+    references.sources(used.fact).iter().rev().copied().filter(move |id| references.after(*id) <= call)
 }
 
 /// Returns the recorded response up to the first place of the fact; `None` if it does not have the fact literally.
@@ -135,8 +127,7 @@ impl Writer<'_> {
         let full = self.full(fact, &selection, &response);
         let policy = self.compacted(fact, &selection, &sent, &response);
         // The hash of a use decides which control it has, whatever the policy.
-        let is_even =
-            xxh3_64_with_seed(format!("{}\n{}", used.conversation, used.index).as_bytes(), self.plan.seed).is_multiple_of(2);
+        let is_even = rank(&used.conversation, used.index, self.plan).is_multiple_of(2);
         let without_other = other.filter(|_| is_even).map(|other| {
             let mut selection = selection.clone();
             selection.remove(&other);

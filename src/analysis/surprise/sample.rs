@@ -48,8 +48,7 @@ pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str
         let uses = &prepared.references.uses;
         // All policies see the uses in the same order, so that they often get the same ones: the full request is then asked once.
         let mut order: Vec<u32> = (0..uses.len() as u32).collect();
-        let rank = |index: &u32| xxh3_64_with_seed(format!("{}\n{index}", conversation.name).as_bytes(), plan.seed);
-        order.sort_by_cached_key(rank);
+        order.sort_by_cached_key(|index| rank(&conversation.name, *index, plan));
         let mut askable: HashMap<u32, bool> = HashMap::new();
         let recording = Arc::new(Recording::new(transcript, conversation));
         for policy in policies {
@@ -90,11 +89,16 @@ pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str
     sampled
 }
 
+/// Returns the place of a use in the random order of its conversation.
+pub(super) fn rank(conversation: &str, index: u32, plan: &Plan) -> u64 {
+    xxh3_64_with_seed(format!("{conversation}\n{index}").as_bytes(), plan.seed)
+}
+
 /// Whether the response and an earlier block have the fact literally.
 fn is_askable(prepared: &Prepared, used: &Use) -> bool {
     let (conversation, references) = (prepared.conversation, &prepared.references);
     let fact = references.facts[used.fact as usize].text.as_str();
     fact.len() <= MAX_FACT_BYTES
         && response_until(conversation, used.call, fact).is_some()
-        && holders(conversation, references, used).any(|block| find(&conversation.block(block).text(), fact).is_some())
+        && holders(references, used).any(|block| find(&conversation.block(block).text(), fact).is_some())
 }

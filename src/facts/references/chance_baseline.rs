@@ -35,7 +35,7 @@ impl Placebo {
         }
         let used = facts.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).map(|(fact, weight)| UsedFact {
             key: extract::key(fact.kind, &fact.text),
-            anchors: if fact.kind.needs_anchor() { fact.anchors.clone() } else { Box::default() },
+            anchors: fact.required_anchors().into(),
             weight,
         });
         Self { used: used.collect(), sample }
@@ -53,13 +53,10 @@ impl Placebo {
         }
         (all > 0.0).then(|| found / all)
     }
-}
 
-impl Placebo {
     /// Whether the conversation contains a fact; `None` if the sample does not cover it.
     pub fn contains(&self, fact: &Fact) -> Option<bool> {
-        let anchors: &[u64] = if fact.kind.needs_anchor() { &fact.anchors } else { &[] };
-        self.sample.contains(extract::key(fact.kind, &fact.text), anchors)
+        self.sample.contains(extract::key(fact.kind, &fact.text), fact.required_anchors())
     }
 }
 

@@ -10,6 +10,11 @@ use super::{MEASURED, Retention, UseOutcome, Worth};
 /// Names and smallest gaps of the bins, in calls since the fact was last seen.
 pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
 
+/// Returns the index of the bin of [`GAPS`] that a gap is in.
+pub fn gap_bin(gap: u32) -> usize {
+    GAPS.iter().rposition(|(_, least)| *least <= gap).unwrap_or(0)
+}
+
 /// Names of the generations: the number of summaries between a fact and its use.
 pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
 
@@ -65,10 +70,9 @@ impl OutcomeWeights {
 impl Retention {
     pub(super) fn count(&mut self, references: &References, used: &Use, outcome: UseOutcome, generation: usize) {
         let fact = &references.facts[used.fact as usize];
-        let gap = GAPS.iter().rposition(|(_, least)| *least <= used.gap).unwrap_or(0);
         let shares = [
             &mut self.all,
-            &mut self.by_gap[gap],
+            &mut self.by_gap[gap_bin(used.gap)],
             &mut self.by_kind[fact.kind as usize],
             &mut self.by_provenance[used.provenance as usize],
             &mut self.by_generation[generation.min(GENERATIONS.len() - 1)],

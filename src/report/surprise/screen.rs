@@ -8,8 +8,7 @@ use crate::util::text::plural;
 
 pub fn screen(results: &SurpriseResults, layout: &Layout) -> Option<Screen> {
     let all = results.all()?;
-    let mut model = bits(results, Grouping::Outcome);
-    model.footnotes.truncate(1);
+    let model = bits(results, Grouping::Outcome);
     let columns = model.headers.len();
     let scope = format!("{} of facts in {}, asked of ", plural(all.uses, "use"), plural(all.sessions, "session"));
     let verdict = match results.predicts() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Writer;
+use super::{Writer, holders};
 use crate::analysis::surprise::excerpt::{Part, excerpt, find, tokens};
 use crate::transcript::conversation::{BlockId, BlockKind, Origin};
 
@@ -42,8 +42,7 @@ impl Writer<'_> {
             kept.is_some_and(|(_, id)| find(&self.context.block(*id).text(), fact).is_some())
         };
         let used = &references.uses[self.used.index as usize];
-        let held: Vec<usize> =
-            references.sources(used.fact).iter().rev().filter_map(|id| position.get(id).copied()).filter(has_fact).collect();
+        let held: Vec<usize> = holders(references, used).map(|id| position[&id]).filter(has_fact).collect();
         let holder = held.iter().copied().find(keeps_fact).or(held.first().copied())?;
         let mut selection = self.newest(blocks);
         let excerpt_tokens = tokens(&excerpt(&text(holder), Part::AroundFact, fact, self.share(percent::HOLDER)));
