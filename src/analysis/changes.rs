@@ -20,6 +20,10 @@ const ROUNDING: f64 = 1e-9;
 /// The differences of two results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Changes {
+    /// Versions of the programs that computed them, before and after, if they differ; `None` is a version that is not known. Programs
+    /// of two versions may count differently.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs: Option<[Option<String>; 2]>,
     /// Number of conversations in both.
     pub conversations: usize,
     /// Conversations that only one of them has.
@@ -112,7 +116,9 @@ pub fn changes(before: &Results, after: &Results) -> Changes {
                 .collect(),
         }
     });
+    let programs = [before, after].map(|results| results.program.as_ref().map(|program| program.version.clone()));
     Changes {
+        programs: (programs[0] != programs[1]).then_some(programs),
         conversations: shared.len(),
         only_before: old.difference(&new).map(name).collect(),
         only_after: new.difference(&old).map(name).collect(),

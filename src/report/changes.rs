@@ -232,6 +232,12 @@ fn left_out(changes: &Changes) -> TableModel {
 
 fn checks(changes: &Changes) -> Vec<Check> {
     let mut checks = Vec::new();
+    if let Some(programs) = &changes.programs {
+        let [before, after] = programs.each_ref().map(|version| version.as_deref().unwrap_or("an unknown version"));
+        let text =
+            format!("recompact {before} computed one of the results and {after} the other: a change may be in how they count");
+        checks.push(Check::new("", text));
+    }
     let only = changes.only_before.len() + changes.only_after.len();
     if only > 0 {
         let (before, after) = (changes.only_before.len(), changes.only_after.len());

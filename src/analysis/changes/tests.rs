@@ -1,5 +1,5 @@
 use super::*;
-use crate::results::saved::PolicyText;
+use crate::results::saved::{PolicyText, Program};
 
 /// A row of one conversation: policy, transcript, dollars, share of facts in context.
 type Cells = (&'static str, &'static str, f64, f64);
@@ -46,6 +46,19 @@ fn the_same_results_have_no_changes() {
     let same = results(&[("p", "1", 0.1 + 0.2, 0.9)], "a = 1\n");
     let changes = changes(&same, &results(&[("p", "1", 0.3, 0.9)], "a = 1\n"));
     assert!(changes.policies[0].columns.is_empty() && changes.moved.is_empty() && changes.policies[0].settings.is_empty());
+}
+
+#[test]
+fn programs_of_two_versions_are_named() {
+    let same = results(&[("p", "1", 1.0, 0.9)], "");
+    let program = |version: &str| Some(Program { version: version.to_owned(), ..Program::this() });
+    let of = |before, after| {
+        let computed = |program| Results { program, ..same.clone() };
+        changes(&computed(before), &computed(after)).programs
+    };
+    assert_eq!(of(program("0.1.0"), program("0.2.0")), Some([Some("0.1.0".to_owned()), Some("0.2.0".to_owned())]));
+    assert_eq!(of(None, program("0.2.0")), Some([None, Some("0.2.0".to_owned())]));
+    assert_eq!(of(program("0.2.0"), program("0.2.0")), None);
 }
 
 /// One policy that each has alone is the same policy under another name; with more of them nobody knows which is which.
