@@ -43,7 +43,7 @@ pub use prompts::{Control, Prompts, trim};
 pub use results::{MIN_AUC, MIN_CORRELATION, SurpriseResults};
 pub use run::Uses;
 pub use sample::{SampledUses, sample};
-pub use worth::WorthCheck;
+pub use worth::{LearnedElsewhere, WorthCheck};
 
 /// What happened to a fact under a policy, by the retention metric.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -14,6 +14,7 @@ mod loss;
 mod rules;
 mod steps;
 mod vocabulary;
+mod worth;
 
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
@@ -28,6 +29,7 @@ use lines::{LineCache, LineContent};
 pub use loss::{Loss, Nowhere, cost_to_fetch};
 use rules::RuleIndex;
 use vocabulary::Vocabulary;
+pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
 
 /// Index of a fact or a rule in [`References::tracked`].
 pub type FactId = u32;
@@ -38,8 +40,10 @@ pub struct Fact {
     pub kind: FactKind,
     /// Canonical form.
     pub text: String,
-    /// ln((1 + blocks) ÷ (1 + blocks with this fact)): rare facts weigh more.
+    /// What a use weighs: the bits that a model loses without this fact, by [`MEASURED`].
     pub weight: f64,
+    /// ln((1 + blocks) ÷ (1 + blocks with this fact)): the weight before bits were measured.
+    pub rarity: f64,
     /// Keys of its anchors at its first occurrence that has any.
     anchors: Box<[u64]>,
 }

@@ -18,7 +18,6 @@ mod recover;
 mod recovery_paths;
 mod tally;
 mod visible_facts;
-mod worth;
 
 use std::collections::BTreeMap;
 
@@ -33,7 +32,6 @@ use recover::Recovery;
 pub use recovery_paths::RecoveryPaths;
 pub use tally::{GAPS, GENERATIONS, GroupTotals, OutcomeWeights, gap_bin};
 use visible_facts::VisibleFacts;
-pub use worth::{LENGTHS, MEASURED, Worth, WorthGroups};
 
 /// What a policy kept of the facts that one conversation used again.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,8 +48,6 @@ pub struct Retention {
     pub by_provenance: [OutcomeWeights; Provenance::ALL.len()],
     /// By the number of summaries between the fact and its use, from none: see [`GENERATIONS`].
     pub by_generation: [OutcomeWeights; GENERATIONS.len()],
-    /// Bits that uses of gone facts cost a model, as [`MEASURED`].
-    pub bits_lost: f64,
     /// Sum over calls of the users' rules given before the call; and of those that the request contains word for word.
     pub rules: u64,
     pub rules_held: u64,

@@ -146,7 +146,7 @@ fn worth(results: &SurpriseResults) -> TableModel {
     });
     let mut headers = vec![ColumnHeader::names("by"), ColumnHeader::names("group")];
     headers.extend(["factor", "bits"].map(ColumnHeader::numbers));
-    let WorthCheck { weight, worth, uses } = results.worth_check;
+    let WorthCheck { rarity, worth, with_sharing, uses } = results.worth_check;
     TableModel {
         title: "What a fact is worth".to_owned(),
         subject: results.model.clone(),
@@ -155,11 +155,12 @@ fn worth(results: &SurpriseResults) -> TableModel {
         footnotes: vec![
             format!("a gone fact costs {} bits × its two factors", number_format::grouped(mean, 1)),
             format!(
-                "rank correlation within sessions with the loss of {}, each learned on other repositories: {}; with the weight of \
-                 kept.hit: {}",
+                "rank correlation within sessions with the loss of {}, each learned on other repositories: {}; if facts that other \
+                 sessions have too count less: {}; with the rarity of the fact: {}",
                 plural(uses, "gone fact"),
                 ratio(worth),
-                ratio(weight)
+                ratio(with_sharing),
+                ratio(rarity)
             ),
         ],
     }

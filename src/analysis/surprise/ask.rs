@@ -32,8 +32,10 @@ pub struct ScoredUse {
     pub gap: u32,
     pub provenance: &'static str,
     pub outcome: Outcome,
-    /// Weight of the fact in the retention metric.
+    /// Weight of the fact in the retention metric, in bits.
     pub weight: f64,
+    /// The logarithm of the rarity of the fact in its conversation.
+    pub rarity: f64,
     /// Share of the other sessions of the repository that have the fact too; `None` if no other session is known.
     pub shared: Option<f64>,
     /// Bytes of the fact in its canonical form, and its tokens by the model.
@@ -123,6 +125,7 @@ fn score(model: &Model, prompts: &Prompts) -> Result<ScoredUse, Unanswered> {
         provenance: used.provenance.name(),
         outcome: used.outcome,
         weight: rounded(used.fact.weight),
+        rarity: rounded(used.fact.rarity),
         shared: used.shared.map(rounded),
         bytes: fact.len(),
         tokens: tokens_of_fact,

@@ -7,7 +7,7 @@ use super::ask::ScoredUse;
 use super::estimates::{BitsGroup, Estimate, Sessions};
 use super::grouping::Grouping;
 use super::worth::{WorthCheck, fit};
-use crate::metrics::retention::Worth;
+use crate::facts::references::Worth;
 use crate::results::saved::Coverage;
 
 /// Smallest area under the ROC curve at which the metric counts as a prediction. Agreed on before the first measurement.

@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use super::ask::ScoredUse;
 use super::estimates::{Estimate, Sessions};
+use super::grouping::Grouping;
 use crate::facts::extract::FactKind;
-use crate::metrics::retention::{Worth, WorthGroups};
+use crate::facts::references::{Worth, WorthGroups};
 
 /// Rounds of fitting; the factors change by less than a thousandth after half of them.
 const ROUNDS: usize = 20;
@@ -55,27 +56,86 @@ fn groups_of(used: &ScoredUse) -> WorthGroups {
     Worth::groups_of(kind, used.bytes)
 }
 
-/// How well two weights predict the loss of gone facts on repositories that they were not learned on: rank correlation within sessions.
+/// Factors on top of a worth for how many other sessions of the repository have the fact too, in the order of [`Grouping::Shared`].
+type Sharing = [f64; 4];
+
+/// Fits a factor for each group of sharing to the losses of gone facts.
+fn fit_sharing(worth: &Worth, uses: &[&ScoredUse]) -> Sharing {
+    let mut sums = [(PRIOR * worth.mean, PRIOR * worth.mean); 4];
+    for used in uses.iter().filter(|used| used.outcome.is_gone()) {
+        let (measured, expected) = &mut sums[sharing_of(used)];
+        *measured += used.lost;
+        *expected += worth.of(groups_of(used));
+    }
+    sums.map(|(measured, expected)| if expected > 0.0 { (measured / expected).max(LEAST) } else { 1.0 })
+}
+
+fn sharing_of(used: &ScoredUse) -> usize {
+    Grouping::Shared.group_of(used, &[]).0
+}
+
+/// Two worths, each learned on half of the repositories: a use is weighed by the one that did not see its repository.
+pub struct LearnedElsewhere<'a> {
+    /// All repositories in alphabetic order; those at even places are one half.
+    repositories: Vec<&'a str>,
+    learned: [(Worth, Sharing); 2],
+}
+
+impl<'a> LearnedElsewhere<'a> {
+    /// Learns from the uses of each half.
+    pub fn new(uses: &'a [ScoredUse]) -> Self {
+        let repositories: BTreeSet<&str> = uses.iter().map(ScoredUse::repository).collect();
+        let repositories: Vec<&str> = repositories.into_iter().collect();
+        let learned = [0, 1].map(|half| {
+            let uses: Vec<&ScoredUse> = uses.iter().filter(|used| half_of(&repositories, used) == half).collect();
+            let worth = fit(&uses);
+            let sharing = fit_sharing(&worth, &uses);
+            (worth, sharing)
+        });
+        Self { repositories, learned }
+    }
+
+    fn of(&self, used: &ScoredUse) -> &(Worth, Sharing) {
+        &self.learned[1 - half_of(&self.repositories, used)]
+    }
+
+    /// Returns what a use is worth by the other half, in bits.
+    pub fn weight(&self, used: &ScoredUse) -> f64 {
+        self.of(used).0.of(groups_of(used))
+    }
+
+    /// The same, with a factor for how many other sessions have the fact.
+    fn weight_with_sharing(&self, used: &ScoredUse) -> f64 {
+        self.weight(used) * self.of(used).1[sharing_of(used)]
+    }
+}
+
+fn half_of(repositories: &[&str], used: &ScoredUse) -> usize {
+    repositories.binary_search(&used.repository()).unwrap_or(0) % 2
+}
+
+/// How well weights predict the loss of gone facts on repositories that they were not learned on: rank correlation within sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorthCheck {
-    /// Today's weight: the logarithm of the rarity.
-    pub weight: Estimate,
+    /// The logarithm of the rarity.
+    pub rarity: Estimate,
     /// The learned worth.
     pub worth: Estimate,
+    /// The learned worth with a factor for how many other sessions of the repository have the fact. It is no weight of the program: a
+    /// session would weigh differently beside other sessions.
+    pub with_sharing: Estimate,
     pub uses: usize,
 }
 
 impl WorthCheck {
     pub(super) fn new(uses: &[ScoredUse], seed: u64) -> Self {
-        let repositories: BTreeSet<&str> = uses.iter().map(ScoredUse::repository).collect();
-        let side = |used: &ScoredUse| repositories.iter().position(|name| *name == used.repository()).unwrap_or(0) % 2;
-        let half = |wanted: usize| uses.iter().filter(|used| side(used) == wanted).collect::<Vec<_>>();
-        let learned = [fit(&half(0)), fit(&half(1))];
+        let learned = LearnedElsewhere::new(uses);
         let gone: Vec<&ScoredUse> = uses.iter().filter(|used| used.outcome.is_gone()).collect();
         let sessions = Sessions::new(&gone, seed);
         Self {
-            weight: sessions.rank_correlation(&gone, |used| used.weight),
-            worth: sessions.rank_correlation(&gone, |used| learned[1 - side(used)].of(groups_of(used))),
+            rarity: sessions.rank_correlation(&gone, |used| used.rarity),
+            worth: sessions.rank_correlation(&gone, |used| learned.weight(used)),
+            with_sharing: sessions.rank_correlation(&gone, |used| learned.weight_with_sharing(used)),
             uses: gone.len(),
         }
     }
@@ -103,6 +163,16 @@ mod tests {
             assert!((worth.of(groups_of(used)) - used.lost).abs() < 0.2, "{} for {}", worth.of(groups_of(used)), used.lost);
         }
         assert_eq!((worth.kinds[3], worth.lengths[0]), (1.0, 1.0), "groups without uses");
+    }
+
+    /// A fact that all sessions have loses half of what one that no other has; paths lose what they lost before.
+    #[test]
+    fn facts_that_sessions_share_have_a_factor_of_their_own() {
+        let of = |shared, lost| ScoredUse { shared, ..used("path", 9, lost) };
+        let cells = [of(Some(0.0), 20.0), of(Some(1.0), 10.0)];
+        let uses: Vec<&ScoredUse> = cells.iter().cycle().take(4_000).collect();
+        let [alone, few, most, _] = fit_sharing(&fit(&uses), &uses);
+        assert!((alone / most - 2.0).abs() < 0.02 && few == 1.0, "{alone}, {few}, {most}");
     }
 
     #[test]

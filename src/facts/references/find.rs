@@ -188,7 +188,7 @@ impl<'a> ReferenceFinder<'a> {
         let from = self.entered_holders(fact).find(|id| self.is_visible(*id)).map(|id| (id, provenance(id)));
         let was_kept = from.is_some_and(|(_, provenance)| provenance == Provenance::Summary);
         let new_source = from.filter(|(id, _)| !is_known(id)).map(|(_, provenance)| provenance);
-        let weight = self.occurrences.weight(fact);
+        let weight = self.vocabulary.facts[fact as usize].weight;
         let lost = self.entered_holders(fact).filter(|id| is_known(id) && !was_kept && self.is_refetchable(*id, call));
         let cheapest = lost.min_by_key(|id| cost_to_fetch(self.conversation, *id, self.tokens));
         if let Some(loss) = self.losses.last_mut() {
@@ -207,7 +207,7 @@ impl<'a> ReferenceFinder<'a> {
 
     /// Drops the facts that are not tracked, and renumbers the others.
     fn finish(self) -> References {
-        let weights: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.occurrences.weight(fact)).collect();
+        let rarities: Vec<f64> = (0..).take(self.vocabulary.facts.len()).map(|fact| self.occurrences.rarity(fact)).collect();
         let FactOccurrences { by_block, bytes, sample, .. } = self.occurrences;
         let Vocabulary { mut known, facts: all_facts } = self.vocabulary;
         let mut is_tracked = vec![false; all_facts.len()];
@@ -220,7 +220,7 @@ impl<'a> ReferenceFinder<'a> {
         let mut new_ids = vec![UNSET; all_facts.len() + self.rules.rules.len()];
         for (old, fact) in all_facts.into_iter().enumerate().filter(|(old, _)| is_tracked[*old]) {
             new_ids[old] = facts.len() as FactId;
-            facts.push(Fact { weight: weights[old], ..fact });
+            facts.push(Fact { rarity: rarities[old], ..fact });
         }
         for (rule, id) in new_ids[is_tracked.len()..].iter_mut().zip(facts.len() as FactId..) {
             *rule = id;

@@ -11,6 +11,7 @@ use crate::transcript::tool_access;
 use super::chance_baseline::KeySample;
 use super::rules::RuleIndex;
 use super::steps::{HistoryStep, entering_messages};
+use super::worth::{MEASURED, Worth};
 use super::{Fact, FactId, Occurrence};
 
 /// Facts that may be used.
@@ -43,8 +44,8 @@ pub(super) struct FactOccurrences {
 }
 
 impl FactOccurrences {
-    /// See [`Fact::weight`].
-    pub fn weight(&self, fact: FactId) -> f64 {
+    /// See [`Fact::rarity`].
+    pub fn rarity(&self, fact: FactId) -> f64 {
         ((1.0 + self.blocks as f64) / (1.0 + f64::from(self.block_counts[fact as usize]))).ln()
     }
 }
@@ -54,8 +55,9 @@ impl Vocabulary {
     fn intern(&mut self, fact_match: &FactMatch) -> FactId {
         let next = self.facts.len() as FactId;
         *self.known.entry(fact_match.key).or_insert_with(|| {
-            let text = fact_match.text.to_owned();
-            self.facts.push(Fact { kind: fact_match.kind, text, weight: 0.0, anchors: Box::default() });
+            let (kind, text) = (fact_match.kind, fact_match.text.to_owned());
+            let weight = MEASURED.of(Worth::groups_of(kind, text.len()));
+            self.facts.push(Fact { kind, text, weight, rarity: 0.0, anchors: Box::default() });
             next
         })
     }

@@ -27,7 +27,7 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Direction::Higher,
             BY_WEIGHT,
             "facts in context: share of the later uses of facts (last seen two or more calls before) whose request still \
-             contains the fact; rare facts weigh more",
+             contains the fact; a use weighs the bits that a model loses without the fact",
             |input| share(input, |all| all.hit),
         )
         .of_bounds(),
@@ -103,7 +103,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
              small models by kind and length. 10 bits: the right text is a thousand times less probable",
             |input| {
                 let calls = input.journal.requests.len();
-                (calls > 0).then(|| input.retention.bits_lost / calls as f64)
+                let OutcomeWeights { weight, hit, .. } = input.retention.all;
+                (calls > 0).then(|| (weight - hit) / calls as f64)
             },
         )
         .in_detail(),
@@ -150,8 +151,8 @@ pub(super) const GROUP: MetricGroup = MetricGroup {
             Unit::Ratio,
             Direction::Neither,
             Aggregation::Sum,
-            "weight of all uses, the denominator of shares; a use weighs ln((1 + blocks) ÷ (1 + blocks that contain the \
-             fact))",
+            "weight of all uses in bits, the denominator of shares: what a model would lose without any of these facts, \
+             by their kinds and lengths",
             |input| Some(input.retention.all.weight),
         )
         .in_detail()

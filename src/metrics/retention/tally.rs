@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::extract::FactKind;
 use crate::facts::references::{Provenance, References, Use};
 
-use super::{MEASURED, Retention, UseOutcome, Worth};
+use super::{Retention, UseOutcome};
 
 /// Names and smallest gaps of the bins, in calls since the fact was last seen.
 pub const GAPS: [(&str, u32); 4] = [("2–3", 2), ("4–10", 4), ("11–30", 11), ("over 30", 31)];
@@ -22,6 +22,7 @@ pub const GENERATIONS: [&str; 5] = ["none", "1", "2", "3", "4 or more"];
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeWeights {
     pub uses: u64,
+    /// In bits, as all other fields.
     pub weight: f64,
     pub hit: f64,
     /// Part of `hit`: only a summary contains the fact.
@@ -78,9 +79,6 @@ impl Retention {
             &mut self.by_generation[generation.min(GENERATIONS.len() - 1)],
         ];
         shares.into_iter().for_each(|share| share.count(fact.weight, outcome));
-        if !matches!(outcome, UseOutcome::Hit { .. }) {
-            self.bits_lost += MEASURED.of(Worth::groups_of(fact.kind, fact.text.len()));
-        }
     }
 
     /// Returns the weights of every group, in the order of [`group_names`].

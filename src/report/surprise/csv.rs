@@ -21,6 +21,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("provenance", |used| used.provenance.to_owned()),
     ("outcome", |used| used.outcome.name().to_owned()),
     ("weight", |used| used.weight.to_string()),
+    ("rarity", |used| used.rarity.to_string()),
     ("shared", |used| optional(used.shared)),
     ("bytes", |used| used.bytes.to_string()),
     ("tokens", |used| used.tokens.to_string()),

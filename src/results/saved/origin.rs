@@ -10,7 +10,7 @@ use super::recording::utc;
 pub struct Program {
     /// `recompact`.
     pub name: String,
-    /// Its version: `0.1.0`.
+    /// Its version: `0.2.0`.
     pub version: String,
 }
 

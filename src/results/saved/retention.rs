@@ -17,7 +17,7 @@ pub struct KeptRow {
     pub group: Cow<'static, str>,
     /// Number of uses.
     pub uses: u64,
-    /// Total weight of these uses; rare facts weigh more than common ones.
+    /// Total weight of these uses; the bits that a model loses without the facts.
     pub weight: f64,
     /// Share of the weight whose fact was still in the request.
     pub hit: f64,

@@ -1,6 +1,6 @@
-//! The constants of `kept.bits_lost` are what the measured uses give.
+//! The weights of `kept.*` are what the measured uses give.
 
-use recompact::metrics::retention::MEASURED;
+use recompact::facts::references::{MEASURED, Worth};
 
 use crate::support::surprise::all_results;
 
@@ -8,7 +8,7 @@ use crate::support::surprise::all_results;
 fn measured_worth_is_the_fit_to_all_measured_uses() {
     let fitted = all_results().worth;
     let rounded = |value: f64| (value * 100.0).round() / 100.0;
-    let of = |worth: &recompact::metrics::retention::Worth| {
+    let of = |worth: &Worth| {
         let factors: Vec<f64> = worth.groups().map(|(_, _, factor)| rounded(factor)).collect();
         (rounded(worth.mean), factors)
     };

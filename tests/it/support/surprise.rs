@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use recompact::analysis::surprise::{Outcome, Plan, ScoredUse, SurpriseResults};
+use recompact::analysis::surprise::{LearnedElsewhere, Outcome, Plan, ScoredUse, SurpriseResults};
 use recompact::facts::extract::FactKind;
 use recompact::facts::references::Provenance;
 
@@ -23,15 +23,18 @@ pub fn all_results() -> SurpriseResults {
     results_of("all", MODELS.into_iter().flat_map(uses).collect())
 }
 
-fn results_of(model: &str, uses: Vec<ScoredUse>) -> SurpriseResults {
-    let mut policies: Vec<String> = Vec::new();
-    for used in &uses {
-        if !policies.contains(&used.policy) {
-            policies.push(used.policy.clone());
-        }
-    }
+/// Computes the results with weights that were learned on other repositories: those of the program were learned on these.
+fn results_of(model: &str, mut uses: Vec<ScoredUse>) -> SurpriseResults {
+    let weights: Vec<f64> = {
+        let learned = LearnedElsewhere::new(&uses);
+        uses.iter().map(|used| learned.weight(used)).collect()
+    };
+    uses.iter_mut().zip(weights).for_each(|(used, weight)| used.weight = weight);
+    let mut policies: Vec<String> = uses.iter().map(|used| used.policy.clone()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    policies.retain(|policy| seen.insert(policy.clone()));
     let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
-    SurpriseResults::new(model, PLAN, 0, &policies, uses.clone())
+    SurpriseResults::new(model, PLAN, 0, &policies, uses)
 }
 
 fn uses(model: &str) -> Vec<ScoredUse> {
@@ -58,7 +61,7 @@ fn used(header: &[&str], cells: &[&str]) -> ScoredUse {
         gap: number("gap") as u32,
         provenance: known(&Provenance::ALL.map(Provenance::name), "provenance"),
         outcome: *Outcome::ALL.iter().find(|outcome| outcome.name() == cell("outcome")).expect("an outcome"),
-        weight: number("weight"),
+        rarity: number("rarity"),
         shared: optional("shared"),
         bytes: number("bytes") as usize,
         tokens: number("tokens") as usize,

@@ -6,6 +6,8 @@ use recompact::analysis::settings::{SettingDescription, common_settings, own_set
 use recompact::engine::layer::{COMMON_SETTINGS, LAYERS};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
+use recompact::facts::extract::FactKind;
+use recompact::facts::references::{LENGTHS, MEASURED};
 use recompact::findings::{FINDINGS, FindingKind};
 use recompact::llm::client::{Protocol, Purpose};
 use recompact::llm::prompt::{PROMPTS, prompt};
@@ -41,6 +43,7 @@ pub const BLOCKS: &[Block] = &[
     Block { name: "surprise controls", make: surprise::controls },
     Block { name: "surprise prediction", make: surprise::prediction },
     Block { name: "surprise worth", make: surprise::worth },
+    Block { name: "worth", make: worth },
 ];
 
 impl Block {
@@ -73,6 +76,16 @@ fn escaped(cell: &str) -> String {
 
 pub fn code(name: &str) -> String {
     format!("`{name}`")
+}
+
+/// The bits of every kind and length.
+fn worth() -> String {
+    let head: Vec<&str> = std::iter::once("bits").chain(LENGTHS.iter().map(|(name, _)| *name)).collect();
+    let row = |kind: FactKind| {
+        let bits = (0..LENGTHS.len()).map(|length| format!("{:.0}", MEASURED.of([kind as usize, length])));
+        std::iter::once(kind.name().to_owned()).chain(bits).collect::<Vec<_>>()
+    };
+    table(head, FactKind::ALL.map(row))
 }
 
 fn columns() -> String {

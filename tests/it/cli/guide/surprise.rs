@@ -77,7 +77,8 @@ pub fn worth() -> String {
         let start = ["other repositories".to_owned(), name.to_owned()];
         rows.push(start.into_iter().chain(models.iter().map(|model| shown(of(model), 2))).collect());
     };
-    held_out("ranks, by the weight of `kept.hit`", |model| model.worth_check.weight);
-    held_out("ranks, by these factors", |model| model.worth_check.worth);
+    held_out("ranks, by the logarithm of the rarity", |model| model.worth_check.rarity);
+    held_out("ranks, by kind and length", |model| model.worth_check.worth);
+    held_out("ranks, by kind, length and how many sessions share it", |model| model.worth_check.with_sharing);
     table(head.iter().map(String::as_str).collect::<Vec<_>>(), rows)
 }
