@@ -159,6 +159,7 @@ pub mod findings;
 pub mod guide;
 pub mod llm;
 pub mod metrics;
+pub mod programs;
 pub mod report;
 pub mod results;
 pub mod tokens;

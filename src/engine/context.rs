@@ -281,7 +281,7 @@ impl<'a> Context<'a> {
         let blocks = message.blocks.into_iter().map(|block| match block {
             NewBlock::Existing(id) => id,
             NewBlock::Synthetic { wire, origin } => {
-                let block = Block { kind: BlockKind::Text, origin, line: 0, recorded_tokens: None, wire };
+                let block = Block { kind: kind_of(&wire), origin, line: 0, recorded_tokens: None, wire };
                 self.add_synthetic(Arc::new(RewrittenBlock::new(block, message.is_string_content, self.sizes)), None)
             }
         });
@@ -345,5 +345,15 @@ impl<'a> Context<'a> {
                 self.faults.remove_tool_use(pair);
             }
         }
+    }
+}
+
+/// Returns the kind of a block that a layer writes. Such a block is part of no tool call.
+fn kind_of(wire: &serde_json::Value) -> BlockKind {
+    match wire.get("type").and_then(serde_json::Value::as_str) {
+        Some("text") => BlockKind::Text,
+        Some("thinking" | "redacted_thinking") => BlockKind::Thinking,
+        Some("image" | "document") => BlockKind::Media,
+        _ => BlockKind::Other,
     }
 }

@@ -10,6 +10,7 @@ pub mod dedupe;
 pub mod drop;
 pub mod keep;
 pub mod persist;
+pub mod program;
 mod proposal;
 pub mod recorded;
 mod renamed;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::context::Context;
+use crate::engine::external::ExternalPolicies;
 use crate::engine::replay_cache::ReplayCache;
 use crate::engine::size::{Limits, Size};
 use crate::engine::summarizer::Summarizer;
@@ -217,6 +219,13 @@ macro_rules! layers {
                     $(Self::$kind(layer, state) => layer.propose(input, state)),*
                 }
             }
+
+            /// Takes in the context after the edits of its proposal were applied to it.
+            pub fn settle(&mut self, context: &Context) {
+                match self {
+                    $(Self::$kind(layer, state) => layer.settle(context, state)),*
+                }
+            }
         }
     };
 }
@@ -232,6 +241,7 @@ layers![
     "restore" restore::Restore,
     "archive" archive::Archive,
     "recorded" recorded::Recorded,
+    "program" program::Program,
 ];
 
 impl LayerSpec {
@@ -270,9 +280,17 @@ pub struct LayerInput<'a> {
     /// The request is larger than the window, and this layer runs to shrink it.
     pub overflows: bool,
     pub limits: Limits,
+    /// Tokens of system prompt and tools, part of every request.
+    pub overhead: u64,
+    /// Tokens of the request if nothing is changed, overhead included: by the meter of the policy, or else by the report's counter.
+    pub estimate: u64,
+    /// Tokens of the previous request as it was sent, overhead included; `None` before the first.
+    pub last_read: Option<u64>,
     /// The report's token counter.
     pub counter: Meter,
     pub summarizer: &'a dyn Summarizer,
+    /// Starts programs that are policies.
+    pub external: &'a dyn ExternalPolicies,
     pub shared: &'a ReplayCache,
 }
 

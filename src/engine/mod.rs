@@ -2,10 +2,11 @@
 //!
 //! May import: every wing before it, [`util`](crate::util) to [`facts`](crate::facts). Offers [`policy`] (reads TOML into a list
 //! of layers), [`layer`] (layers propose edits), [`context`] (the only place that applies edits), [`summarizer`], [`size`]
-//! (thresholds such as `0.8 * window`), [`replay`](mod@replay) (the loop over calls), [`journal`] (the result, as plain data), and
-//! [`replay_cache`] (work that the replays of one conversation share).
+//! (thresholds such as `0.8 * window`), [`replay`](mod@replay) (the loop over calls), [`journal`] (the result, as plain data),
+//! [`external`] (policies that are programs), and [`replay_cache`] (work that the replays of one conversation share).
 
 pub mod context;
+pub mod external;
 pub mod journal;
 pub mod layer;
 pub mod policy;

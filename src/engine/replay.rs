@@ -11,6 +11,7 @@ mod layer_runner;
 mod send;
 
 use crate::engine::context::{Cause, Context, Edit};
+use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::journal::{File, Journal, Request};
 use crate::engine::layer::{BlockPosition, RunningLayer, ScanCursor, When};
 use crate::engine::policy::Policy;
@@ -42,6 +43,8 @@ pub struct ReplaySetup<'a> {
     /// How long thinking blocks stay in the context.
     pub thinking: Thinking,
     pub summarizer: &'a dyn Summarizer,
+    /// Starts programs that are policies.
+    pub external: &'a dyn ExternalPolicies,
     /// Recorded usage of the recorded agent's requests, for policies whose meter uses it.
     pub recorded: Option<&'a RecordedRequests>,
     pub shared: &'a ReplayCache,
@@ -52,7 +55,7 @@ pub const UNLIMITED: u64 = u64::MAX / 2;
 
 impl<'a> ReplaySetup<'a> {
     /// Creates a setup with the window of the policy, or else without a limit; without overhead, with the conversation's own
-    /// rule for thinking, and with a summarizer that fails. Callers replace what they know better.
+    /// rule for thinking, with a summarizer that fails, and without programs. Callers replace what they know better.
     pub fn new(
         conversation: &'a Conversation,
         sizes: &'a BlockSizes,
@@ -69,6 +72,7 @@ impl<'a> ReplaySetup<'a> {
             overhead: 0,
             thinking: conversation.thinking,
             summarizer: &Failing,
+            external: &NoExternalPolicies,
             recorded: None,
             shared,
         }

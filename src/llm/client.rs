@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 pub use address::{Address, Connection};
 pub use cassette::{Cassette, CassetteEntry, CassetteError, CassetteMode, Outcome};
-pub use command::end_programs;
+pub use command::{LineError, LineProgram, MAX_LINE_BYTES, end_programs, split_words};
 pub use limits::{Limits, Spending};
 pub use model::{FIRST_WAIT, KeyedOutcome, Model, ModelConfig, Price};
 pub use protocol::{PROTOCOLS, Protocol, Purpose};

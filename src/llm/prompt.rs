@@ -131,6 +131,11 @@ impl Instructions {
 }
 
 impl Prompt {
+    /// Returns a prompt with these two messages. The user message has the placeholder `{conversation}`.
+    pub fn new(system: String, user: String) -> Self {
+        Self { system, user, focus: default_focus(), strip: default_strip(), ..Self::default() }
+    }
+
     /// Returns the user message. The conversation is enclosed in an element whose tags do not occur in it.
     pub fn user(&self, conversation: &str, focus: Option<&str>) -> String {
         let element = unused_element_name(conversation);

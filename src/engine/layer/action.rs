@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::dedupe::DuplicateKey;
 use super::{LayerInput, Proposal, ResultFilter};
+use crate::engine::context::Context;
 use crate::tokens::meter::SizeUnit;
 
 /// What a kind of layer does. The settings of a kind implement it.
@@ -17,6 +18,9 @@ pub trait Action: Default {
 
     /// Returns what the layer would do now.
     fn propose(&self, input: &LayerInput, state: &mut Self::State) -> Proposal;
+
+    /// Takes in the context after the edits of its proposal were applied to it.
+    fn settle(&self, _context: &Context, _state: &mut Self::State) {}
 
     /// Checks that its settings make sense together.
     ///
@@ -73,6 +77,8 @@ pub struct LayerTraits<'a> {
     pub summarizer: Option<SummarizerUse>,
     /// Path of the archive that it writes before another layer acts, with the placeholder `{n}`.
     pub archive_path: Option<&'a str>,
+    /// Command line of the program that it starts.
+    pub program: Option<&'a str>,
 }
 
 /// The moments at which a kind of layer can run.
@@ -85,6 +91,8 @@ pub enum Timing {
     BeforeLayers,
     /// Only just after another layer acted.
     AfterLayers,
+    /// Only before every request, and as the only layer of its policy.
+    Alone,
 }
 
 /// What remains of a block that a layer rewrites.

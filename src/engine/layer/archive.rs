@@ -52,6 +52,7 @@ impl Action for Archive {
             selects_by_age: false,
             summarizer: None,
             archive_path: Some(&self.path),
+            program: None,
         }
     }
 

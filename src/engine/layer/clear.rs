@@ -93,6 +93,7 @@ impl Action for Clear {
             selects_by_age: true,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

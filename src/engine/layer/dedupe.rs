@@ -98,6 +98,7 @@ impl Action for Dedupe {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -116,6 +116,7 @@ impl Action for Drop {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

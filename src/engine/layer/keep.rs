@@ -59,6 +59,7 @@ impl Action for Keep {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -118,6 +118,7 @@ impl Action for Persist {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The output of a layer: edits, files, and the summaries it requested.
 
+use super::Scope;
 use crate::engine::context::Edit;
 use crate::engine::summarizer::{AnswerCost, HiddenInput, NameCounts};
 use crate::transcript::conversation::BlockId;
@@ -9,6 +10,8 @@ use crate::transcript::conversation::BlockId;
 pub struct Proposal {
     /// Edits, to be applied in order; empty if the layer has nothing to do.
     pub edits: Vec<Edit>,
+    /// [`Scope::Request`]: the edits are for this request, whatever the scope of the layer.
+    pub scope: Scope,
     pub files: Vec<NewFile>,
     /// Attempts to get a summary, in order.
     pub attempts: Vec<Attempt>,
@@ -23,7 +26,8 @@ pub struct Proposal {
 impl Proposal {
     /// Returns whether the layer did something or tried to.
     pub fn acts(&self) -> bool {
-        !self.edits.is_empty() || !self.attempts.is_empty()
+        let does = !self.edits.is_empty() || !self.files.is_empty();
+        does || !self.attempts.is_empty() || self.unanswered.is_some()
     }
 }
 

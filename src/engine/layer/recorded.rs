@@ -67,6 +67,7 @@ impl Action for Recorded {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -75,6 +75,7 @@ impl Action for Restore {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -164,6 +164,7 @@ impl Action for Summarize {
             selects_by_age: false,
             summarizer: Some(SummarizerUse { input_unit: input_form, max_retries, reuses_prefix_cache: rides_prefix }),
             archive_path: None,
+            program: None,
         }
     }
 

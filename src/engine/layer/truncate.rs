@@ -82,6 +82,7 @@ impl Action for Truncate {
             selects_by_age: false,
             summarizer: None,
             archive_path: None,
+            program: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Policy;
-use crate::engine::layer::{LAYERS, Layer, LayerTraits, Timing, When, WrongSetting};
+use crate::engine::layer::{LAYERS, Layer, LayerTraits, Scope, Timing, When, WrongSetting};
 
 /// Returns the first error, with the index of its layer.
 pub fn check(policy: &Policy) -> Result<(), (usize, WrongSetting)> {
@@ -15,6 +15,7 @@ pub fn check(policy: &Policy) -> Result<(), (usize, WrongSetting)> {
             return Err(error(WrongSetting::new("id", "another layer has the same `id`")));
         }
         check_when(policy, layer).map_err(|why| error(WrongSetting::new("when", why)))?;
+        check_alone(policy, layer).map_err(error)?;
         check_settings(policy, layer).map_err(error)?;
         if request_scoped && !layer.for_request_only() && layer.runs_before_requests() {
             let why = "a layer that edits the stored history cannot follow one with `scope = \"request\"`";
@@ -37,6 +38,8 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
         (Timing::BeforeLayers, When::Before(_)) | (Timing::AfterLayers, When::After(_)) => return Ok(()),
         (Timing::BeforeLayers, _) => format!("`{name}` needs `when = {{ before = [\"ID\", …] }}`"),
         (Timing::AfterLayers, _) => format!("`{name}` needs `when = {{ after = [\"ID\", …] }}`"),
+        (Timing::Alone, When::Always) => return Ok(()),
+        (Timing::Alone, _) => format!("`{name}` is asked before every request and decides itself: remove `when`"),
         (Timing::Requests, When::Before(_) | When::After(_)) => {
             let [before, after] = [Timing::BeforeLayers, Timing::AfterLayers].map(|timing| kinds(|kind| kind.timing == timing));
             format!("only {before} can run before a layer, and only {after} after one")
@@ -47,6 +50,25 @@ fn check_when(policy: &Policy, layer: &Layer) -> Result<(), String> {
         (Timing::Requests, When::Calls(0) | When::Turns(0)) => "`calls` and `turns` must be at least 1".to_owned(),
         _ => return Ok(()),
     })
+}
+
+/// Checks that a layer which has to be alone is, and that no setting says when it acts.
+fn check_alone(policy: &Policy, layer: &Layer) -> Result<(), WrongSetting> {
+    if layer.spec.traits().timing != Timing::Alone {
+        return Ok(());
+    }
+    let name = layer.spec.name();
+    let wrong = |setting: &'static str, why: &str| Err(WrongSetting::new(setting, format!("`{name}` {why}")));
+    if policy.layers.len() > 1 {
+        return wrong("do", "is the only layer of its policy");
+    }
+    if layer.threshold.is_some() {
+        return wrong("threshold", "is asked before every request and decides itself: remove `threshold`");
+    }
+    if layer.scope != Scope::State {
+        return wrong("scope", "says in each answer what it is for: remove `scope`");
+    }
+    Ok(())
 }
 
 /// Names the kinds of layers that have a trait.

@@ -75,6 +75,10 @@ fn restrict_when(spec: &LayerSpec, when: &mut Value) -> Option<&'static str> {
         Timing::BeforeLayers => Some("before"),
         Timing::AfterLayers => Some("after"),
         Timing::Requests => None,
+        Timing::Alone => {
+            when["oneOf"] = json!([{ "const": "always" }]);
+            return None;
+        }
     };
     if let Some(forms) = when["oneOf"].as_array_mut() {
         forms.retain(|form| match (form["required"][0].as_str(), only) {

@@ -7,7 +7,7 @@ use crate::engine::context::{Cause, Context, MessageSizes};
 use crate::engine::journal::{Event, EventKind, File, Journal, RecordedSummary, Summary, ThresholdCheck, Unanswered};
 use crate::engine::layer::FileKind;
 use crate::engine::layer::archive;
-use crate::engine::layer::{Layer, LayerInput, NewFile, Proposal, When};
+use crate::engine::layer::{Layer, LayerInput, NewFile, Proposal, Scope, When};
 use crate::transcript::conversation::{Block, Origin};
 use crate::util::template::fill;
 
@@ -27,6 +27,8 @@ pub(super) struct LayerRunner<'a, 'o> {
     user_request: String,
     /// Number of turns and of moves when `user_request` was last computed.
     request_version: Option<(usize, u32)>,
+    /// Proposals for the request that is being prepared and not for the history, each with the index of its layer.
+    pub for_request: Vec<(usize, Proposal)>,
 }
 
 /// The state when the last request was sent.
@@ -51,6 +53,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             archives: 0,
             user_request: String::new(),
             request_version: None,
+            for_request: Vec::new(),
         }
     }
 
@@ -108,6 +111,10 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let path = archive.map(|(_, template)| fill(template, &[("n", &(self.archives + 1).to_string())]));
         let proposal = self.propose(target, index, call, path.as_deref());
         if !proposal.acts() {
+            return false;
+        }
+        if proposal.scope == Scope::Request {
+            self.for_request.push((index, proposal));
             return false;
         }
         if let (Some((archive, _)), Some(path)) = (archive, path) {
@@ -172,15 +179,22 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             archive_path,
             overflows: call.overflows,
             limits: self.setup.limits(),
+            overhead: self.setup.overhead,
+            estimate: self.setup.policy.meter.map_or_else(
+                || self.setup.counter.apply(target.context.size(self.setup.counter.unit)) + self.setup.overhead,
+                |meter| self.estimate(meter, &target.context),
+            ),
+            last_read: self.last_sent.as_ref().map(|last| last.tokens + self.setup.overhead),
             counter: self.setup.counter,
             summarizer: self.setup.summarizer,
+            external: self.setup.external,
             shared: self.setup.shared,
         };
         target.layers[index].propose(&input)
     }
 
     /// Applies the proposal of a layer and logs what it did; returns whether it edited the context.
-    fn apply_proposal(&mut self, target: &mut ContextState<'a>, index: usize, proposal: Proposal, call: &CallState<'a>) -> bool {
+    pub fn apply_proposal(&mut self, target: &mut ContextState<'a>, index: usize, proposal: Proposal, call: &CallState<'a>) -> bool {
         let edits = proposal.edits.len();
         let before = self.message_tokens(&target.context);
         // This layer did not cause the faults of new messages.
@@ -189,6 +203,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
             target.context.apply(edit, Cause::Layer(index));
         }
         target.context.faults(Cause::Layer(index));
+        target.layers[index].settle(&target.context);
         let after = self.message_tokens(&target.context);
         let summaries = proposal.attempts.into_iter().map(|attempt| Summary { call: call.index, layer: index, attempt });
         self.journal.summaries.extend(summaries);

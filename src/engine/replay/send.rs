@@ -104,15 +104,20 @@ impl<'a> ReplayRun<'a, '_> {
         let policy = self.runner.setup.policy;
         let mut layers =
             policy.layers.iter().enumerate().filter(|(_, layer)| layer.enabled && layer.for_request_only()).peekable();
-        if layers.peek().is_none() {
-            return false;
+        let proposals = std::mem::take(&mut self.runner.for_request);
+        if layers.peek().is_none() && proposals.is_empty() {
+            // The view of the previous request is over, if a proposal made one.
+            return self.view.take().is_some();
         }
-        let rebuild = self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
+        let rebuild = !proposals.is_empty() || self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
         if rebuild {
             self.view = Some(ContextState::new(self.history.context.view(), self.runner.setup));
         }
         self.swap_synthetic_blocks();
         if let Some(view) = &mut self.view {
+            for (index, proposal) in proposals {
+                self.runner.apply_proposal(view, index, proposal, call);
+            }
             for (index, layer) in layers {
                 self.runner.run_if_due(view, index, layer, call);
             }

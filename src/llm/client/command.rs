@@ -4,9 +4,12 @@
 //! program's standard input, never to the shell.
 
 mod group;
+mod lines;
+mod stderr;
+mod words;
 
 use std::io::{Read, Write};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +20,9 @@ use super::{Answer, Provider, Purpose, Question, Rejection, Usage, seconds_since
 
 use group::Group;
 pub use group::end_programs;
+pub use lines::{LineError, LineProgram, MAX_LINE_BYTES};
+use stderr::StderrTail;
+pub use words::split_words;
 
 /// A program that reads the prompt from standard input and writes the answer to standard output.
 pub(super) struct Program {
@@ -28,8 +34,8 @@ pub(super) struct Program {
 
 /// Longer answers are rejected.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
-/// How much of standard error is kept, from its end.
-const MAX_STDERR_BYTES: usize = 64 << 10;
+/// The environment variable that passes the maximum tokens of the answer to the program.
+const MAX_TOKENS_VARIABLE: &str = "RECOMPACT_MAX_TOKENS";
 /// Exit codes of shells for a program that does not exist or cannot be started.
 const NOT_STARTED_CODES: [i32; 3] = [126, 127, 9009];
 /// Time between two checks whether the program ended.
@@ -39,7 +45,9 @@ impl Provider for Program {
     fn ask(&self, question: &Question) -> Result<Answer, Rejection> {
         question.check(Purpose::Write)?;
         let began = Instant::now();
-        let mut group = Group::spawn(&self.command, question.max_tokens)
+        let mut shell = shell(&self.command);
+        shell.env(MAX_TOKENS_VARIABLE, question.max_tokens.to_string());
+        let mut group = Group::spawn(shell)
             .map_err(|error| Rejection::ProviderFailed(self.message(&format!("it cannot be started: {error}"))))?;
         let (status, output, error) = self.exchange(&mut group.child, question, began + self.timeout)?;
         if !status.success() {
@@ -66,7 +74,7 @@ impl Program {
         child: &mut Child,
         question: &Question,
         end: Instant,
-    ) -> Result<(ExitStatus, Vec<u8>, Vec<u8>), Rejection> {
+    ) -> Result<(ExitStatus, Vec<u8>, StderrTail), Rejection> {
         let too_late = || {
             let seconds = self.timeout.as_secs_f64();
             Rejection::Lost(self.message(&format!("no answer within {seconds} s; --timeout allows more")))
@@ -77,12 +85,14 @@ impl Program {
             thread::spawn(move || stdin.write_all(prompt.as_bytes()));
         }
         let output = child.stdout.take().map(|pipe| run_in_background(move || read_answer(pipe)));
-        let error = child.stderr.take().map(|pipe| run_in_background(move || read_tail(pipe)));
+        let error = StderrTail::new(child.stderr.take());
         let output = receive_before(output, end).map_err(|()| too_late())?;
         if output.len() > MAX_ANSWER_BYTES {
             return Err(Rejection::Declined(self.message(&format!("its answer is longer than {} MiB", MAX_ANSWER_BYTES >> 20))));
         }
-        let error = receive_before(error, end).map_err(|()| too_late())?;
+        if !error.is_complete_before(end) {
+            return Err(too_late());
+        }
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok((status, output, error)),
@@ -93,10 +103,8 @@ impl Program {
         }
     }
 
-    fn failure(&self, status: ExitStatus, error: &[u8]) -> Rejection {
-        let error = String::from_utf8_lossy(error);
-        let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it wrote no error message");
-        let last = self.secrets.one_line(last);
+    fn failure(&self, status: ExitStatus, error: &StderrTail) -> Rejection {
+        let last = self.secrets.one_line(error.last_line().as_deref().unwrap_or("it wrote no error message"));
         match status.code() {
             _ if is_too_long(&last) => Rejection::TooLong(last),
             Some(code) if NOT_STARTED_CODES.contains(&code) => {
@@ -133,12 +141,19 @@ fn read_answer(pipe: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Reads the whole pipe, so that the program never blocks, and returns the end of it.
-fn read_tail(mut pipe: impl Read) -> Vec<u8> {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 8192]);
-    while let Ok(read @ 1..) = pipe.read(&mut buffer) {
-        bytes.extend_from_slice(&buffer[..read]);
-        bytes.drain(..bytes.len().saturating_sub(MAX_STDERR_BYTES));
-    }
-    bytes
+#[cfg(unix)]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]);
+    shell
+}
+
+#[cfg(not(unix))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("cmd");
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), command);
+    #[cfg(not(windows))]
+    shell.args(["/C", command]);
+    shell
 }

@@ -1,6 +1,6 @@
 //! A program and everything it starts, which end together.
 //!
-//! The shell gets its own process group, so that it can be ended together with its children, and Ctrl-C does not reach it: an answer
+//! The program gets its own process group, so that it can be ended together with its children, and Ctrl-C does not reach it: an answer
 //! that is already paid for can still arrive. A child that leaves the group (`setsid`) keeps a variable in its environment, by which it
 //! is found where the system lists environments (Linux).
 
@@ -10,8 +10,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The environment variable that passes the maximum tokens of the answer to the program.
-const MAX_TOKENS_VARIABLE: &str = "RECOMPACT_MAX_TOKENS";
 /// The environment variable whose value belongs to one group only.
 const GROUP_VARIABLE: &str = "RECOMPACT_GROUP";
 
@@ -37,12 +35,13 @@ pub fn end_programs() {
 }
 
 impl Group {
-    pub fn spawn(command: &str, max_tokens: u64) -> io::Result<Self> {
+    pub fn spawn(mut command: Command) -> io::Result<Self> {
         static STARTED: AtomicU64 = AtomicU64::new(0);
         let mark = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        let mut shell = shell(command);
-        shell.env(MAX_TOKENS_VARIABLE, max_tokens.to_string()).env(GROUP_VARIABLE, &mark);
-        let child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.env(GROUP_VARIABLE, &mark);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         running().insert(mark.clone(), child.id());
         Ok(Self { child, mark })
     }
@@ -57,24 +56,6 @@ impl Drop for Group {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-#[cfg(unix)]
-fn shell(command: &str) -> Command {
-    use std::os::unix::process::CommandExt;
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).process_group(0);
-    shell
-}
-
-#[cfg(not(unix))]
-fn shell(command: &str) -> Command {
-    let mut shell = Command::new("cmd");
-    #[cfg(windows)]
-    std::os::windows::process::CommandExt::raw_arg(shell.arg("/C"), command);
-    #[cfg(not(windows))]
-    shell.args(["/C", command]);
-    shell
 }
 
 /// How often marked processes are searched at most.

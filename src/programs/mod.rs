@@ -1,0 +1,14 @@
+//! Policies as programs: starts them, and speaks the protocol with them that the page [`programs`](crate::guide::programs) of the
+//! guide describes.
+//!
+//! May import: [`util`](crate::util), [`transcript`](crate::transcript), [`llm`](crate::llm) and [`engine`](crate::engine). Offers
+//! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
+//! OpenAI, and back), and [`ProgramSettings`].
+
+mod pool;
+mod protocol;
+mod session;
+pub mod shape;
+
+pub use pool::{ProgramSettings, Programs};
+pub use protocol::PROTOCOL;

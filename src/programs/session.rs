@@ -1,0 +1,115 @@
+//! One session with a program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::pool::Pool;
+use super::protocol;
+use crate::engine::external::{Decision, ExternalRequest, ExternalSession, SessionStart, Shape};
+use crate::llm::client::LineProgram;
+
+/// A session. When it is over, its program waits for the next one.
+pub(super) struct Session {
+    pool: Arc<Pool>,
+    command: String,
+    shape: Shape,
+    timeout: Duration,
+    /// `None` after an error: the program was ended.
+    program: Option<LineProgram>,
+    /// A program that was started for this session only, and is asked the same.
+    second: Option<LineProgram>,
+    /// The program waits for a summary, so it cannot begin another session.
+    awaits_summary: bool,
+}
+
+impl Session {
+    /// Begins a session with a program, and with a second one that is to answer the same.
+    pub fn begin(
+        pool: Arc<Pool>,
+        command: &str,
+        start: &SessionStart,
+        program: LineProgram,
+        second: Option<LineProgram>,
+    ) -> Result<Self, String> {
+        let (shape, timeout) = (start.shape, start.timeout);
+        let program = Some(program);
+        let mut session = Self { pool, command: command.to_owned(), shape, timeout, program, second, awaits_summary: false };
+        let answer = session.exchange(&protocol::start(start))?;
+        session.checked(protocol::check_started(&answer))?;
+        Ok(session)
+    }
+
+    fn decision(&mut self, line: &[u8], call: usize) -> Result<Decision, String> {
+        let answer = self.exchange(line)?;
+        let decision = self.checked(protocol::decision(&answer, call, self.shape))?;
+        self.awaits_summary = matches!(decision, Decision::Ask(_));
+        Ok(decision)
+    }
+
+    /// Sends a line and returns the answer.
+    fn exchange(&mut self, line: &[u8]) -> Result<String, String> {
+        let Some(program) = &mut self.program else { return Err("it was ended after an error".to_owned()) };
+        if !program.is_idle() {
+            // Whether it ended or wrote a line that is no answer, the next line says it.
+            let error = match program.receive(self.timeout) {
+                Ok(_) => "it wrote a line before it was asked".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            return self.checked(Err(error));
+        }
+        program.send(line.to_vec());
+        if let Some(second) = &self.second {
+            second.send(line.to_vec());
+        }
+        let answer = program.receive(self.timeout).map_err(|error| error.to_string());
+        let answer = self.checked(answer)?;
+        if let Some(second) = &mut self.second {
+            let again = second.receive(self.timeout).map_err(|error| format!("started again and asked the same, {error}"));
+            let same = again.and_then(|again| if is_same(&answer, &again) { Ok(()) } else { Err(difference(&answer, &again)) });
+            self.checked(same)?;
+        }
+        Ok(answer)
+    }
+
+    /// Ends the program after an error.
+    fn checked<T>(&mut self, result: Result<T, String>) -> Result<T, String> {
+        if result.is_err() {
+            (self.program, self.second) = (None, None);
+        }
+        result
+    }
+}
+
+impl ExternalSession for Session {
+    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String> {
+        self.decision(&protocol::request(request, self.shape), request.call)
+    }
+
+    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
+        self.decision(&protocol::summary(call, summary), call)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(program) = self.program.take().filter(|_| !self.awaits_summary) {
+            self.pool.give_back(&self.command, program);
+        }
+    }
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one == other || matches!((parse(one), parse(other)), (Some(one), Some(other)) if one == other)
+}
+
+fn parse(line: &str) -> Option<Value> {
+    serde_json::from_str(line).ok()
+}
+
+/// Says where two answers differ first.
+fn difference(one: &str, other: &str) -> String {
+    let at = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    format!("it is not deterministic: started again and asked the same, its answer differs from byte {} on", at + 1)
+}
