@@ -29,7 +29,7 @@ pub fn missed_requests(study: &Study, results: &Results, read: impl Fn(&str) -> 
     let of_miss = |miss: &&MissRow| {
         let reading = read(&miss.transcript)?;
         let conversation = reading.conversations.iter().find(|conversation| conversation.name == miss.conversation)?;
-        Some(show(study, &miss.transcript, conversation, policy, miss.call.checked_sub(1)?)?.0)
+        Some(show(study, &miss.transcript, conversation, policy, miss.call.checked_sub(1)?).ok()??.0)
     };
     wanted.iter().filter_map(of_miss).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::study::Study;
+use super::study::{Study, unanswered_message};
 use crate::engine::context::{Cause, Context};
 use crate::engine::journal::Request;
 use crate::engine::policy::Policy;
@@ -11,13 +11,17 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation};
 pub use crate::results::request::{PartState, ShownPart, ShownRequest};
 
 /// Shows the request of a call, from 0, and the one before it. `None` if the replay has no such call.
+///
+/// # Errors
+///
+/// Fails with a message if a summarizer or a program did not answer by then: the request would be a different one.
 pub fn show(
     study: &Study,
     transcript: &str,
     conversation: &Conversation,
     policy: &Policy,
     call: usize,
-) -> Option<(ShownRequest, Option<ShownRequest>)> {
+) -> Result<Option<(ShownRequest, Option<ShownRequest>)>, String> {
     let prepared = study.prepare(conversation);
     let (mut causes, mut shown, mut before) = (HashMap::new(), None, None);
     let mut observer = |request: &Request, context: &Context| {
@@ -43,8 +47,11 @@ pub fn show(
         };
         *(if request.call == call { &mut shown } else { &mut before }) = Some(of_call);
     };
-    study.evaluate(&prepared, policy, &mut observer);
-    Some((shown?, before))
+    let (journal, _) = study.evaluate(&prepared, policy, &mut observer);
+    match journal.unanswered.filter(|missing| missing.call <= call) {
+        Some(missing) => Err(unanswered_message(&conversation.name, policy, &missing)),
+        None => Ok(shown.map(|shown| (shown, before))),
+    }
 }
 
 /// What is needed to list the parts of a request.

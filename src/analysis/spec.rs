@@ -36,11 +36,11 @@ use crate::results::stats::SEED;
 use crate::transcript::conversation::Thinking;
 
 pub use load::{Loaded, SpecError};
-pub use policies::{PolicySource, preset_text};
+pub use policies::{PolicySource, preset_text, typed_program};
 pub use prices::{LoadedPrices, load_prices};
 pub use record::difference;
 pub(in crate::analysis) use record::record;
-pub use resources::{Files, ModelRequest, Resources};
+pub use resources::{Files, ModelRequest, ProgramRequest, Resources};
 
 /// Number of lost facts and of cache invalidations that are listed for each policy.
 const LISTED: usize = 3;
@@ -50,7 +50,7 @@ const LISTED: usize = 3;
 #[serde(default)]
 #[non_exhaustive]
 pub struct StudySpec {
-    /// Presets by name, policy files (TOML) by path, or tables as in a policy file.
+    /// Presets by name, policy files (TOML) by path, tables as in a policy file, or programs: `NAME=command:PROGRAM`.
     pub policies: Vec<PolicySpec>,
     /// Changes of single settings by the id of their layer: `micro.keep_recent_results=5`. A sweep takes several values too:
     /// `micro.keep_recent_results=1..5`.
@@ -127,7 +127,7 @@ pub struct SweepSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PolicySpec {
-    /// A preset, or the path of a TOML file.
+    /// A preset, the path of a TOML file, or `NAME=command:PROGRAM`.
     Named(String),
     /// The content of such a file.
     Inline(#[schemars(with = "Policy")] toml::Table),

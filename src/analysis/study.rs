@@ -17,8 +17,11 @@ mod trace;
 mod transcript_result;
 mod unknown_models;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
+use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::{NoObserver, Observer, ReplaySetup, replay};
@@ -36,7 +39,7 @@ use crate::transcript::format::Reading;
 
 use crate::engine::policy::DROP_ALL;
 pub use crate::engine::policy::{KEEP_ALL, RECORDED};
-pub use compare::missing_summary_message;
+pub use compare::unanswered_message;
 pub use counter::{CounterError, DEFAULT_COUNTER, ResolvedCounter, TokenCounter};
 pub(in crate::analysis) use layers::LayerWork;
 pub use partial_totals::PartialTotals;
@@ -68,6 +71,8 @@ pub struct Study {
     pub thinking: Option<Thinking>,
     /// Summarizers; each policy names one of them by its index.
     pub summarizers: Vec<NamedSummarizer>,
+    /// Starts the programs of policies.
+    pub external: Arc<dyn ExternalPolicies>,
     /// Number of the worst hard misses listed for each policy.
     pub misses: usize,
     /// Whether to compute the upper bound of retention too. Needs the cargo feature `exact`; slow on long sessions.
@@ -120,6 +125,7 @@ impl Study {
             overhead: None,
             thinking: None,
             summarizers: vec![NamedSummarizer::new("extract", Extract::default())],
+            external: Arc::new(NoExternalPolicies),
             misses: 0,
             exact: false,
             prices: Prices::built_in(),
@@ -246,6 +252,7 @@ impl Study {
             window: self.window_of(prepared, policy),
             recorded: prepared.recorded.as_ref(),
             summarizer: &*self.summarizers[policy.summarizer].summarizer,
+            external: &*self.external,
             ..prepared.setup(self)
         }
     }

@@ -4,6 +4,7 @@ pub mod fail_on;
 pub mod models;
 pub mod output;
 pub mod pricing;
+pub mod programs;
 pub mod settings;
 pub mod study;
 pub mod suggestions;

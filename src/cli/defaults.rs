@@ -9,6 +9,7 @@ use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use recompact::analysis::spec::typed_program;
 use recompact::report::escape;
 use recompact::util::text::did_you_mean;
 use recompact::util::toml_span::FileError;
@@ -135,6 +136,9 @@ fn check_values(arg: &Arg, entry: &Entry) -> Result<(), FileError> {
         [_] => {}
         _ if matches!(arg.get_action(), ArgAction::Append) => {}
         _ => return wrong("write one value"),
+    }
+    if ["policy", "baseline"].contains(&entry.option.as_str()) && entry.values.iter().any(|value| typed_program(value).is_some()) {
+        return wrong("a policy that is a program has to be typed each time: no file starts programs");
     }
     for value in entry.values.iter().filter(|_| !is_switch) {
         let alone = Command::new("recompact").no_binary_name(true).arg(arg.clone().required(false));

@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use recompact::analysis::spec::{ModelRequest, Resources};
+use recompact::analysis::spec::{ModelRequest, ProgramRequest, Resources};
+use recompact::engine::external::{ExternalPolicies, NoExternalPolicies};
 use recompact::engine::summarizer::{DryRun, ModelSummarizer, Summarizer};
 
 use super::args::models::ModelFactory;
+use super::args::programs::ProgramAccess;
 use super::args::summarizers::DryRunPlan;
 use recompact::transcript::source::{display_path, read_settings};
 
@@ -20,6 +23,27 @@ pub struct CommandResources<'a> {
     pub models: Option<ModelFactory<'a>>,
     /// Collects the calls that would be made. With a plan, no model is called.
     pub plan: Option<RefCell<DryRunPlan>>,
+    pub programs: ProgramUse,
+}
+
+/// What a command does with policies that are programs.
+#[derive(Default)]
+pub enum ProgramUse {
+    /// It has no use for them.
+    #[default]
+    Refused,
+    /// It reads such policies and starts none.
+    Unstarted,
+    Started(ProgramAccess),
+}
+
+impl CommandResources<'_> {
+    /// Says which programs answered the same when they were asked twice.
+    pub fn say_repeated(&self) {
+        if let ProgramUse::Started(access) = &self.programs {
+            access.say_repeated();
+        }
+    }
 }
 
 impl Resources for CommandResources<'_> {
@@ -29,6 +53,23 @@ impl Resources for CommandResources<'_> {
 
     fn name_of(&self, path: &str) -> String {
         if self.base.as_os_str().is_empty() { path.to_owned() } else { display_path(&self.base.join(path)) }
+    }
+
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+        let ProgramRequest { command, policy, is_typed } = request;
+        let access = match &self.programs {
+            ProgramUse::Started(access) => access,
+            ProgramUse::Unstarted => return Ok(Arc::new(NoExternalPolicies)),
+            ProgramUse::Refused => {
+                return Err(format!("the policy `{policy}` is a program, and this command starts none: replay it"));
+            }
+        };
+        if !(access.trusts_files || (*is_typed && access.names_are_typed)) {
+            return Err(format!("the policy `{policy}` starts the program `{command}`; if you trust it, add --allow-programs"));
+        }
+        access.programs.prepare(command).map_err(|error| format!("the policy `{policy}`: {error}"))?;
+        let programs: Arc<dyn ExternalPolicies> = access.programs.clone();
+        Ok(programs)
     }
 
     fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {

@@ -10,5 +10,5 @@ mod protocol;
 mod session;
 pub mod shape;
 
-pub use pool::{ProgramSettings, Programs};
+pub use pool::{ProgramSettings, Programs, Repeated};
 pub use protocol::PROTOCOL;

@@ -17,19 +17,42 @@ pub struct ProgramSettings {
     pub twice: bool,
 }
 
+/// How much was answered the same when it was asked twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeated {
+    pub sessions: usize,
+    pub answers: usize,
+}
+
 /// The programs of a run. Each runs one session at a time, so there are as many of a policy as sessions at a time.
 pub struct Programs {
     settings: ProgramSettings,
     pool: Arc<Pool>,
 }
 
-/// Programs that wait for a session, by command.
+/// What sessions share, by command.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<BTreeMap<String, Vec<LineProgram>>>);
+pub(super) struct Pool {
+    /// Programs that wait for a session.
+    idle: Mutex<BTreeMap<String, Vec<LineProgram>>>,
+    repeated: Mutex<BTreeMap<String, Repeated>>,
+}
 
 impl Pool {
     fn idle(&self) -> MutexGuard<'_, BTreeMap<String, Vec<LineProgram>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn repeated(&self) -> MutexGuard<'_, BTreeMap<String, Repeated>> {
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a session in which all answers were the same twice.
+    pub fn count_repeated(&self, command: &str, answers: usize) {
+        let mut repeated = self.repeated();
+        let of = repeated.entry(command.to_owned()).or_default();
+        of.sessions += 1;
+        of.answers += answers;
     }
 
     pub fn give_back(&self, command: &str, program: LineProgram) {
@@ -59,9 +82,17 @@ impl Programs {
     ///
     /// Fails if the command has no program, or if the program cannot be started.
     pub fn prepare(&self, command: &str) -> Result<(), String> {
+        if self.pool.idle().get(command).is_some_and(|idle| !idle.is_empty()) {
+            return Ok(());
+        }
         let program = self.start(command)?;
         self.pool.give_back(command, program);
         Ok(())
+    }
+
+    /// Returns how much was answered the same twice, by command.
+    pub fn repeated(&self) -> BTreeMap<String, Repeated> {
+        self.pool.repeated().clone()
     }
 
     fn start(&self, command: &str) -> Result<LineProgram, String> {

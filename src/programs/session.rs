@@ -20,6 +20,8 @@ pub(super) struct Session {
     program: Option<LineProgram>,
     /// A program that was started for this session only, and is asked the same.
     second: Option<LineProgram>,
+    /// Number of answers of the second program.
+    repeated: usize,
     /// The program waits for a summary, so it cannot begin another session.
     awaits_summary: bool,
 }
@@ -35,7 +37,8 @@ impl Session {
     ) -> Result<Self, String> {
         let (shape, timeout) = (start.shape, start.timeout);
         let program = Some(program);
-        let mut session = Self { pool, command: command.to_owned(), shape, timeout, program, second, awaits_summary: false };
+        let command = command.to_owned();
+        let mut session = Self { pool, command, shape, timeout, program, second, repeated: 0, awaits_summary: false };
         let answer = session.exchange(&protocol::start(start))?;
         session.checked(protocol::check_started(&answer))?;
         Ok(session)
@@ -69,6 +72,7 @@ impl Session {
             let again = second.receive(self.timeout).map_err(|error| format!("started again and asked the same, {error}"));
             let same = again.and_then(|again| if is_same(&answer, &again) { Ok(()) } else { Err(difference(&answer, &again)) });
             self.checked(same)?;
+            self.repeated += 1;
         }
         Ok(answer)
     }
@@ -94,7 +98,11 @@ impl ExternalSession for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if let Some(program) = self.program.take().filter(|_| !self.awaits_summary) {
+        let Some(program) = self.program.take() else { return };
+        if self.second.is_some() {
+            self.pool.count_repeated(&self.command, self.repeated);
+        }
+        if !self.awaits_summary {
             self.pool.give_back(&self.command, program);
         }
     }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::cloze::{Cloze, is_asked_for};
 use super::{Plan, Question, Spot};
-use crate::analysis::study::{Prepared, Study, missing_summary_message};
+use crate::analysis::study::{Prepared, Study, unanswered_message};
 use crate::engine::journal::Journal;
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
@@ -55,7 +55,7 @@ pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str
         for policy in policies {
             let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
-                let unanswered = Some(missing_summary_message(&conversation.name, policy, missing));
+                let unanswered = Some(unanswered_message(&conversation.name, policy, missing));
                 return SampledQuestions { unanswered, transcript: sampled.transcript, ..SampledQuestions::default() };
             }
             let mut sampler = QuestionSampler::new(&prepared, &retention.outcomes, plan, &policy.name);

@@ -88,6 +88,7 @@ impl StudySpec {
         }
         let mut replayed = expand_variants(replayed, &summarizers);
         let (baseline, baseline_text) = self.load_baseline(resources, &mut replayed, &summarizers)?;
+        let external = self.programs(&replayed, resources)?;
         let texts = sources.iter().map(|source| source.text.as_str()).chain(baseline_text.as_deref()).chain(text.as_deref());
         let record = record(self, hash_of_files(texts));
         let policies = expand_variants(policies, &summarizers);
@@ -98,6 +99,7 @@ impl StudySpec {
             overhead: self.overhead.map(u64::from),
             thinking: self.thinking,
             summarizers,
+            external,
             misses: self.misses,
             exact: self.exact,
             prices,

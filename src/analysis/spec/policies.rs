@@ -1,8 +1,14 @@
 //! The policies of a spec: their texts, and the policies with the settings that fit them.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use toml::Value;
+
 use super::load::SpecError;
-use super::{PolicySpec, Resources, StudySpec};
+use super::{PolicySpec, ProgramRequest, Resources, StudySpec};
 use crate::analysis::study::BOUNDS;
+use crate::engine::external::{ExternalPolicies, NoExternalPolicies};
 use crate::engine::policy::{PRESETS, Policy, PolicyError, Setting, preset, unknown_layer_message};
 use crate::util::text::did_you_mean;
 
@@ -48,13 +54,35 @@ impl StudySpec {
             let source = match policy {
                 PolicySpec::Named(name) => source_of(name, resources),
                 PolicySpec::Inline(table) => Ok(PolicySource {
-                    origin: table.get("name").and_then(toml::Value::as_str).unwrap_or("a policy without a name").to_owned(),
+                    origin: table.get("name").and_then(Value::as_str).unwrap_or("a policy without a name").to_owned(),
                     text: table.to_string(),
                 }),
             };
             source.map_err(|error| SpecError::file("policies", error).at(item))
         };
         self.policies.iter().enumerate().map(source).collect()
+    }
+
+    /// Asks for each program of the policies whether it may be started.
+    pub(super) fn programs(&self, policies: &[Policy], resources: &dyn Resources) -> Result<Arc<dyn ExternalPolicies>, SpecError> {
+        let mut external: Arc<dyn ExternalPolicies> = Arc::new(NoExternalPolicies);
+        let typed: BTreeSet<&str> = self.named().filter_map(typed_program).map(|(_, command)| command).collect();
+        for policy in policies {
+            for command in policy.layers.iter().filter(|layer| layer.enabled).filter_map(|layer| layer.spec.traits().program) {
+                let request = ProgramRequest { command, policy: &policy.name, is_typed: typed.contains(command) };
+                external = resources.program(&request).map_err(|what| SpecError::value("policies", what))?;
+            }
+        }
+        Ok(external)
+    }
+
+    /// What names the policies and the baseline.
+    fn named(&self) -> impl Iterator<Item = &str> {
+        let policies = self.policies.iter().filter_map(|policy| match policy {
+            PolicySpec::Named(name) => Some(name.as_str()),
+            PolicySpec::Inline(_) => None,
+        });
+        policies.chain([self.baseline.as_str()])
     }
 
     /// Returns the policies. A setting must fit at least one of them, and is applied to those it fits.
@@ -89,8 +117,24 @@ impl StudySpec {
     }
 }
 
-/// Returns the text of a preset or a file.
+/// Returns the name of the policy and the command of a program: `NAME=command:PROGRAM`.
+pub fn typed_program(written: &str) -> Option<(&str, &str)> {
+    written.split_once("=command:")
+}
+
+/// Returns the policy that asks a program, as a file would hold it.
+fn program_source(written: &str, name: &str, command: &str) -> PolicySource {
+    let text = |text: &str| Value::from(text).to_string();
+    let about = text(&format!("The program `{command}`."));
+    let layer = format!("[[layer]]\nid = \"program\"\ndo = \"program\"\ncommand = {}\n", text(command));
+    PolicySource { origin: written.to_owned(), text: format!("name = {}\nabout = {about}\n\n{layer}", text(name)) }
+}
+
+/// Returns the text of a preset, a program or a file.
 pub(super) fn source_of(name: &str, resources: &dyn Resources) -> Result<PolicySource, PolicyError> {
+    if let Some((policy, command)) = typed_program(name) {
+        return Ok(program_source(name, policy, command));
+    }
     if let Some(preset) = preset(name) {
         return Ok(PolicySource { origin: name.to_owned(), text: preset.toml.to_owned() });
     }

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::engine::external::ExternalPolicies;
 use crate::engine::summarizer::Summarizer;
 use crate::llm::client::Address;
 use crate::metrics::prices::Prices;
@@ -29,6 +31,27 @@ pub trait Resources {
     ///
     /// Fails with a message if the model cannot be asked.
     fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String>;
+
+    /// Returns what starts the program of a policy; it is the same for all programs of a study. Without it, no program is started.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message if the program may not be started.
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+        let ProgramRequest { command, policy, .. } = request;
+        Err(format!("the policy `{policy}` starts `{command}`: no program can be started here; implement `Resources::program`"))
+    }
+}
+
+/// The program of a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramRequest<'a> {
+    /// Its command line, for no shell.
+    pub command: &'a str,
+    /// Name of the policy.
+    pub policy: &'a str,
+    /// The spec itself names the program (`NAME=command:PROGRAM`), and no file of a policy.
+    pub is_typed: bool,
 }
 
 /// Which model writes summaries, and how.

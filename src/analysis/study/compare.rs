@@ -33,7 +33,7 @@ pub(super) struct ComparedReplay {
     pub totals: PolicyTotals,
     /// Answers of models.
     pub paid: Vec<AnswerCost>,
-    /// Which summary is missing, and why.
+    /// Which summary or which answer of a program is missing, and why.
     pub unanswered: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl BaselineComparison<'_> {
             });
         }
         compared.paid = journal.summaries.iter().filter_map(|summary| summary.attempt.cost.clone()).collect();
-        let message = |missing| missing_summary_message(&conversation.name, policy, missing);
+        let message = |missing| unanswered_message(&conversation.name, policy, missing);
         compared.unanswered = journal.unanswered.as_ref().map(message);
         ComparedReplay { totals, ..compared }
     }
@@ -102,9 +102,13 @@ impl BaselineComparison<'_> {
     }
 }
 
-/// Returns a message that names the missing summary and the reason.
-pub fn missing_summary_message(conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
+/// Returns a message that names what is missing, a summary or a program's answer, and the reason.
+pub fn unanswered_message(conversation: &str, policy: &Policy, missing: &Unanswered) -> String {
     let Unanswered { call, layer, why } = missing;
-    let (call, layer) = (call + 1, &policy.layers[*layer].id);
-    format!("conversation {conversation}, call {call}: no summary for {} ({layer}): {why}", policy.name)
+    let (call, layer, policy) = (call + 1, &policy.layers[*layer], &policy.name);
+    let what = match layer.spec.traits().program {
+        Some(_) => format!("the program of {policy}"),
+        None => format!("no summary for {policy} ({})", layer.id),
+    };
+    format!("conversation {conversation}, call {call}: {what}: {why}")
 }

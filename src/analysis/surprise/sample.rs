@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::excerpt::find;
 use super::prompts::{holders, response_until};
 use super::{Outcome, Plan, SampledUse};
-use crate::analysis::study::{Prepared, Study, missing_summary_message};
+use crate::analysis::study::{Prepared, Study, unanswered_message};
 use crate::engine::policy::Policy;
 use crate::engine::replay::NoObserver;
 use crate::facts::references::{Placebo, Use};
@@ -54,7 +54,7 @@ pub fn sample(study: &Study, policies: &[&Policy], plan: &Plan, transcript: &str
         for policy in policies {
             let (journal, retention) = study.evaluate(&prepared, policy, &mut NoObserver);
             if let Some(missing) = &journal.unanswered {
-                let unanswered = Some(missing_summary_message(&conversation.name, policy, missing));
+                let unanswered = Some(unanswered_message(&conversation.name, policy, missing));
                 return SampledUses { unanswered, transcript: sampled.transcript, ..SampledUses::default() };
             }
             let mut drawn = [0; Outcome::ALL.len()];

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{RangedU64ValueParser, StringValueParser};
 use clap::{Args, ValueEnum};
-use recompact::analysis::spec::StudySpec;
+use recompact::analysis::spec::{StudySpec, typed_program};
 use recompact::analysis::study::{BOUNDS, MAX_RESIDUAL, TokenCounter};
 use recompact::engine::policy::{PRESETS, RECORDED, preset};
 use recompact::engine::size::parse_tokens;
@@ -14,6 +14,7 @@ use recompact::results::stats::SEED;
 use recompact::transcript::conversation::Thinking;
 
 use crate::cli::args::pricing::PricingArgs;
+use crate::cli::args::programs::{ProgramAccess, ProgramArgs};
 use crate::cli::args::suggestions::suggesting;
 use crate::cli::args::summarizers::SummarizerArgs;
 use crate::cli::file_uses::FileUses;
@@ -32,8 +33,9 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
 
 #[derive(Args)]
 pub struct StudyArgs {
-    /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, several separated by commas, or all (every
-    /// preset); repeatable [default: a short list of presets]
+    /// Policy to replay: a preset (see `recompact catalog policies`), a TOML file, NAME=command:PROGRAM (your own code, see
+    /// `recompact guide programs`), several separated by commas, or all (every preset); repeatable [default: a short list of
+    /// presets]
     #[arg(short, long = "policy", value_name = "POLICY", hide_possible_values = true,
         value_parser = suggesting(|| preset_names().chain([ALL]).collect(), StringValueParser::new()))]
     policies: Vec<String>,
@@ -68,6 +70,8 @@ pub struct StudyArgs {
     seed: u64,
     #[command(flatten)]
     pricing: PricingArgs,
+    #[command(flatten)]
+    programs: ProgramArgs,
 }
 
 /// Checks a value, and keeps it as it is written: the description of a study holds texts.
@@ -101,23 +105,25 @@ enum CacheArg {
 impl StudyArgs {
     /// Adds the files that these options name.
     pub fn add_to(&self, uses: &mut FileUses) {
-        for name in self.policies().iter().filter(|name| preset(name).is_none()) {
+        let is_file = |name: &str| preset(name).is_none() && typed_program(name).is_none();
+        for name in self.policies().iter().filter(|name| is_file(name)) {
             uses.read("--policy", name);
         }
-        if preset(&self.baseline).is_none() {
+        if is_file(&self.baseline) {
             uses.read("--baseline", &self.baseline);
         }
         self.pricing.add_to(uses);
         self.summarizers.models().add_to(uses);
     }
 
-    /// Returns the names of the policies. A comma separates two, unless it is part of the name of a file.
+    /// Returns the names of the policies. A comma separates two, unless it is part of a command or of the name of a file.
     fn policies(&self) -> Vec<String> {
         if self.policies.is_empty() {
             return SHORT_LIST.map(str::to_owned).to_vec();
         }
         let names = self.policies.iter().flat_map(|written| {
-            if Path::new(written).exists() { vec![written.as_str()] } else { written.split(',').map(str::trim).collect() }
+            let is_one = typed_program(written).is_some() || Path::new(written).exists();
+            if is_one { vec![written.as_str()] } else { written.split(',').map(str::trim).collect() }
         });
         let presets = |name: &str| if name == ALL { preset_names().map(str::to_owned).collect() } else { vec![name.to_owned()] };
         names.flat_map(presets).collect()
@@ -126,6 +132,11 @@ impl StudyArgs {
     /// The summarizer options.
     pub fn summarizers(&self) -> &SummarizerArgs {
         &self.summarizers
+    }
+
+    /// The programs that these options allow.
+    pub fn programs(&self) -> ProgramAccess {
+        self.programs.access(true)
     }
 
     /// Describes a study with these options.

@@ -16,11 +16,12 @@ use recompact::util::toml_span::FileError;
 
 use crate::cli::args::models::ModelArgs;
 use crate::cli::args::output::{OutputArgs, report_of};
+use crate::cli::args::programs::ProgramArgs;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Transcripts, at_least_one};
 use crate::cli::output;
-use crate::cli::resources::CommandResources;
+use crate::cli::resources::{CommandResources, ProgramUse};
 
 /// The command's name in error messages.
 const COMMAND: &str = "check";
@@ -42,6 +43,8 @@ pub struct Check {
     /// Number of worker threads [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<usize>,
+    #[command(flatten)]
+    programs: ProgramArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -102,7 +105,8 @@ impl Check {
         let table = &suite.table;
         let cassette = table.cassette.as_ref().map(|folder| ModelArgs::replaying(base.join(folder)));
         let models = cassette.as_ref().map(ModelArgs::factory);
-        let resources = CommandResources { base: base.to_owned(), models, ..CommandResources::default() };
+        let programs = ProgramUse::Started(self.programs.access(false));
+        let resources = CommandResources { base: base.to_owned(), models, programs, ..CommandResources::default() };
         let loaded = match table.study.load(&resources) {
             Ok(loaded) => loaded,
             Err(error) => return Ok(suite.wrong(&error)),
@@ -116,7 +120,10 @@ impl Check {
         };
         let transcripts = Transcripts::of_suite(&table.transcripts, base, &table.study.read, (self.quiet, self.jobs))?;
         match transcripts.for_each(&written, false, replay, replay, |_| None) {
-            Ok(processed) => Ok(transcripts.install(|| suite.result(&loaded, processed))??),
+            Ok(processed) => {
+                resources.say_repeated();
+                Ok(transcripts.install(|| suite.result(&loaded, processed))??)
+            }
             Err(Failure::Input(errors)) => Ok(suite.unread(RunError::Input(errors))),
             Err(failure) => Ok(suite.unread(RunError::Nothing(failure.to_string()))),
         }

@@ -15,7 +15,7 @@ use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Transcripts, at_least_one};
-use crate::cli::resources::CommandResources;
+use crate::cli::resources::{CommandResources, ProgramUse};
 
 #[derive(Args)]
 // These study options have no effect here.
@@ -95,7 +95,8 @@ impl Probe {
         spec.read = self.transcripts.read_spec();
         // In a dry run no summarizer is called either.
         let plan = self.dry_run.then(Default::default);
-        let resources = CommandResources { models: Some(models.factory()), plan, ..Default::default() };
+        let programs = ProgramUse::Started(self.study_args.programs());
+        let resources = CommandResources { models: Some(models.factory()), plan, programs, ..Default::default() };
         let Loaded { study, policies, .. } = spec.load(&resources)?;
         let policies: Vec<&Policy> = policies.iter().collect();
         let address = self.address()?;

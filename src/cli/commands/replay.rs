@@ -23,7 +23,7 @@ use crate::cli::args::study::{StudyArgs, checked};
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::Transcripts;
-use crate::cli::resources::CommandResources;
+use crate::cli::resources::{CommandResources, ProgramUse};
 use crate::cli::resume;
 use contexts::ContextsFile;
 use materialize::Materialize;
@@ -89,7 +89,8 @@ impl Replay {
         let spec = self.spec();
         let plan = self.dry_run.then(Default::default);
         let models = Some(self.study_args.summarizers().models().factory());
-        let resources = CommandResources { models, plan, ..Default::default() };
+        let programs = ProgramUse::Started(self.study_args.programs());
+        let resources = CommandResources { models, plan, programs, ..Default::default() };
         let Loaded { study, policies, record } = spec.load(&resources)?;
         let resumed = self.resume.as_deref().map(|path| resume::load(path, &record)).transpose()?;
         let policies = policies.into_iter().map(|policy| policy.name).collect();
@@ -131,6 +132,7 @@ impl Replay {
             results.requests = missed_requests(&study, &results, |name| self.transcripts.again(name));
         }
         self.output.document("replay", &results)?;
+        resources.say_repeated();
         end.map_err(|error| Failure::from(error).with_resume_hint(self.output.is_loadable()))?;
         self.fail_on.check(&results.findings)
     }

@@ -12,7 +12,7 @@ use crate::cli::args::study::StudyArgs;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::{Transcripts, at_least_one};
-use crate::cli::resources::CommandResources;
+use crate::cli::resources::{CommandResources, ProgramUse};
 
 #[derive(Args)]
 #[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("baseline", |arg| arg.hide(true)))]
@@ -49,7 +49,8 @@ impl Show {
         spec.bounds = false;
         spec.read = self.transcripts.read_spec();
         let models = Some(self.study_args.summarizers().models().factory());
-        let Loaded { study, policies, .. } = spec.load(&CommandResources { models, ..Default::default() })?;
+        let programs = ProgramUse::Started(self.study_args.programs());
+        let Loaded { study, policies, .. } = spec.load(&CommandResources { models, programs, ..Default::default() })?;
         if policies.len() > 2 || (policies.len() == 2 && !self.diff) {
             return Err(Failure::Usage("show takes one policy, or two with --diff".to_owned()));
         }
@@ -70,12 +71,16 @@ impl Show {
         let call = self.call.unwrap_or(calls);
         let missing =
             || Failure::Usage(format!("{transcript}: {} has no request of call {call}; it has {calls} calls", conversation.name));
-        let of = |policy: &Policy| show(study, transcript, conversation, policy, call.checked_sub(1)?);
+        let of = |policy: &Policy| {
+            let shown = show(study, transcript, conversation, policy, call.checked_sub(1).ok_or_else(missing)?);
+            let shown = shown.map_err(|why| Failure::Usage(format!("{transcript}: {why}")))?;
+            shown.ok_or_else(missing)
+        };
         let [first, others @ ..] = policies else { return Err(missing()) };
-        let (shown, before) = of(first).ok_or_else(missing)?;
+        let (shown, before) = of(first)?;
         let shown = match others.first() {
             Some(other) => {
-                let (other_shown, _) = of(other).ok_or_else(missing)?;
+                let (other_shown, _) = of(other)?;
                 shown.differences(&other_shown, other.name.as_str())
             }
             None if self.diff => match before {

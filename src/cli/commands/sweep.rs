@@ -21,7 +21,9 @@ use crate::cli::resources::CommandResources;
 use crate::cli::resume;
 
 #[derive(Args)]
-#[command(mut_arg("policies", |arg| arg.required(true)))]
+// A sweep starts no program.
+#[command(mut_arg("policies", |arg| arg.required(true)), mut_arg("allow_programs", |arg| arg.hide(true)),
+    mut_arg("env", |arg| arg.hide(true)), mut_arg("twice", |arg| arg.hide(true)))]
 pub struct Sweep {
     #[command(flatten)]
     transcripts: Transcripts,

@@ -19,7 +19,7 @@ use crate::cli::args::suggestions::suggesting;
 use crate::cli::error::Failure;
 use crate::cli::file_uses::FileUses;
 use crate::cli::input::Transcripts;
-use crate::cli::resources::CommandResources;
+use crate::cli::resources::{CommandResources, ProgramUse};
 
 /// The command's name in messages and in the commands that it proposes.
 const COMMAND: &str = "policy check";
@@ -57,7 +57,9 @@ impl Check {
         uses.check()?;
         let spec = self.spec();
         let sources = self.sources(&spec)?;
-        let Loaded { study, policies, .. } = spec.load(&CommandResources::default())?;
+        let replays = !self.transcripts.paths().is_empty();
+        let programs = if replays { ProgramUse::Refused } else { ProgramUse::Unstarted };
+        let Loaded { study, policies, .. } = spec.load(&CommandResources { programs, ..Default::default() })?;
         let (seen, end) = if self.transcripts.paths().is_empty() {
             (None, Ok(()))
         } else {
