@@ -137,7 +137,8 @@ fn check_values(arg: &Arg, entry: &Entry) -> Result<(), FileError> {
         _ if matches!(arg.get_action(), ArgAction::Append) => {}
         _ => return wrong("write one value"),
     }
-    if ["policy", "baseline"].contains(&entry.option.as_str()) && entry.values.iter().any(|value| typed_program(value).is_some()) {
+    if ["policy", "baseline"].contains(&entry.option.as_str()) && entry.values.iter().any(|value| typed_program(value).is_some())
+    {
         return wrong("a policy that is a program has to be typed each time: no file starts programs");
     }
     for value in entry.values.iter().filter(|_| !is_switch) {

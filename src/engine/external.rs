@@ -76,6 +76,9 @@ pub trait ExternalSession {
     ///
     /// As [`Self::request`].
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String>;
+
+    /// Ends the policy with the session, because its last answer cannot be used.
+    fn abandon(&mut self);
 }
 
 /// A request, as a policy from outside is shown it: what is new since the previous one.

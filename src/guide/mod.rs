@@ -40,6 +40,7 @@ pages![
     statistics,
     sweep,
     summarizers,
+    programs,
     findings,
     audit,
     ci,

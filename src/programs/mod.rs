@@ -9,6 +9,8 @@ mod pool;
 mod protocol;
 mod session;
 pub mod shape;
+mod start;
 
-pub use pool::{ProgramSettings, Programs, Repeated};
+pub use pool::Repeated;
 pub use protocol::PROTOCOL;
+pub use start::{ProgramSettings, Programs};

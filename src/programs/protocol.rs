@@ -1,5 +1,6 @@
 //! The lines of the protocol, version 1: what a program gets, and what it answers.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,6 +9,7 @@ use crate::engine::external::{
     Answer, Decision, ExternalRequest, Item, Listing, MessageId, OwnSummary, SessionStart, Shape, SummaryWish, WrittenFile,
     WrittenMessage,
 };
+use crate::util::toml_span::friendly_serde_error;
 
 /// Version of the protocol.
 pub const PROTOCOL: u32 = 1;
@@ -137,7 +139,7 @@ struct WireAsk {
 /// Checks the answer to `start`.
 pub(super) fn check_started(line: &str) -> Result<(), String> {
     let Started { protocol } =
-        serde_json::from_str(line).map_err(|error| format!("its answer to `start` is not {{\"protocol\": {PROTOCOL}}}: {error}"))?;
+        parse(line).map_err(|error| format!("its answer to `start` is not {{\"protocol\": {PROTOCOL}}}: {error}"))?;
     if protocol != PROTOCOL {
         return Err(format!("it speaks version {protocol} of the protocol; this is version {PROTOCOL}"));
     }
@@ -146,7 +148,7 @@ pub(super) fn check_started(line: &str) -> Result<(), String> {
 
 /// Reads an answer to a request.
 pub(super) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, String> {
-    let answer: WireAnswer = serde_json::from_str(line).map_err(|error| format!("its answer cannot be read: {error}"))?;
+    let answer: WireAnswer = parse(line).map_err(|error| format!("its answer cannot be read: {error}"))?;
     if answer.call != call + 1 {
         return Err(format!("it answered call {}, and was asked about call {}", answer.call, call + 1));
     }
@@ -173,6 +175,15 @@ pub(super) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision
         files: files.collect(),
         summaries: summaries.collect(),
     }))
+}
+
+/// Parses a line; the error is without the names of Rust's types, and with the column.
+fn parse<T: DeserializeOwned>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|error| {
+        let message = error.to_string();
+        let what = message.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&message);
+        format!("{}, at column {}", friendly_serde_error(what), error.column())
+    })
 }
 
 fn read_item(item: Value, shape: Shape) -> Result<Item, String> {

@@ -54,13 +54,8 @@ impl Session {
     /// Sends a line and returns the answer.
     fn exchange(&mut self, line: &[u8]) -> Result<String, String> {
         let Some(program) = &mut self.program else { return Err("it was ended after an error".to_owned()) };
-        if !program.is_idle() {
-            // Whether it ended or wrote a line that is no answer, the next line says it.
-            let error = match program.receive(self.timeout) {
-                Ok(_) => "it wrote a line before it was asked".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            return self.checked(Err(error));
+        if let Err(error) = program.check_idle() {
+            return self.checked(Err(error.to_string()));
         }
         program.send(line.to_vec());
         if let Some(second) = &self.second {
@@ -80,7 +75,7 @@ impl Session {
     /// Ends the program after an error.
     fn checked<T>(&mut self, result: Result<T, String>) -> Result<T, String> {
         if result.is_err() {
-            (self.program, self.second) = (None, None);
+            self.abandon();
         }
         result
     }
@@ -93,6 +88,10 @@ impl ExternalSession for Session {
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
         self.decision(&protocol::summary(call, summary), call)
+    }
+
+    fn abandon(&mut self) {
+        (self.program, self.second) = (None, None);
     }
 }
 

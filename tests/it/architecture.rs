@@ -14,6 +14,7 @@ const WINGS: &[(&str, &[&str])] = &[
     ("tokens", &["util", "transcript"]),
     ("facts", &["util", "transcript"]),
     ("engine", &["util", "transcript", "llm", "tokens", "facts"]),
+    ("programs", &["util", "transcript", "llm", "engine"]),
     ("metrics", &["util", "transcript", "llm", "facts", "engine"]),
     ("findings", &["util", "transcript", "tokens", "facts", "engine", "metrics"]),
     ("results", &["util", "transcript", "llm", "tokens", "engine", "metrics", "findings"]),

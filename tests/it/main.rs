@@ -8,6 +8,7 @@ mod findings;
 mod fuzz;
 mod llm;
 mod metrics;
+mod programs;
 mod report;
 mod results;
 mod shapes;

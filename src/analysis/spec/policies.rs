@@ -64,7 +64,11 @@ impl StudySpec {
     }
 
     /// Asks for each program of the policies whether it may be started.
-    pub(super) fn programs(&self, policies: &[Policy], resources: &dyn Resources) -> Result<Arc<dyn ExternalPolicies>, SpecError> {
+    pub(super) fn programs(
+        &self,
+        policies: &[Policy],
+        resources: &dyn Resources,
+    ) -> Result<Arc<dyn ExternalPolicies>, SpecError> {
         let mut external: Arc<dyn ExternalPolicies> = Arc::new(NoExternalPolicies);
         let typed: BTreeSet<&str> = self.named().filter_map(typed_program).map(|(_, command)| command).collect();
         for policy in policies {

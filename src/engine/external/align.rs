@@ -26,11 +26,13 @@ pub(super) fn align(context: &Context, old: &[BlockId], written: Vec<Value>) -> 
         let of = |at: usize| context.block(old[at]).wire();
         let found = match tool_call_id(&wire) {
             Some(id) => {
-                let is_same = |at: &usize| !taken[*at] && of(*at)["type"] == wire["type"] && tool_call_id(of(*at)) == Some(id);
-                let found = (0..old.len()).find(is_same);
-                found.ok_or_else(|| {
+                let is_same = |at: &usize| of(*at)["type"] == wire["type"] && tool_call_id(of(*at)) == Some(id);
+                let mut found = (0..old.len()).filter(is_same).peekable();
+                let is_there = found.peek().is_some();
+                found.find(|at| !taken[*at]).ok_or_else(|| {
                     let kind = wire["type"].as_str().unwrap_or_default();
-                    format!("its {kind} `{id}` is not in the messages that it replaces, or is there once only")
+                    let why = if is_there { "is named twice" } else { "is not in the messages that it replaces" };
+                    format!("its {kind} `{id}` {why}")
                 })?
             }
             None => {

@@ -89,7 +89,8 @@ impl Index<'_> {
                 let at = remove(id)?;
                 place = if nth == 0 { Some(at) } else { place };
             }
-            let place = place.ok_or("the first message of `replace` replaces none, so it has no place: answer with `messages`")?;
+            let place =
+                place.ok_or("the first message of `replace` replaces none, so it has no place: answer with `messages`")?;
             written.entry(place).or_default().push(message);
         }
         let mut items = Vec::with_capacity(self.units.len());

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::WrittenMessage;
 use super::align::align;
 use super::seen::{PlannedUnit, Unit};
-use super::WrittenMessage;
 use crate::engine::context::{Context, NewBlock, NewMessage};
 use crate::transcript::conversation::{BlockId, Origin, Role};
 
@@ -22,7 +22,10 @@ pub(super) struct TargetMessage {
 #[derive(Debug)]
 pub(super) enum TargetBlock {
     /// A block of the context, with new values of some fields.
-    Old { block: BlockId, rewrites: Vec<(&'static str, Value)> },
+    Old {
+        block: BlockId,
+        rewrites: Vec<(&'static str, Value)>,
+    },
     New(Value),
 }
 
@@ -90,10 +93,6 @@ impl TargetMessage {
             TargetBlock::Old { block, .. } => NewBlock::Existing(*block),
             TargetBlock::New(wire) => NewBlock::Synthetic { wire: wire.clone(), origin: Origin::Compaction },
         };
-        NewMessage {
-            role: self.role,
-            is_string_content: self.is_string_content,
-            blocks: self.blocks.iter().map(block).collect(),
-        }
+        NewMessage { role: self.role, is_string_content: self.is_string_content, blocks: self.blocks.iter().map(block).collect() }
     }
 }

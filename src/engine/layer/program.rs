@@ -86,7 +86,7 @@ impl Action for Program {
             rewrites_in_place: false,
             keeps_parts: true,
             is_stable: false,
-            writes_markers: false,
+            writes_markers: true,
             restores: false,
             repeats_record: false,
             filter: None,
@@ -100,8 +100,9 @@ impl Action for Program {
     fn propose(&self, input: &LayerInput, state: &mut ProgramState) -> Proposal {
         let mut proposal = Proposal::default();
         if let Err(why) = self.answer(input, state, &mut proposal) {
-            // The program is ended with its session: what else it would say has no meaning.
-            state.session = None;
+            if let Some(mut session) = state.session.take() {
+                session.abandon();
+            }
             return Proposal { unanswered: proposal.unanswered.or(Some(why)), ..Proposal::default() };
         }
         proposal
@@ -249,9 +250,7 @@ fn new_file(context: &Context, seen: &Seen, file: WrittenFile) -> Result<NewFile
         return Ok(NewFile { kind: FileKind::Archive, block: None, path, text });
     };
     let conversation = context.conversation();
-    let is_result = |block: &&crate::transcript::conversation::BlockId| {
-        matches!(context.block(**block).kind, BlockKind::ToolResult(pair) if conversation.pair(pair).id == id)
-    };
+    let is_result = |block: &&crate::transcript::conversation::BlockId| matches!(context.block(**block).kind, BlockKind::ToolResult(pair) if conversation.pair(pair).id == id);
     let block = seen.units().iter().rev().flat_map(|unit| &unit.blocks).find(is_result);
     let block = block.and_then(|block| context.recorded_block(*block));
     let block = block.ok_or_else(|| format!("the file {path}: no message has a result of the tool call `{id}`"))?;

@@ -194,7 +194,13 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
     }
 
     /// Applies the proposal of a layer and logs what it did; returns whether it edited the context.
-    pub fn apply_proposal(&mut self, target: &mut ContextState<'a>, index: usize, proposal: Proposal, call: &CallState<'a>) -> bool {
+    pub fn apply_proposal(
+        &mut self,
+        target: &mut ContextState<'a>,
+        index: usize,
+        proposal: Proposal,
+        call: &CallState<'a>,
+    ) -> bool {
         let edits = proposal.edits.len();
         let before = self.message_tokens(&target.context);
         // This layer did not cause the faults of new messages.
@@ -212,14 +218,12 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         if let Some(why) = proposal.unanswered {
             self.journal.unanswered.get_or_insert(Unanswered { call: call.index, layer: index, why });
         }
-        self.log_event(
-            call,
-            index,
-            match proposal.failed {
-                Some(why) => EventKind::Failed { why },
-                None => EventKind::Fired { edits, before, after },
-            },
-        );
+        let event = match proposal.failed {
+            Some(why) => Some(EventKind::Failed { why }),
+            None if edits > 0 => Some(EventKind::Fired { edits, before, after }),
+            None => (!proposal.files.is_empty()).then_some(EventKind::Wrote),
+        };
+        event.into_iter().for_each(|event| self.log_event(call, index, event));
         for file in proposal.files {
             let bytes = file.text.len() as u64;
             self.write_file(index, call, file, bytes);

@@ -109,7 +109,8 @@ impl<'a> ReplayRun<'a, '_> {
             // The view of the previous request is over, if a proposal made one.
             return self.view.take().is_some();
         }
-        let rebuild = !proposals.is_empty() || self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
+        let rebuild =
+            !proposals.is_empty() || self.view.is_none() || self.history.context.has_changes() || !policy.view_is_extendable();
         if rebuild {
             self.view = Some(ContextState::new(self.history.context.view(), self.runner.setup));
         }

@@ -27,6 +27,7 @@ use crate::engine::journal::{RequestCursor, SentBlock};
 use crate::engine::layer::{Remains, recorded::is_pointer};
 use crate::facts::references::FactId;
 use crate::findings::Level;
+use crate::findings::timeline::visible::leaves_part;
 use crate::findings::timeline::{Detection, ReplayView};
 use crate::metrics::retention::RecoveryPaths;
 use crate::transcript::conversation::{BlockId, BlockKind, Origin, PairId};
@@ -142,6 +143,7 @@ impl RemovedResults {
             match (change.kind, traits.remains) {
                 (ChangeKind::Rewrite, Some(Remains::Copy(_))) => _ = self.copies.insert(recorded),
                 (ChangeKind::Rewrite, Some(Remains::Part)) => {}
+                (ChangeKind::Rewrite, None) if traits.program.is_some() && leaves_part(replay, change) => {}
                 _ if self.copies.contains(&recorded) || self.reported.contains(&recorded) => {}
                 _ => {
                     // A result that was moved to disk, or masked with a path, is removed only once.

@@ -1,7 +1,7 @@
 //! The summaries of a replay: where a layer, or a recorded compaction, replaced messages with a summary.
 
 use crate::engine::context::ChangeKind;
-use crate::engine::journal::{Event, EventKind, Request, ThresholdCheck};
+use crate::engine::journal::{Event, EventKind, Request, Summary, ThresholdCheck};
 use crate::engine::layer::When;
 use crate::findings::timeline::ReplayView;
 
@@ -60,5 +60,9 @@ fn runs_after(replay: &ReplayView, layer: usize, other: usize) -> bool {
 fn is_fold(replay: &ReplayView, event: &Event) -> bool {
     let traits = replay.traits(event.layer);
     let replaces = |request: &Request| request.changes.iter().any(|change| change.kind == ChangeKind::Replace);
-    traits.summarizer.is_some() || traits.repeats_record && replay.journal.request(event.call).is_some_and(replaces)
+    // A program may ask for summaries, and does other things too.
+    let is_of_event = |summary: &Summary| (summary.call, summary.layer) == (event.call, event.layer);
+    let summarizes = traits.program.is_none() || replay.journal.summaries.iter().any(is_of_event);
+    let repeats = || traits.repeats_record && replay.journal.request(event.call).is_some_and(replaces);
+    traits.summarizer.is_some() && summarizes || repeats()
 }

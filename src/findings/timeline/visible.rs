@@ -165,11 +165,22 @@ impl<'r> RequestEdits<'r> {
 /// Returns the layer that removed the whole content of a block. `None` if it left a part, or a file with the content.
 pub fn remover(replay: &ReplayView, change: &Change) -> Option<usize> {
     let Cause::Layer(layer) = change.cause else { return None };
-    let empties = replay.traits(layer).empties_blocks();
+    let traits = replay.traits(layer);
+    let empties = traits.empties_blocks() || (traits.program.is_some() && !leaves_part(replay, change));
     let removes = match change.kind {
         ChangeKind::Rewrite => empties,
         ChangeKind::Drop | ChangeKind::Replace => true,
         ChangeKind::Insert => false,
     };
     removes.then_some(layer)
+}
+
+/// Returns whether a program that rewrote a block left a part of its text, or a file with it. No setting says so, as for other layers.
+pub fn leaves_part(replay: &ReplayView, change: &Change) -> bool {
+    let (Some(old), Some(new)) = (change.removed.first(), change.added.first()) else { return false };
+    let (before, after) = (replay.block(*old).text(), replay.block(*new).text());
+    let first_line = after.lines().map(str::trim).find(|line| !line.is_empty());
+    let recorded = replay.journal.recorded_block(replay.conversation, *old);
+    first_line.is_some_and(|line| before.contains(line))
+        || recorded.is_some() && replay.journal.files.iter().any(|file| file.block == recorded)
 }

@@ -103,6 +103,8 @@ struct Case<'t> {
     preset: bool,
     /// One `KEY: VALUE` per line.
     setup: &'t str,
+    /// What a program writes, one line for each line that it reads.
+    answers: &'t str,
     conversation: &'t str,
     expected: &'t str,
     /// The expected block has the outcomes of uses of earlier facts, not requests.
@@ -127,6 +129,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
             "toml" => case.policy = block,
             "preset" => (case.policy, case.preset) = (block, true),
             "setup" => case.setup = block,
+            "answers" => case.answers = block,
             "conversation" => case.conversation = block,
             "expected" => case.expected = block,
             "kept" => (case.expected, case.kept) = (block, true),
@@ -149,7 +152,7 @@ impl Case<'_> {
                 let settings = lines.clone().skip(1).map(str::parse).collect::<Result<Vec<_>, _>>()?;
                 preset(lines.next().unwrap_or_default()).ok_or("no such preset")?.policy(&settings)
             }
-            false => Policy::parse(&format!("name = \"case\"\n{}", self.policy), self.name, &[]),
+            false => Policy::parse(&format!("name = \"case\"\n{}{}", self.policy, self.program()?), self.name, &[]),
         };
         let mut trial = Trial::new(policy.map_err(|error| error.to_string())?);
         for line in self.setup.lines() {
@@ -167,6 +170,19 @@ impl Case<'_> {
             }
         }
         Ok(trial)
+    }
+
+    /// Returns the setting of a program that writes the answers of the case; nothing if it has none.
+    fn program(&self) -> Result<String, String> {
+        if self.answers.is_empty() {
+            return Ok(String::new());
+        }
+        if self.answers.contains('\'') {
+            return Err("an answer cannot hold an apostrophe: the shell would end its text there".to_owned());
+        }
+        // The answers are an argument; descriptor 3 is what the program reads.
+        let script = "exec 3<&0; printf %s \"$0\" | while read -r answer; do read -r _ <&3; printf \"%s\\n\" \"$answer\"; done";
+        Ok(format!("command = {}\n", toml::Value::from(format!("sh -c '{script}' '{}'", self.answers))))
     }
 
     fn run(&self, file: &str) -> Result<String, String> {
@@ -300,6 +316,9 @@ impl Page<'_> {
             let layer = self.cause(Cause::Layer(*layer)).to_owned();
             let (tokens, names) = (restored.tokens, said(restored.names));
             self.line(format!("{}, {layer} put back a summary: {tokens} long{names}", at(*call)));
+        }
+        if let Some(missing) = &journal.unanswered {
+            self.line(format!("{}, the session ended: {}", at(missing.call), missing.why));
         }
         if self.text.ends_with("\n\n") {
             self.text.pop();

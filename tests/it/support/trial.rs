@@ -6,6 +6,7 @@ use recompact::engine::policy::{PRESETS, Policy, preset};
 use recompact::engine::replay::{Observer, RecordedReplay, RecordedRequests, ReplaySetup, UNLIMITED, replay};
 use recompact::engine::replay_cache::ReplayCache;
 use recompact::engine::summarizer::{Fixed, Summarizer};
+use recompact::programs::{ProgramSettings, Programs};
 use recompact::tokens::block_sizes::BlockSizes;
 use recompact::tokens::meter::{Meter, SizeUnit};
 use recompact::transcript::conversation::{Conversation, Thinking};
@@ -21,6 +22,7 @@ pub struct Trial {
     /// The conversation's own, if `None`.
     pub thinking: Option<Thinking>,
     pub summarizer: Box<dyn Summarizer>,
+    pub programs: Programs,
 }
 
 impl Trial {
@@ -34,6 +36,7 @@ impl Trial {
             overhead: 0,
             thinking: None,
             summarizer: Box::new(Fixed { text: "SUMMARY".to_owned() }),
+            programs: Programs::new(ProgramSettings::default()),
         }
     }
 
@@ -46,6 +49,7 @@ impl Trial {
             overhead: self.overhead,
             thinking: self.thinking.unwrap_or(conversation.thinking),
             summarizer: &*self.summarizer,
+            external: &self.programs,
             ..ReplaySetup::new(conversation, &sizes, &self.policy, self.counter, &shared)
         };
         let by_usage = self.policy.meter.is_some_and(|meter| meter.recorded);

@@ -44,6 +44,8 @@ pub enum LineError {
     Ended { status: String, error: String },
     #[error("it closed its output")]
     Closed,
+    #[error("it wrote a line before it was asked")]
+    Unasked,
     #[error("its answer is longer than {} MiB", MAX_LINE_BYTES >> 20)]
     TooLong,
     #[error("its answer is not UTF-8")]
@@ -113,9 +115,17 @@ impl LineProgram {
         }
     }
 
-    /// Returns whether the program waits for a line: it has not ended, and wrote nothing that was not read.
-    pub fn is_idle(&mut self) -> bool {
-        matches!(self.output.try_recv(), Err(TryRecvError::Empty)) && !self.has_ended()
+    /// Checks that the program waits for a line.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended, or wrote something that it was not asked for.
+    pub fn check_idle(&mut self) -> Result<(), LineError> {
+        match self.output.try_recv() {
+            Ok(line) => Err(line.err().unwrap_or(LineError::Unasked)),
+            Err(TryRecvError::Empty) if !self.has_ended() => Ok(()),
+            Err(_) => Err(self.ended()),
+        }
     }
 
     fn has_ended(&mut self) -> bool {
@@ -133,10 +143,10 @@ impl LineProgram {
             Err(error) => error.to_string(),
         };
         self.errors.is_complete_before(end);
-        let error = self.errors.last_line().map_or_else(
-            || "it wrote no error message".to_owned(),
-            |line| Secrets::new(Vec::new()).one_line(&line),
-        );
+        let error = self
+            .errors
+            .last_line()
+            .map_or_else(|| "it wrote no error message".to_owned(), |line| Secrets::new(Vec::new()).one_line(&line));
         LineError::Ended { status, error }
     }
 }

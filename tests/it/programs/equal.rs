@@ -1,0 +1,163 @@
+//! The same policy as layers and as a program: the same requests, the same values in every column, the same findings.
+
+use std::collections::BTreeMap;
+
+use recompact::guide::page;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{is_installed, write};
+use crate::support::program::{rows, run};
+use crate::support::transcripts;
+
+/// The invented transcripts without those that are no transcripts.
+const FIXTURES: [&str; 7] = [
+    "claude-code",
+    "codex",
+    "messages",
+    "openai-chat",
+    "awkward/orphans.jsonl",
+    "awkward/surrogates.jsonl",
+    "awkward/unknown-types.jsonl",
+];
+
+/// A pair: layers, and a program for `python3`, whose shape may be chosen.
+struct Pair {
+    name: &'static str,
+    layers: &'static str,
+    program: &'static str,
+    shape: &'static str,
+}
+
+const HEAD: &str = "import json, sys\nfor line in sys.stdin:\n    r = json.loads(line)\n    if r['type'] == 'start':\n        \
+                    held, answer = [], {'protocol': 1}\n    else:\n        answer = {'call': r['call']}\n";
+const TAIL: &str = "    print(json.dumps(answer), flush=True)\n";
+
+const PAIRS: [Pair; 6] = [
+    Pair { name: "nothing", layers: "", program: "", shape: "anthropic" },
+    // Every message is copied through Python at every call, and is recognised.
+    Pair {
+        name: "echo",
+        layers: "",
+        program: "        gone, changed = r['gone'], {m['id']: m for m in r['changed']}\n        \
+                  held = [changed.get(m['id'], m) for m in held if m['id'] not in gone] + r['messages']\n        \
+                  answer['messages'] = held\n",
+        shape: "openai",
+    },
+    Pair {
+        name: "clear",
+        layers: "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n",
+        program: "        held += [m for m in r['messages'] if m['role'] == 'tool']\n        \
+                  old, held = held[:-3], held[-3:]\n        \
+                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in old]\n",
+        shape: "openai",
+    },
+    Pair {
+        name: "clear for each request",
+        layers: "do = \"clear\"\nscope = \"request\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n",
+        program: "        held += [m for m in r['messages'] if m['role'] == 'tool']\n        \
+                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in held[:-3]]\n        \
+                  answer['scope'] = 'request'\n",
+        shape: "openai",
+    },
+    Pair {
+        name: "drop",
+        layers: "do = \"drop\"\nmax_messages = 9\nkeep_first = 1\ncut = \"anywhere\"\nrepair = \"none\"\n",
+        program: "        held = [id for id in held if id not in r['gone']] + [m['id'] for m in r['messages']]\n        \
+                  if len(held) > 9:\n            answer['drop'] = held[1:-8]\n            held = held[:1] + held[-8:]\n",
+        shape: "anthropic",
+    },
+    Pair {
+        name: "summarise",
+        layers: "do = \"summarize\"\nwhen = { calls = 10 }\nkeep_recent_messages = 4\ncut = \"anywhere\"\nmax_tokens = 500\n\
+                 prompt = { user = \"Sum up.\\n\\n{conversation}\" }\n",
+        program: "        held = [id for id in held if id not in r['gone']] + [m['id'] for m in r['messages']]\n        \
+                  if r['call'] > 1 and r['call'] % 10 == 1 and held[:-4]:\n            \
+                  ask = {'of': held[:-4], 'prompt': 'Sum up.', 'max_tokens': 500}\n            \
+                  print(json.dumps({'call': r['call'], 'ask': ask}), flush=True)\n            \
+                  text = '[Compacted]\\n\\n' + json.loads(sys.stdin.readline())['text']\n            \
+                  answer['replace'] = [{'replaces': held[:-4], 'role': 'user', 'content': text}]\n            \
+                  held = held[:1] + held[-4:]\n",
+        shape: "anthropic",
+    },
+];
+
+/// Replays a policy file and a program, and compares everything that the results say about them.
+fn check(name: &str, layers: &str, command: &str, settings: &[&str], paths: &[&str]) -> usize {
+    let folder = TempDir::new().expect("a temporary folder");
+    let layer = if layers.is_empty() { String::new() } else { format!("[[layer]]\nid = \"layer\"\n{layers}") };
+    let file = write(folder.path(), "layers.toml", &format!("name = \"layers\"\n{layer}"));
+    let program = format!("program=command:{command}");
+    let policies =
+        ["-p", &file, "-p", &program, "--summarizer", "fixed:A summary of a.rs.", "--findings", "-o", "json", "--quiet"];
+    let results = run(["replay"].iter().chain(paths).chain(&policies).chain(settings)).json();
+    let mut values: BTreeMap<&str, Vec<(String, &Value)>> = BTreeMap::new();
+    for (place, policy, row) in rows(&results) {
+        values.entry(policy).or_default().push((place, row));
+    }
+    assert!(!values["layers"].is_empty());
+    for (layers, program) in values["layers"].iter().zip(&values["program"]) {
+        assert_eq!(layers, program, "{name}");
+    }
+    let findings = |policy: &str| {
+        let of = results["findings"].as_array().into_iter().flatten().filter(|finding| finding["policy"] == policy);
+        of.map(|finding| (finding["id"].clone(), finding["path"].clone(), finding["call"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(findings("layers"), findings("program"), "{name}");
+    values["layers"].len()
+}
+
+fn check_pair(pair: &Pair, paths: &[&str]) -> usize {
+    let folder = TempDir::new().expect("a temporary folder");
+    let script = write(folder.path(), "policy.py", &format!("{HEAD}{}{TAIL}", pair.program));
+    let shape = format!("program.shape={}", pair.shape);
+    check(pair.name, pair.layers, &format!("python3 {script}"), &["--set", &shape], paths)
+}
+
+#[test]
+fn programs_do_the_same_as_layers() {
+    if !is_installed("python3") {
+        return;
+    }
+    for pair in &PAIRS {
+        assert!(check_pair(pair, &FIXTURES) > 10, "{}", pair.name);
+    }
+}
+
+#[test]
+#[ignore = "needs recordings: RECOMPACT_TRANSCRIPTS"]
+fn programs_do_the_same_as_layers_on_recordings() {
+    let folders: Vec<String> = ["claude-code", "codex", "openai-chat", "anthropic-messages-derived"]
+        .iter()
+        .map(|name| transcripts::folder(name).canonicalize().expect("a folder").display().to_string())
+        .collect();
+    let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+    for pair in &PAIRS {
+        println!("{}: {} conversations", pair.name, check_pair(pair, &folders));
+    }
+}
+
+/// The programs of the guide do what its page says: each the same as the layer beside it.
+#[test]
+fn programs_of_the_guide_do_the_same_as_layers() {
+    let page = page("programs").expect("the page").source;
+    let block = |language: &str| {
+        let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap_or_else(|| panic!("no block of {language}"));
+        rest.split("```").next().expect("a block")
+    };
+    let folder = TempDir::new().expect("a temporary folder");
+    let clear = "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n";
+    let cut = "do = \"truncate\"\nwhen = \"entry\"\nmax_chars = 2000\nkeep_head = 2000\nkeep_tail = 0\nmarker = \"\"\nlists = \"skip\"\n";
+    let shape = ["--set", "program.shape=openai"];
+    for (interpreter, language, name, layers) in
+        [("python3", "python", "policy.py", clear), ("node", "js", "policy.mjs", clear), ("jq", "jq", "policy.jq", cut)]
+    {
+        if !is_installed(interpreter) {
+            continue;
+        }
+        let script = write(folder.path(), name, block(language));
+        let options = if interpreter == "jq" { " -c --unbuffered -f" } else { "" };
+        let conversations = check(name, layers, &format!("{interpreter}{options} {script}"), &shape, &FIXTURES);
+        assert!(conversations > 10, "{name}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Programs that fail in every known way: each costs one session, and gives one clear line.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rayon::prelude::*;
+use regex::Regex;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::write;
+use crate::support::program::{rows, run_in};
+
+/// A program of `fixtures/programs/hostile.md`.
+struct Hostile<'t> {
+    name: &'t str,
+    script: &'t str,
+    /// A pattern of the message.
+    message: &'t str,
+}
+
+fn page() -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/programs/hostile.md");
+    fs::read_to_string(path).expect("the page of hostile programs")
+}
+
+/// The script before all others, and the programs.
+fn programs(page: &str) -> (&str, Vec<Hostile<'_>>) {
+    let block = |section: &'_ str, kind: &str| -> Option<usize> { section.find(&format!("```{kind}\n")) };
+    let content = |section: &'_ str, kind: &str| -> (usize, usize) {
+        let begin = block(section, kind).unwrap_or_else(|| panic!("no block `{kind}` in {section}")) + kind.len() + 4;
+        (begin, begin + section[begin..].find("```").expect("the end of a block"))
+    };
+    let (head, rest) = page.split_once("\n## ").expect("a program");
+    let (begin, end) = content(head, "sh");
+    let of = |section| -> Hostile<'_> {
+        let section: &str = section;
+        let ((script, script_end), (message, message_end)) = (content(section, "sh"), content(section, "message"));
+        Hostile {
+            name: section.lines().next().unwrap_or_default(),
+            script: &section[script..script_end],
+            message: section[message..message_end].trim(),
+        }
+    };
+    (&head[begin..end], rest.split("\n## ").map(of).collect())
+}
+
+/// Writes three sessions of 60 calls; programs behave well until the second one begins, which has another format.
+fn write_sessions(folder: &Path) {
+    let line = |role: &str, content: Value| json!({"role": role, "content": content}).to_string();
+    let messages = (1..=60).flat_map(|n| {
+        let call = json!([{"type": "tool_use", "id": format!("t{n}"), "name": "ls", "input": {"n": n}}]);
+        let result = json!([{"type": "tool_result", "tool_use_id": format!("t{n}"), "content": format!("file-{n}.rs")}]);
+        [line("assistant", call), line("user", result)]
+    });
+    let good: Vec<String> = [line("user", json!("Go on"))].into_iter().chain(messages).collect();
+    let chat = (1..=60).flat_map(|n| {
+        let call = json!({"id": format!("c{n}"), "type": "function", "function": {"name": "ls", "arguments": "{}"}});
+        [
+            json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": format!("file-{n}.rs")}),
+        ]
+    });
+    let bad: Vec<String> =
+        [json!({"role": "user", "content": "Go on"})].into_iter().chain(chat).map(|line| line.to_string()).collect();
+    write(folder, "1-good.jsonl", &good.join("\n"));
+    write(folder, "2-bad.jsonl", &bad.join("\n"));
+    // Another session, and no copy of the first.
+    write(folder, "3-good.jsonl", &good.join("\n").replace("\"t", "\"u"));
+}
+
+fn replay(folder: &Path, script: &str) -> crate::support::program::Ran {
+    let program = format!("p=command:sh {script}");
+    let options = ["--set", "program.timeout=2", "--tokenizer", "chars/4", "--jobs", "1", "-o", "json"];
+    run_in(folder, ["replay", ".", "-p", &program].iter().chain(&options), b"")
+}
+
+#[test]
+fn hostile_program_costs_one_session_and_gives_one_line() {
+    let page = page();
+    let (prelude, programs) = programs(&page);
+    assert!(programs.len() >= 25, "{} programs", programs.len());
+    let wrong: Vec<String> = programs.par_iter().filter_map(|hostile| check(prelude, hostile).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+fn check(prelude: &str, hostile: &Hostile) -> Result<(), String> {
+    let folder = TempDir::new().expect("a temporary folder");
+    write_sessions(folder.path());
+    write(folder.path(), "p.sh", &format!("{prelude}{}", hostile.script));
+    let ran = replay(folder.path(), "p.sh");
+    let pattern = format!("^recompact: 2-bad.jsonl: conversation main, call {}\n$", hostile.message);
+    let results: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    let transcripts: Vec<String> =
+        if results.is_null() { vec![] } else { rows(&results).filter(|row| row.1 == "p").map(|row| row.0).collect() };
+    let is_named = Regex::new(&pattern).expect("a pattern").is_match(&ran.stderr);
+    match is_named && ran.code == 2 && transcripts == ["1-good.jsonl main", "3-good.jsonl main"] {
+        true => Ok(()),
+        false => Err(format!("{}: {transcripts:?}, {}, {}", hostile.name, ran.code, ran.stderr)),
+    }
+}
+
+/// The program leaves a process behind that waits for the file `go` and then writes the file `trace`.
+#[test]
+fn nothing_that_a_program_started_outlives_the_run() {
+    for leaves in ["exit 0", "trap '' TERM; sleep 100", "setsid sh wait.sh & sleep 100"] {
+        let folder = TempDir::new().expect("a temporary folder");
+        write_sessions(folder.path());
+        let page = page();
+        write(folder.path(), "wait.sh", "while [ ! -e go ]; do sleep 0.02; done; touch trace");
+        write(folder.path(), "p.sh", &format!("{}sh wait.sh & {leaves}", programs(&page).0));
+        assert_eq!(replay(folder.path(), "p.sh").code, 2);
+        write(folder.path(), "go", "");
+        thread::sleep(Duration::from_millis(400));
+        assert!(!folder.path().join("trace").exists(), "{leaves}: a process of the program goes on");
+    }
+}
