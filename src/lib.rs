@@ -89,7 +89,7 @@
 //!
 //! # The wings, in reading order
 //!
-//! The crate has eleven top-level modules (*wings*) beside the guide. A wing imports only wings above it in this list. The page of
+//! The crate has twelve top-level modules (*wings*) beside the guide. A wing imports only wings above it in this list. The page of
 //! each wing names the wings it may import and the modules it offers.
 //!
 //! 1. [`util`]: text, templates, positions in TOML files. Knows nothing about agents.
@@ -99,13 +99,15 @@
 //! 5. [`facts`]: finds the exact words that an agent needs (paths, identifiers, error lines) and the calls that use them.
 //! 6. [`engine`]: replays a conversation under a policy. Read [`engine::policy`], [`engine::layer`], [`engine::context`],
 //!    [`engine::replay`](mod@engine::replay), [`engine::journal`].
-//! 7. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
-//! 8. [`findings`]: detects what is wrong with a compaction.
-//! 9. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
-//! 10. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
+//! 7. [`programs`]: runs policies that are programs, and speaks their protocol. The engine knows them by the traits of
+//!    [`engine::external`].
+//! 8. [`metrics`]: turns a journal into numbers. Read [`metrics::retention`], then [`metrics::cost`].
+//! 9. [`findings`]: detects what is wrong with a compaction.
+//! 10. [`results`]: rows, totals, statistics, and the JSON that [`results::saved`] writes and reads.
+//! 11. [`analysis`]: the questions that users ask: [`study`](analysis::study), [`sweep`](analysis::sweep), [`gate`](analysis::gate),
 //!     [`policy_check`](analysis::policy_check),
 //!     [`probe`](analysis::probe), [`inspect`](analysis::inspect), [`audit`](mod@analysis::audit).
-//! 11. [`report`]: prints results.
+//! 12. [`report`]: prints results.
 //!
 //! The command line is not part of the library. It parses arguments, shows progress, writes files, and calls [`analysis`] and
 //! [`report`].
@@ -122,6 +124,7 @@
 //!    of the system prompt stays cached).
 //! 5. The same input gives the same bytes, on any machine and with any number of threads: no clock, no host name, no random number
 //!    without a seed. Answers of models are part of the input: a [`Cassette`](llm::client::Cassette) stores them.
+//!    So are the answers of policies that are programs, which nothing stores.
 //! 6. Text from transcripts is untrusted. [`report::escape`] escapes it before it is printed, and it never chooses a path on disk.
 //! 7. Estimates are marked as estimates ([`Column::estimated`](metrics::column::Column::estimated)). A session gets no costs if the
 //!    simulated prompt cache cannot reproduce what the provider billed for it.

@@ -139,7 +139,7 @@ struct WireAsk {
 /// Checks the answer to `start`.
 pub(super) fn check_started(line: &str) -> Result<(), String> {
     let Started { protocol } =
-        parse(line).map_err(|error| format!("its answer to `start` is not {{\"protocol\": {PROTOCOL}}}: {error}"))?;
+        parse(line).map_err(|error| format!("it does not answer the start with {{\"protocol\": {PROTOCOL}}}: {error}"))?;
     if protocol != PROTOCOL {
         return Err(format!("it speaks version {protocol} of the protocol; this is version {PROTOCOL}"));
     }

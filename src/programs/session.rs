@@ -39,12 +39,12 @@ impl Session {
         let program = Some(program);
         let command = command.to_owned();
         let mut session = Self { pool, command, shape, timeout, program, second, repeated: 0, awaits_summary: false };
-        let answer = session.exchange(&protocol::start(start))?;
+        let answer = session.exchange(protocol::start(start))?;
         session.checked(protocol::check_started(&answer))?;
         Ok(session)
     }
 
-    fn decision(&mut self, line: &[u8], call: usize) -> Result<Decision, String> {
+    fn decision(&mut self, line: Vec<u8>, call: usize) -> Result<Decision, String> {
         let answer = self.exchange(line)?;
         let decision = self.checked(protocol::decision(&answer, call, self.shape))?;
         self.awaits_summary = matches!(decision, Decision::Ask(_));
@@ -52,15 +52,15 @@ impl Session {
     }
 
     /// Sends a line and returns the answer.
-    fn exchange(&mut self, line: &[u8]) -> Result<String, String> {
+    fn exchange(&mut self, line: Vec<u8>) -> Result<String, String> {
         let Some(program) = &mut self.program else { return Err("it was ended after an error".to_owned()) };
         if let Err(error) = program.check_idle() {
             return self.checked(Err(error.to_string()));
         }
-        program.send(line.to_vec());
         if let Some(second) = &self.second {
-            second.send(line.to_vec());
+            second.send(line.clone());
         }
+        program.send(line);
         let answer = program.receive(self.timeout).map_err(|error| error.to_string());
         let answer = self.checked(answer)?;
         if let Some(second) = &mut self.second {
@@ -83,11 +83,11 @@ impl Session {
 
 impl ExternalSession for Session {
     fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String> {
-        self.decision(&protocol::request(request, self.shape), request.call)
+        self.decision(protocol::request(request, self.shape), request.call)
     }
 
     fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
-        self.decision(&protocol::summary(call, summary), call)
+        self.decision(protocol::summary(call, summary), call)
     }
 
     fn abandon(&mut self) {

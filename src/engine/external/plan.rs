@@ -22,10 +22,12 @@ pub struct Plan {
 ///
 /// Fails if the answer names an unknown id, names an id twice, or changes the order of messages.
 pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<Plan>, String> {
+    if matches!(&listing, Listing::Changes { drop, replace } if drop.is_empty() && replace.is_empty()) {
+        return Ok(None);
+    }
     let units = seen.units();
     let index = Index { units, positions: units.iter().enumerate().map(|(at, unit)| (unit.id, at)).collect() };
     let items = match listing {
-        Listing::Changes { drop, replace } if drop.is_empty() && replace.is_empty() => return Ok(None),
         Listing::Changes { drop, replace } => index.with_changes(&drop, replace)?,
         Listing::All(items) => items,
     };

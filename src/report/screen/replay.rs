@@ -7,6 +7,7 @@ mod table;
 use super::super::number_format::{MISSING, count, grouped};
 use super::super::{Invocation, Layout};
 use super::{Prose, Screen, Step};
+use crate::analysis::spec::preset_text;
 use crate::analysis::verdict::{Role, Standing, Verdict, verdict};
 use crate::metrics::metric::cost::{BASELINE_USD, USD};
 use crate::report::table_model::compare::conversations_of;
@@ -73,7 +74,9 @@ fn next(verdict: &Verdict, invocation: &Invocation) -> Vec<Step> {
     let mut steps = Vec::new();
     // Saved results do not say where their transcripts are.
     if invocation.command != "report" {
-        steps.push(match verdict.candidates().next() {
+        // Only a preset can be named without knowing its file, and a program has no settings to try.
+        let preset = verdict.candidates().next().filter(|first| preset_text(first.policy()).is_some());
+        steps.push(match preset {
             Some(first) => Step::new(invocation.other("sweep", &format!("-p {}", first.policy())), "which of its settings"),
             None => Step::new(invocation.other(&invocation.command, "-p all"), "every preset beside each other"),
         });

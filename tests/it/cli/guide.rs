@@ -114,7 +114,7 @@ fn every_block_has_a_language() {
     for page in PAGES {
         for (at, line) in page.source.lines().filter(|line| line.starts_with("```")).enumerate() {
             let language = line.trim_start_matches('`');
-            let expected = if at % 2 == 0 { &["sh", "toml", "text", "json", "yaml", "python"][..] } else { &[""] };
+            let expected = if at % 2 == 0 { &["sh", "toml", "text", "json", "yaml", "python", "js", "jq"][..] } else { &[""] };
             assert!(expected.contains(&language), "{}: {line}", page.name);
         }
     }
