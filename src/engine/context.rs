@@ -22,6 +22,7 @@ use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, M
 
 pub use change::{Cause, Change, ChangeKind};
 pub use edit::{Edit, NewBlock, NewMessage};
+use message::kind_of;
 pub use message::{ContextMessage, SyntheticBlock, block_of, recorded_block, sizes_of};
 use newest::Newest;
 pub use rewrite_cache::{RewriteCache, RewrittenBlock};
@@ -345,15 +346,5 @@ impl<'a> Context<'a> {
                 self.faults.remove_tool_use(pair);
             }
         }
-    }
-}
-
-/// Returns the kind of a block that a layer writes. Such a block is part of no tool call.
-fn kind_of(wire: &serde_json::Value) -> BlockKind {
-    match wire.get("type").and_then(serde_json::Value::as_str) {
-        Some("text") => BlockKind::Text,
-        Some("thinking" | "redacted_thinking") => BlockKind::Thinking,
-        Some("image" | "document") => BlockKind::Media,
-        _ => BlockKind::Other,
     }
 }

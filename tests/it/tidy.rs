@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use recompact::engine::layer::LAYERS;
+use recompact::engine::layer::{LAYERS, Timing};
 use recompact::engine::policy::PRESETS;
 use recompact::engine::summarizer::SUMMARIZERS;
 use recompact::findings::FINDINGS;
@@ -93,7 +93,8 @@ fn examples_in_layer_pages_are_valid_policies() {
         assert!(!examples.is_empty(), "{}", kind.name);
         for example in examples {
             // A page shows one layer; those it names in `when` are elsewhere.
-            let others = "\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\n";
+            let is_alone = (kind.default)().traits().timing == Timing::Alone;
+            let others = if is_alone { "" } else { "\n[[layer]]\nid = \"auto\"\ndo = \"summarize\"\n" };
             let policy = format!("name = \"example\"\nmeter = \"chars/4\"\n{example}");
             let with_others = format!("{policy}{}", if example.contains("\nid = \"auto\"") { "" } else { others });
             recompact::engine::policy::Policy::parse(&with_others, kind.name, &[])

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::rewrite_cache::RewrittenBlock;
 use crate::tokens::block_sizes::BlockSizes;
-use crate::transcript::conversation::{Block, BlockId, Conversation, Role};
+use crate::transcript::conversation::{Block, BlockId, BlockKind, Conversation, Role};
 
 /// A message of the context.
 #[derive(Debug, Clone)]
@@ -51,5 +53,15 @@ pub fn sizes_of<'b>(
     match id.index().checked_sub(conversation.blocks.len()) {
         None => sizes.block_sizes(id),
         Some(index) => &synthetic[index].rewritten.sizes,
+    }
+}
+
+/// Returns the kind of a block that a layer writes. Such a block is part of no tool call.
+pub(super) fn kind_of(wire: &Value) -> BlockKind {
+    match wire.get("type").and_then(Value::as_str) {
+        Some("text") => BlockKind::Text,
+        Some("thinking" | "redacted_thinking") => BlockKind::Thinking,
+        Some("image" | "document") => BlockKind::Media,
+        _ => BlockKind::Other,
     }
 }

@@ -103,7 +103,10 @@ fn check(name: &str, layers: &str, command: &str, settings: &[&str], paths: &[&s
         let of = results["findings"].as_array().into_iter().flatten().filter(|finding| finding["policy"] == policy);
         of.map(|finding| (finding["id"].clone(), finding["path"].clone(), finding["call"].clone())).collect::<Vec<_>>()
     };
-    assert_eq!(findings("layers"), findings("program"), "{name}");
+    // What is edited for one request only is edited again for the next, and findings count edits.
+    if !layers.contains("scope = \"request\"") {
+        assert_eq!(findings("layers"), findings("program"), "{name}");
+    }
     values["layers"].len()
 }
 

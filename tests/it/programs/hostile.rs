@@ -51,12 +51,15 @@ fn programs(page: &str) -> (&str, Vec<Hostile<'_>>) {
 /// Writes three sessions of 60 calls; programs behave well until the second one begins, which has another format.
 fn write_sessions(folder: &Path) {
     let line = |role: &str, content: Value| json!({"role": role, "content": content}).to_string();
-    let messages = (1..=60).flat_map(|n| {
-        let call = json!([{"type": "tool_use", "id": format!("t{n}"), "name": "ls", "input": {"n": n}}]);
-        let result = json!([{"type": "tool_result", "tool_use_id": format!("t{n}"), "content": format!("file-{n}.rs")}]);
-        [line("assistant", call), line("user", result)]
-    });
-    let good: Vec<String> = [line("user", json!("Go on"))].into_iter().chain(messages).collect();
+    let good = |session: &str| {
+        let messages = (1..=60).flat_map(|n| {
+            let id = format!("{session}{n}");
+            let call = json!([{"type": "tool_use", "id": id, "name": "ls", "input": {"path": id}}]);
+            let result = json!([{"type": "tool_result", "tool_use_id": id, "content": format!("{id}.rs")}]);
+            [line("assistant", call), line("user", result)]
+        });
+        [line("user", json!(format!("Begin {session}")))].into_iter().chain(messages).collect::<Vec<_>>().join("\n")
+    };
     let chat = (1..=60).flat_map(|n| {
         let call = json!({"id": format!("c{n}"), "type": "function", "function": {"name": "ls", "arguments": "{}"}});
         [
@@ -66,10 +69,9 @@ fn write_sessions(folder: &Path) {
     });
     let bad: Vec<String> =
         [json!({"role": "user", "content": "Go on"})].into_iter().chain(chat).map(|line| line.to_string()).collect();
-    write(folder, "1-good.jsonl", &good.join("\n"));
+    write(folder, "1-good.jsonl", &good("one"));
     write(folder, "2-bad.jsonl", &bad.join("\n"));
-    // Another session, and no copy of the first.
-    write(folder, "3-good.jsonl", &good.join("\n").replace("\"t", "\"u"));
+    write(folder, "3-good.jsonl", &good("two"));
 }
 
 fn replay(folder: &Path, script: &str) -> crate::support::program::Ran {
