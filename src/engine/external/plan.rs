@@ -20,7 +20,7 @@ pub struct Plan {
 ///
 /// # Errors
 ///
-/// Fails if the answer names an unknown id, names an id twice, or changes the order of messages.
+/// Fails if the answer names an unknown id, names an id twice, changes the order of messages, or leaves none.
 pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<Plan>, String> {
     if matches!(&listing, Listing::Changes { drop, replace } if drop.is_empty() && replace.is_empty()) {
         return Ok(None);
@@ -50,6 +50,9 @@ pub fn plan(seen: &Seen, context: &Context, listing: Listing) -> Result<Option<P
                 targets.write(written, &replaced, message, context).map_err(|what| format!("{name}: {what}"))?;
             }
         }
+    }
+    if targets.messages.is_empty() {
+        return Err("its answer leaves no message, and an API refuses a request without one".to_owned());
     }
     let edits = edits(context, &targets.messages);
     Ok(if edits.is_empty() { None } else { Some(Plan { edits, units: targets.units }) })

@@ -221,7 +221,7 @@ impl<'a, 'o> LayerRunner<'a, 'o> {
         let event = match proposal.failed {
             Some(why) => Some(EventKind::Failed { why }),
             None if edits > 0 => Some(EventKind::Fired { edits, before, after }),
-            None => (!proposal.files.is_empty()).then_some(EventKind::Wrote),
+            None => proposal.files.iter().any(|file| file.kind == FileKind::Archive).then_some(EventKind::Wrote),
         };
         event.into_iter().for_each(|event| self.log_event(call, index, event));
         for file in proposal.files {

@@ -6,7 +6,6 @@ use crate::engine::external::{MessageId, OwnSummary, Seen, SummaryWish};
 use crate::engine::layer::{Attempt, LayerInput, Proposal};
 use crate::engine::summarizer::{InputBlock, InputWindow, NameCounts, Side, SummaryError, SummaryRequest};
 use crate::llm::prompt::Prompt;
-use crate::tokens::meter::SizeUnit;
 use crate::transcript::conversation::BlockId;
 use crate::util::template::has_placeholder;
 
@@ -97,7 +96,8 @@ fn answered(attempt: Attempt, input: &LayerInput, request: &SummaryRequest, text
 
 /// Returns the blocks of these messages, as a summarizer reads them.
 fn blocks_of<'a>(input: &'a LayerInput, seen: &Seen, ids: &[MessageId]) -> Result<Vec<InputBlock<'a>>, String> {
-    let window = InputWindow { chars: None, side: Side::Head, head: 0, form: SizeUnit::Chars };
+    // No limit, so the unit decides nothing but which blocks are empty.
+    let window = InputWindow { chars: None, side: Side::Head, head: 0, form: input.counter.unit };
     let positions: FxHashMap<MessageId, usize> = seen.units().iter().enumerate().map(|(at, unit)| (unit.id, at)).collect();
     let messages = seen.messages_of_units();
     let mut blocks = Vec::new();
