@@ -19,7 +19,7 @@ fn shown(call: usize) -> Option<(ShownRequest, Option<ShownRequest>)> {
     let reading = (format.read)(SESSION.as_bytes(), &ReadOptions::default());
     let counter = "chars/4".parse().expect("a counter");
     let study = Study { counter, ..Study::new(with_bounds(vec![policy.clone()])) };
-    show(&study, "s.jsonl", &reading.conversations[0], &policy, call)
+    show(&study, "s.jsonl", &reading.conversations[0], &policy, call).expect("a replay without summaries")
 }
 
 fn lines(request: &ShownRequest) -> Vec<String> {
