@@ -29,7 +29,9 @@ struct Pair {
     shape: &'static str,
 }
 
-const HEAD: &str = "import json, sys\nfor line in sys.stdin:\n    r = json.loads(line)\n    if r['type'] == 'start':\n        \
+/// The layer `clear` leaves results without a text as they are, such as images, and so do the programs.
+const HEAD: &str = "import json, sys\ndef has_text(m):\n    c = m['content']\n    \
+                    return any(p.get('text') for p in c) if isinstance(c, list) else c != ''\nfor line in sys.stdin:\n    r = json.loads(line)\n    if r['type'] == 'start':\n        \
                     held, answer = [], {'protocol': 1}\n    else:\n        answer = {'call': r['call']}\n";
 const TAIL: &str = "    print(json.dumps(answer), flush=True)\n";
 
@@ -49,14 +51,14 @@ const PAIRS: [Pair; 6] = [
         layers: "do = \"clear\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n",
         program: "        held += [m for m in r['messages'] if m['role'] == 'tool']\n        \
                   old, held = held[:-3], held[-3:]\n        \
-                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in old]\n",
+                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in old if has_text(m)]\n",
         shape: "openai",
     },
     Pair {
         name: "clear for each request",
         layers: "do = \"clear\"\nscope = \"request\"\nkeep_recent_results = 3\nmin_chars = 0\nplaceholder = \"[cleared]\"\n",
         program: "        held += [m for m in r['messages'] if m['role'] == 'tool']\n        \
-                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in held[:-3]]\n        \
+                  answer['replace'] = [{**m, 'content': '[cleared]'} for m in held[:-3] if has_text(m)]\n        \
                   answer['scope'] = 'request'\n",
         shape: "openai",
     },
