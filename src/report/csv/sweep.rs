@@ -1,6 +1,6 @@
 //! A sweep as CSV: a line for each configuration, on the Pareto front or not, with its settings and totals.
 
-use crate::results::saved::{ConfigurationRow, Sweep};
+use crate::results::saved::Sweep;
 
 use super::{IN_MEMORY, number, text};
 
@@ -12,8 +12,8 @@ const OUTCOMES: [&str; 3] = ["sessions", "allowed", "front"];
 /// Writes the configurations in the order in which they were tried. A setting that a configuration leaves as it is, is empty.
 pub fn write(sweep: &Sweep) -> Vec<u8> {
     let configurations = || sweep.configurations.iter();
-    let settings = distinct(sweep.parameters.iter().map(|row| row.parameter.as_str()));
-    let columns = distinct(configurations().flat_map(|row| row.values.ids()));
+    let settings = sweep.varied();
+    let columns = sweep.columns();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let [names, choice] = NAMES;
     let header = [&names[..], &settings, &OUTCOMES, &choice, &columns].concat();
@@ -23,7 +23,7 @@ pub fn write(sweep: &Sweep) -> Vec<u8> {
         let outcomes = [row.sessions.to_string(), row.allowed.to_string(), row.front.to_string()];
         let cells = [text(&row.policy), text(&row.of)]
             .into_iter()
-            .chain(settings.iter().map(|parameter| text(value(row, parameter))))
+            .chain(settings.iter().map(|parameter| text(row.setting(parameter).unwrap_or_default())))
             .chain(outcomes)
             .chain([recommended.to_string(), number(row.dominated)])
             .chain(columns.iter().map(|column| number(row.values.get(column))));
@@ -32,26 +32,10 @@ pub fn write(sweep: &Sweep) -> Vec<u8> {
     writer.into_inner().expect(IN_MEMORY)
 }
 
-/// Returns the value of a parameter, as `--set` takes it.
-fn value<'a>(row: &'a ConfigurationRow, parameter: &str) -> &'a str {
-    row.settings.iter().find(|(name, _)| name == parameter).map_or("", |(_, value)| value)
-}
-
-/// Returns each text once, in the order of first appearance.
-fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = Vec::new();
-    for text in texts {
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-    }
-    seen
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::saved::{ParameterRow, Recommendation};
+    use crate::results::saved::{ConfigurationRow, ParameterRow, Recommendation};
 
     #[test]
     fn every_configuration_has_a_line_with_its_settings() {

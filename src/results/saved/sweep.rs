@@ -133,7 +133,24 @@ pub struct SensitivityRow {
     pub means: Vec<(String, f64)>,
 }
 
+impl ConfigurationRow {
+    /// The value of a parameter as `--set` takes it; `None` if the configuration leaves it as it is.
+    pub fn setting(&self, parameter: &str) -> Option<&str> {
+        self.settings.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
+    }
+}
+
 impl Sweep {
+    /// The parameters that were varied, each once.
+    pub fn varied(&self) -> Vec<&str> {
+        distinct(self.parameters.iter().map(|row| row.parameter.as_str()))
+    }
+
+    /// The columns of which a configuration has a value.
+    pub fn columns(&self) -> Vec<&str> {
+        distinct(self.configurations.iter().flat_map(|row| row.values.ids()))
+    }
+
     /// The policy that is swept, if it is the only one.
     pub fn only_policy(&self) -> Option<&str> {
         let mut policies = self.configurations.iter().map(|row| row.of.as_str());
@@ -152,4 +169,15 @@ impl Sweep {
         let is_recommended = |row: &&ConfigurationRow| self.recommended.as_ref().is_some_and(|best| best.policy == row.policy);
         self.configurations.iter().find(is_recommended).is_some_and(|row| row.policy == row.of)
     }
+}
+
+/// Returns each text once, in the order of first appearance.
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for text in texts {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    seen
 }
