@@ -1,4 +1,4 @@
-//! The program: parses the command line, runs the command, prints an error, returns the exit code.
+//! The program: runs the command line, and returns its exit code.
 
 #![forbid(unsafe_code)]
 
@@ -7,11 +7,5 @@ mod cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::defaults::parse(std::env::args_os()).and_then(cli::Cli::run) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            cli::output::say(&format!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string())));
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    ExitCode::from(cli::run(std::env::args_os()))
 }

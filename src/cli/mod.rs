@@ -6,8 +6,8 @@
 //! `defaults` (options that the user's files set), `monitor`, `progress`, `interrupt` (the transcripts, how far a run is, and when it stops), `session_folders` (where
 //! sessions are on this machine), and `resume`, `saved_results`.
 
-mod args;
-mod commands;
+pub mod args;
+pub mod commands;
 pub mod defaults;
 mod error;
 mod file_uses;
@@ -17,10 +17,12 @@ mod monitor;
 pub mod output;
 mod pager;
 mod progress;
-mod resources;
+pub mod resources;
 mod resume;
-mod saved_results;
+pub mod saved_results;
 mod session_folders;
+
+use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
@@ -77,8 +79,19 @@ enum Command {
     Man(man::Man),
 }
 
+/// Runs the program with these arguments, prints an error, and returns the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    match defaults::parse(arguments).and_then(Cli::run) {
+        Ok(()) => 0,
+        Err(failure) => {
+            output::say(&format!("recompact: {}", recompact::report::escape::terminal_lines(&failure.to_string())));
+            failure.exit_code()
+        }
+    }
+}
+
 impl Cli {
-    pub fn run(self) -> Result<(), Failure> {
+    fn run(self) -> Result<(), Failure> {
         let Some(command) = self.command else {
             // Without a command: which policy to ship for the sessions on this machine.
             return defaults::parse(["recompact".into(), "replay".into()])?.run();

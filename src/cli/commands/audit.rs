@@ -17,7 +17,7 @@ use crate::cli::args::output::OutputArgs;
 use crate::cli::error::Failure;
 use crate::cli::input::Transcripts;
 
-use trees::AuditFolders;
+pub use trees::AuditFolders;
 
 #[derive(Args)]
 pub struct Audit {

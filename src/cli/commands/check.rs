@@ -164,7 +164,7 @@ impl Check {
 }
 
 /// Reads the baseline; `None` if the file does not exist.
-fn read_baseline(baseline_path: &Path) -> Result<Option<Baseline>, Failure> {
+pub fn read_baseline(baseline_path: &Path) -> Result<Option<Baseline>, Failure> {
     let error_at = |what: String| Failure::File(FileError { origin: display_path(baseline_path), line: None, what });
     match read_settings(baseline_path) {
         Ok(text) => Baseline::parse(&text).map(Some).map_err(|error| error_at(error.to_string())),
