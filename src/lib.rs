@@ -153,6 +153,10 @@
 
 #![forbid(unsafe_code)]
 
+// The Python module holds the program, whose sources import the library by its name.
+#[cfg(feature = "python")]
+extern crate self as recompact;
+
 pub use analysis::Error;
 
 pub mod analysis;
@@ -168,3 +172,8 @@ pub mod results;
 pub mod tokens;
 pub mod transcript;
 pub mod util;
+
+#[cfg(feature = "python")]
+mod cli;
+#[cfg(feature = "python")]
+mod python;

@@ -21,6 +21,9 @@ const WINGS: &[(&str, &[&str])] = &[
     ("analysis", &["util", "transcript", "llm", "tokens", "facts", "engine", "metrics", "findings", "results"]),
     ("report", &["util", "tokens", "metrics", "findings", "results", "analysis"]),
     ("guide", &[]),
+    // The command line imports the library as any other crate would; the Python module holds it.
+    ("cli", &[]),
+    ("python", &["util", "transcript", "engine", "results", "analysis", "report", "cli"]),
 ];
 
 /// An import: the importing file, and the path it names from the root of the crate, such as `engine::layer::Layer`.
@@ -151,8 +154,8 @@ fn modules_import_each_other_in_no_circle() {
 }
 
 #[test]
-fn top_of_src_has_at_most_fourteen_entries() {
+fn top_of_src_has_at_most_fifteen_entries() {
     let entries = fs::read_dir(source_folder()).expect("src").map(|entry| entry.expect("an entry").file_name());
     let wings: Vec<_> = entries.filter(|name| name != "lib.rs" && name != "main.rs").collect();
-    assert!(wings.len() <= 14, "{wings:?}");
+    assert!(wings.len() <= 15, "{wings:?}");
 }

@@ -1,0 +1,50 @@
+//! Audits: what is wrong with saved transcripts and the compactions recorded in them.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::documents::Document;
+use super::error::{raise, raise_message};
+use super::settings::study_spec;
+use super::study::strict;
+use super::watch::{Skipped, Watch, corpus};
+use crate::analysis::audit::{Replayer, Tree, audit as audit_all, audit_transcript};
+use crate::analysis::corpus::{Analysed, Source, for_each};
+use crate::analysis::study::Study;
+use crate::cli::commands::audit::AuditFolders;
+use crate::engine::policy::Policy;
+use crate::transcript::format::Reading;
+
+/// Audits transcripts and the files beside them; only reads.
+#[pyfunction]
+pub fn audit(
+    py: Python,
+    paths: Vec<PathBuf>,
+    root: Option<PathBuf>,
+    settings: &Bound<PyDict>,
+    jobs: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Document, Skipped)> {
+    let spec = study_spec(&[], settings)?;
+    let recorded = Policy::recorded();
+    let study = Study { counter: spec.tokenizer, ..Study::new(vec![recorded.clone()]) };
+    let replayer = Replayer { study: &study, recorded: &recorded };
+    let corpus = corpus(&paths, &spec.read)?.only_files(true);
+    let trees = AuditFolders::list(root.as_deref(), &paths).map_err(|failure| raise_message(failure.to_string()))?;
+    let one = |source: Source, reading: &Reading| {
+        audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes, reading)
+    };
+    let watch = Watch { jobs, progress };
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, one))?;
+    let skipped = Skipped::new(&processed, notes);
+    let Analysed { results: transcripts, coverage, end } = strict(&spec, processed)?.analysed().map_err(raise)?;
+    let whole = |_: &_, _: &_| {
+        let folders: Vec<&dyn Tree> = trees.folders().collect();
+        audit_all(replayer, transcripts, &folders, trees.notes())
+    };
+    let (mut audit, _) = watch.run(py, &corpus, whole)?;
+    audit.coverage = coverage;
+    Ok((Document::new(audit), skipped.with_end(end)))
+}

@@ -1,0 +1,57 @@
+//! The Python package `recompact`: its compiled module `recompact._native`.
+//!
+//! May import: every wing before it, and the command line, which the module offers as a function so that one wheel holds the module
+//! and the program. Built with the feature `python` only. What users call is Python, in the folder `recompact` beside this file;
+//! here is what that code cannot do itself. Offers nothing to other crates.
+//!
+//! - `study`: replays and sweeps; `documents`: inspections, and the reports of all results; `audit`; `check`; `conversations`: the
+//!   messages of transcripts;
+//! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
+//! - `results`: the tables of results; `table`: columns as buffers, which NumPy and Arrow take over;
+//! - `value`: JSON as Python objects; `error`: the exception.
+
+mod audit;
+mod check;
+mod conversations;
+mod documents;
+mod error;
+mod results;
+mod settings;
+mod study;
+mod table;
+mod value;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the Python package `recompact`.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use super::audit::audit;
+    #[pymodule_export]
+    use super::check::check;
+    #[pymodule_export]
+    use super::conversations::read;
+    #[pymodule_export]
+    use super::documents::{Document, inspect};
+    #[pymodule_export]
+    use super::error::RecompactError;
+    #[pymodule_export]
+    use super::results::{StudyResults, load};
+    #[pymodule_export]
+    use super::run;
+    #[pymodule_export]
+    use super::settings::{known_settings, policy_toml};
+    #[pymodule_export]
+    use super::study::{replay, sweep};
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Runs the program with these arguments, the first of which is its name, and returns its exit code.
+#[pyfunction]
+fn run(py: Python, arguments: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| crate::cli::run(arguments))
+}

@@ -1,0 +1,47 @@
+"""Replays recorded agent conversations through context-compaction policies.
+
+`recompact` says what each policy saves, what it keeps of the facts that the agent used later, and what it breaks. It runs offline.
+
+>>> import recompact
+>>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["lcc-s08", "claude-code"])
+>>> round(results.total("lcc-s08", "tokens.saved"), 2)
+0.75
+>>> [row["policy"] for row in results.summary]
+['keep-all', 'lcc-s08', 'claude-code', 'drop-all']
+
+The guide explains what the numbers mean: `recompact guide` lists its pages.
+"""
+
+from ._analyses import AuditReport, CheckReport, InspectReport, audit, check, inspect
+from ._native import VERSION as __version__
+from ._native import RecompactError
+from ._policies import Policy, preset
+from ._results import Column, Recommendation, Results
+from ._settings import SearchSettings, Settings
+from ._studies import load, replay, sweep
+from ._transcripts import Conversation, read
+from ._watching import RecompactWarning
+
+__all__ = [
+    "AuditReport",
+    "CheckReport",
+    "Column",
+    "Conversation",
+    "InspectReport",
+    "Policy",
+    "RecompactError",
+    "RecompactWarning",
+    "Recommendation",
+    "Results",
+    "SearchSettings",
+    "Settings",
+    "__version__",
+    "audit",
+    "check",
+    "inspect",
+    "load",
+    "preset",
+    "read",
+    "replay",
+    "sweep",
+]

@@ -1,0 +1,116 @@
+"""Inspections, audits and gates."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._results import Printable
+from ._settings import READING, takes
+from ._watching import Paths, Progress, list_of, warn, watching
+
+if TYPE_CHECKING:
+    import pandas
+    from typing_extensions import Unpack
+
+    from ._settings import Settings
+
+
+class _Rows(Printable):
+    """A document with a main list."""
+
+    #: Its name in the saved form; empty if that is only this list.
+    _list = ""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The members of the main list, as dicts."""
+        document = self.to_dict()
+        return document[self._list] if self._list else document
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns `rows` as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+
+class InspectReport(_Rows):
+    """What transcripts hold. `rows` has a dict for each conversation."""
+
+class AuditReport(_Rows):
+    """What is wrong with transcripts. `rows` has a dict for each finding."""
+
+    _list = "findings"
+
+
+class CheckReport(_Rows):
+    """What a gate decided. `rows` has a dict for each rule of each policy."""
+
+    _list = "verdicts"
+
+    def __init__(self, document: _native.Document, passed: bool, problems: list[str]) -> None:
+        super().__init__(document)
+        #: Whether every rule holds, and nothing prevented a verdict.
+        self.passed = passed
+        #: What prevented a verdict.
+        self.problems = problems
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+@takes(*READING, "tokenizer", "prices")
+def inspect(
+    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Settings]
+) -> InspectReport:
+    """Shows what transcripts hold: calls, tokens by kind, growth, largest results, recorded compactions.
+
+    >>> import recompact
+    >>> inspection = recompact.inspect("fixtures/transcripts/codex/repair.jsonl")
+    >>> inspection.rows[0]["calls"]
+    93
+    """
+    with watching(progress) as shown:
+        document, skipped = _native.inspect(list_of(paths), dict(settings), jobs, shown)
+    warn(skipped)
+    return InspectReport(document)
+
+
+@takes(*READING, "tokenizer")
+def audit(
+    paths: Paths,
+    *,
+    root: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> AuditReport:
+    """Finds what is wrong with saved transcripts and the compactions recorded in them. Changes nothing.
+
+    `root` is the folder with the outputs and archives that transcripts name; default: the folders of the paths.
+
+    >>> import recompact
+    >>> sorted({finding["id"] for finding in recompact.audit("fixtures/audit/damaged").rows})
+    ['gap', 'overwrite', 'secret', 'spilled']
+    """
+    with watching(progress) as shown:
+        document, skipped = _native.audit(list_of(paths), root and os.fspath(root), dict(settings), jobs, shown)
+    warn(skipped)
+    return AuditReport(document)
+
+
+def check(
+    suites: str | os.PathLike[str] = "recompact.toml", *, jobs: int | None = None, progress: bool | Progress | None = None
+) -> CheckReport:
+    """Checks suites of policies and transcripts against limits and a committed baseline. The report is true if all rules hold.
+
+    >>> import recompact
+    >>> report = recompact.check("fixtures/gate/recompact.toml")
+    >>> report.passed, report.problems
+    (True, [])
+    """
+    with watching(progress) as shown:
+        passed, problems, document = _native.check(os.fspath(suites), jobs, shown)
+    return CheckReport(document, passed, problems)

@@ -1,0 +1,164 @@
+"""Results of replays and sweeps: tables, totals, reports."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _native
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+#: The report that a file has by its ending.
+ENDINGS = {".json": "json", ".csv": "csv", ".html": "html", ".md": "markdown", ".txt": "table", ".sarif": "sarif", ".xml": "junit"}
+
+
+class Printable:
+    """Something that reports show."""
+
+    def __init__(self, document: _native.Document) -> None:
+        self._document = document
+
+    def report(self, name: str = "table", *, full: bool = False, width: int = 100) -> str:
+        """Returns a report as text: `table`, `markdown`, `json`, `csv`, `html`, `sarif`, `junit`, `github`.
+
+        `full` adds all sections to a report for people, and `width` is that of a terminal, in columns.
+        """
+        return self._document.report(name, width, full).decode()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a report to a file; its ending says which: `.json`, `.csv`, `.html`, `.md`, `.txt`, `.sarif`, `.xml`."""
+        path = Path(path)
+        report = ENDINGS.get(path.suffix.lower())
+        if report is None:
+            raise _native.RecompactError(f"{path}: the ending says no report; known are {', '.join(ENDINGS)}")
+        path.write_bytes(self._document.report(report, 100, report == "markdown"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns everything as in the saved form; `recompact catalog schemas results` describes that of results."""
+        return json.loads(self._document.json())
+
+    def __repr__(self) -> str:
+        return self.report().rstrip()
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="line-height: 1.25; overflow-x: auto">{html.escape(repr(self))}</pre>'
+
+
+class Column(NamedTuple):
+    """What a column of results means."""
+
+    id: str
+    #: `tokens`, `share`, `bytes`, `count`, `usd` or `ratio`.
+    unit: str
+    #: Which values are better: `lower`, `higher` or `neither`.
+    better: str
+    about: str
+
+
+class Recommendation(NamedTuple):
+    """The configuration that a sweep recommends."""
+
+    policy: str
+    #: The complete policy file, for `replay`.
+    toml: str
+
+
+class Results(Printable):
+    """The results of a replay or a sweep. In a notebook, and printed, they show the answer on one screen.
+
+    A row is a conversation under a policy. Columns have dotted ids, such as `tokens.saved`; `columns` says what they mean, and a
+    missing value is None. Rows of the oracles, which know the future, are left out unless `oracles` is set: they are no policies, and
+    `bound_of` names the policy that each of them bounds.
+
+    >>> import recompact
+    >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
+    >>> [(row["policy"], row["calls"]) for row in results.rows]
+    [('keep-all', 93.0), ('claude-code', 93.0), ('drop-all', 93.0)]
+    """
+
+    def __init__(self, native: _native.StudyResults) -> None:
+        super().__init__(native.document)
+        self._native = native
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each conversation and policy."""
+        return self._native.rows("rows", False)
+
+    @property
+    def summary(self) -> list[dict[str, Any]]:
+        """A dict for each policy: its totals over all conversations."""
+        return self._native.rows("summary", False)
+
+    @property
+    def configurations(self) -> list[dict[str, Any]]:
+        """A dict for each configuration of a sweep."""
+        return self._native.rows("configurations", False)
+
+    @property
+    def columns(self) -> list[Column]:
+        """What the columns mean, in their order."""
+        return [Column(*column) for column in self._native.columns]
+
+    @property
+    def recommended(self) -> Recommendation | None:
+        """The configuration that a sweep recommends; None if none meets the conditions, and for a replay."""
+        recommended = self._native.recommended
+        return recommended and Recommendation(*recommended)
+
+    def total(self, policy: str, column: str) -> float | None:
+        """Returns a policy's value of a column over all conversations."""
+        return self._native.total(policy, column)
+
+    def to_pandas(self, table: str | None = None, *, oracles: bool = False) -> pandas.DataFrame:
+        """Returns a table as a pandas data frame: `rows`, `summary`, or the `configurations` of a sweep.
+
+        >>> import recompact
+        >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
+        >>> results.to_pandas().set_index("policy")["calls"].to_dict()
+        {'keep-all': 93.0, 'claude-code': 93.0, 'drop-all': 93.0}
+        """
+        import numpy
+        import pandas
+
+        columns, length = self._native.buffers(table or self._usual(), oracles)
+
+        def values(kind: str, data: bytes, offsets: bytes | None, validity: bytes | None) -> Any:
+            if kind == "number":
+                return numpy.frombuffer(data, "<f8")
+            if kind == "flag":
+                return _bits(numpy, data, length)
+            ends = numpy.frombuffer(offsets or b"", "<i8")
+            texts = [data[start:end].decode() for start, end in zip(ends, ends[1:])]
+            if validity is None:
+                return texts
+            return [text if there else None for text, there in zip(texts, _bits(numpy, validity, length))]
+
+        return pandas.DataFrame({name: values(kind, data, offsets, validity) for name, (kind, validity, data, offsets) in columns})
+
+    def to_arrow(self, table: str | None = None, *, oracles: bool = False) -> pyarrow.Table:
+        """Returns a table as an Arrow table: `rows`, `summary`, or the `configurations` of a sweep. Its columns are not copied."""
+        import pyarrow
+
+        columns, length = self._native.buffers(table or self._usual(), oracles)
+        types = {"number": pyarrow.float64(), "text": pyarrow.large_string(), "flag": pyarrow.bool_()}
+
+        def array(kind: str, validity: bytes | None, data: bytes, offsets: bytes | None) -> pyarrow.Array:
+            parts = [validity, data] if offsets is None else [validity, offsets, data]
+            buffers = [None if part is None else pyarrow.py_buffer(part) for part in parts]
+            return pyarrow.Array.from_buffers(types[kind], length, buffers)
+
+        return pyarrow.table({name: array(*column) for name, column in columns})
+
+    def _usual(self) -> str:
+        return "configurations" if self._native.is_sweep else "rows"
+
+
+def _bits(numpy: Any, packed: bytes, length: int) -> Any:
+    return numpy.unpackbits(numpy.frombuffer(packed, "u1"), count=length, bitorder="little").astype(bool)

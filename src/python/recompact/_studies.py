@@ -1,0 +1,97 @@
+"""Replays and sweeps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from . import _native
+from ._policies import Policies, list_of_policies
+from ._results import Results
+from ._settings import SearchSettings, Settings, split, takes
+from ._watching import Paths, Progress, list_of, warn, watching
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    class _Sweep(Settings, SearchSettings, total=False):
+        pass
+
+
+@takes(*Settings.__annotations__)
+def replay(
+    paths: Paths,
+    policies: Policies = (),
+    *,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Results:
+    """Replays transcripts through policies and compares these.
+
+    `paths` are files, folders (searched for transcripts) or patterns. A policy is the name of a preset, the path of a policy file,
+    its text, or its content as a dict. `Settings` describes all further arguments, `jobs` is the number of threads, and
+    `progress` shows or hides the progress bar, or is called with it.
+
+    What cannot be read is left out with a `RecompactWarning`; `strict=True` makes it an error. Ctrl-C stops the replay.
+
+    >>> import recompact
+    >>> mine = '''
+    ... name = "mine"
+    ... [[layer]]
+    ... id = "old results"
+    ... do = "clear"
+    ... keep_recent_results = 5
+    ... '''
+    >>> results = recompact.replay("fixtures/transcripts/codex", [mine, "lcc-s08"], window=100_000)
+    >>> results.total("mine", "broken.requests")
+    0.0
+
+    Raises `RecompactError` with what is wrong, where, and what to do.
+    """
+    with watching(progress) as shown:
+        native, skipped = _native.replay(list_of(paths), list_of_policies(policies), dict(settings), jobs, shown)
+    warn(skipped)
+    return Results(native)
+
+
+@takes(*Settings.__annotations__, *SearchSettings.__annotations__)
+def sweep(
+    paths: Paths,
+    policies: Policies,
+    *,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    **settings: Unpack[_Sweep],
+) -> Results:
+    """Searches the settings of policies for the best trade-offs, and recommends a configuration.
+
+    The values to try are in `set`, or else in `[sweep]` of each policy. `Settings` and `SearchSettings` describe all further
+    arguments; the others are those of `replay`.
+
+    >>> import recompact
+    >>> found = recompact.sweep("fixtures/transcripts/codex", ["lcc-s06"], set=["micro.keep_recent_results=1,3,9"])
+    >>> len(found.configurations)
+    3
+    >>> found.recommended.policy
+    'lcc-s06 micro.keep_recent_results=1'
+    """
+    search, study = split(settings, tuple(SearchSettings.__annotations__))
+    with watching(progress) as shown:
+        native, skipped = _native.sweep(list_of(paths), list_of_policies(policies), study, search, jobs, shown)
+    warn(skipped)
+    return Results(native)
+
+
+def load(path: str | os.PathLike[str]) -> Results:
+    """Reads results that `recompact replay -o json` or `Results.save` wrote; the file may be compressed.
+
+    >>> import recompact, tempfile, pathlib
+    >>> results = recompact.replay("fixtures/transcripts/codex/repair.jsonl", ["claude-code"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results.save(pathlib.Path(folder, "results.json"))
+    ...     recompact.load(pathlib.Path(folder, "results.json")).summary == results.summary
+    True
+    """
+    return Results(_native.load(os.fspath(path)))

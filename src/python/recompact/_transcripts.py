@@ -1,0 +1,70 @@
+"""Conversations as plain messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from ._settings import READING, takes
+from ._watching import Paths, Progress, list_of, warn, watching
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._settings import Settings
+
+#: A message as Anthropic's Messages API has it: `{"role": "user", "content": [{"type": "text", "text": "Hello"}]}`.
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A recorded conversation of one agent. A session and each of its sub-agents are conversations of their own."""
+
+    #: The file that holds it.
+    transcript: str
+    #: Its name, unique within its transcript: `main`, `agent-a881341`.
+    name: str
+    #: A session and its sub-agents have the same.
+    session: str
+    #: The id of the transcript's format: `claude-code`.
+    format: str
+    #: The model that answered most of its calls, if the record names one.
+    model: str | None
+    #: Working directory, as recorded.
+    project: str | None
+    #: Time of the first message in UTC: `2026-10-01T08:00:00Z`.
+    started: str | None
+    #: System prompt, if the transcript contains it.
+    system: str | None
+    #: The largest context window that the record names, in tokens.
+    window: int | None
+    #: Indices of the messages that the model answered with.
+    responses: list[int] = field(repr=False)
+    #: All messages, as if nothing had been compacted.
+    messages: list[Message] = field(repr=False)
+
+    def requests(self) -> Iterator[list[Message]]:
+        """The messages of each recorded call, as they would be without compaction."""
+        return (self.messages[:response] for response in self.responses if response)
+
+
+@takes(*READING)
+def read(
+    paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Settings]
+) -> list[Conversation]:
+    """Reads the conversations of transcripts, in any known format.
+
+    >>> import recompact
+    >>> [conversation] = recompact.read("fixtures/transcripts/codex/repair.jsonl")
+    >>> conversation.model, len(conversation.messages)
+    ('gpt-5.3-codex', 186)
+    >>> conversation.messages[1]["content"][-1]["name"]
+    'update_plan'
+    """
+    with watching(progress) as shown:
+        found, skipped = _native.read(list_of(paths), dict(settings), jobs, shown)
+    warn(skipped)
+    return [Conversation(**conversation) for conversation in found]

@@ -1,0 +1,75 @@
+"""What a call says beside its result: how far it is, and what it skipped."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Union
+
+#: One path, or several: a file, a folder (searched for transcripts), or a pattern.
+Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+
+#: Called with the bytes that are done, the bytes of all transcripts, and the number of replayed calls.
+Progress = Callable[[int, int, int], Any]
+
+#: Number of files that a warning names.
+NAMED = 3
+
+
+class RecompactWarning(UserWarning):
+    """Something was skipped, or is unusual; the rest was analysed."""
+
+
+def list_of(paths: Paths) -> list[str]:
+    """Returns one path or several as a list."""
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    return [os.fspath(Path(path).expanduser()) for path in paths]
+
+
+@contextmanager
+def watching(progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """Shows a progress bar while a call works, if `tqdm` is installed and there is somebody to see it."""
+    if callable(progress):
+        yield progress
+        return
+    is_seen = sys.stderr is not None and sys.stderr.isatty() or "ipykernel" in sys.modules
+    if progress is False or (progress is None and not is_seen):
+        yield None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if progress:
+            raise
+        yield None
+        return
+    with tqdm(unit="B", unit_scale=True, leave=False, delay=0.5) as bar:
+
+        def show(done: int, total: int, calls: int) -> None:
+            bar.total = total
+            if calls:
+                bar.set_postfix_str(f"{calls:,} calls replayed", refresh=False)
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def warn(skipped: dict[str, Sequence[str]]) -> None:
+    """Warns of what a call skipped: each line and each transcript by itself, files that are no transcripts together."""
+
+    def say(message: str) -> None:
+        warnings.warn(message, RecompactWarning, stacklevel=4)
+
+    for message in [*skipped["transcripts"], *skipped["lines"], *skipped["notes"]]:
+        say(message)
+    files = skipped["files"]
+    if files:
+        names = ", ".join(file.split(": ", 1)[0] for file in files[:NAMED])
+        more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+        count = "1 file is" if len(files) == 1 else f"{len(files)} files are"
+        say(f"{count} no transcript in a known format and skipped: {names}{more}")

@@ -1,0 +1,158 @@
+//! Results for Python: tables, totals, reports.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::documents::Document;
+use super::error::raise_message;
+use super::table::{ColumnValues, Table};
+use crate::results::saved::{Results, Row, Summary, Sweep};
+
+/// The results of a replay or a sweep.
+#[pyclass(frozen, module = "recompact._native")]
+pub struct StudyResults {
+    results: std::sync::Arc<Results>,
+}
+
+/// Reads saved results; the file may be compressed.
+#[pyfunction]
+pub fn load(py: Python, path: PathBuf) -> PyResult<StudyResults> {
+    let results = py.detach(|| crate::cli::saved_results::load(&path));
+    let results = results.map_err(|why| raise_message(format!("{}: {why}", path.display())))?;
+    Ok(StudyResults::new(results))
+}
+
+impl StudyResults {
+    /// Takes results over.
+    pub fn new(results: Results) -> Self {
+        Self { results: results.into() }
+    }
+
+    /// Returns a table by its name.
+    fn table(&self, name: &str, oracles: bool) -> PyResult<Table<'_>> {
+        let results = &*self.results;
+        match (name, &results.sweep) {
+            ("rows", _) => Ok(rows(results, oracles)),
+            ("summary", _) => Ok(summary(results, oracles)),
+            ("configurations", Some(sweep)) => Ok(configurations(sweep)),
+            ("configurations", None) => Err(raise_message("only the results of a sweep have configurations")),
+            _ => Err(raise_message(format!("there is no table `{name}`: rows, summary or configurations"))),
+        }
+    }
+}
+
+#[pymethods]
+impl StudyResults {
+    /// Returns the columns of a table as buffers, and its length.
+    fn buffers<'py>(&self, py: Python<'py>, table: &str, oracles: bool) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        let table = self.table(table, oracles)?;
+        Ok((table.buffers(py).into_pyobject(py)?.into_any(), table.length))
+    }
+
+    /// Returns the rows of a table as dicts.
+    fn rows<'py>(&self, py: Python<'py>, table: &str, oracles: bool) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.table(table, oracles)?.rows(py)
+    }
+
+    /// Returns a policy's value of a column over all conversations.
+    fn total(&self, policy: &str, column: &str) -> Option<f64> {
+        self.results.total(policy, column)
+    }
+
+    /// Whether these are the results of a sweep.
+    #[getter]
+    fn is_sweep(&self) -> bool {
+        self.results.sweep.is_some()
+    }
+
+    /// The name and the TOML of the configuration that a sweep recommends.
+    #[getter]
+    fn recommended(&self) -> Option<(String, String)> {
+        let recommended = self.results.sweep.as_ref()?.recommended.as_ref()?;
+        Some((recommended.policy.clone(), recommended.toml.clone()))
+    }
+
+    /// The id, unit, better direction and meaning of each column.
+    #[getter]
+    fn columns(&self) -> Vec<(String, String, String, String)> {
+        let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let described = |column: &crate::results::saved::Column| {
+            let [unit, better] = [serde_json::json!(column.unit), serde_json::json!(column.better)].map(word);
+            (column.id.to_string(), unit, better, column.about.to_string())
+        };
+        self.results.columns.iter().map(described).collect()
+    }
+
+    /// The results as a document.
+    #[getter]
+    fn document(&self) -> Document {
+        Document::shared(std::sync::Arc::clone(&self.results))
+    }
+}
+
+/// A row for each conversation and policy, as in CSV.
+fn rows(results: &Results, oracles: bool) -> Table<'_> {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| oracles || row.bound_of.is_none()).collect();
+    let text = |of: fn(&Row) -> Option<&str>| ColumnValues::Texts(rows.iter().map(|row| of(row)).collect());
+    let mut columns = vec![
+        ("transcript", text(|row| Some(&row.transcript))),
+        ("conversation", text(|row| Some(&row.conversation))),
+        ("policy", text(|row| Some(&row.policy))),
+        ("session", text(|row| Some(&row.recording.session))),
+        ("format", text(|row| Some(&row.recording.format))),
+        ("model", text(|row| row.recording.model.as_deref())),
+        ("project", text(|row| row.recording.project.as_deref())),
+        ("started", text(|row| row.recording.started.as_deref())),
+    ];
+    if oracles {
+        columns.push(("bound_of", text(|row| row.bound_of.as_deref())));
+    }
+    columns.extend(results.columns.iter().map(|column| {
+        let id = column.id.as_ref();
+        (id, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(id)).collect()))
+    }));
+    Table { columns, length: rows.len() }
+}
+
+/// A row for each policy.
+fn summary(results: &Results, oracles: bool) -> Table<'_> {
+    let rows: Vec<&Summary> = results.summary.iter().filter(|row| oracles || row.bound_of.is_none()).collect();
+    let mut columns = vec![
+        ("policy", ColumnValues::Texts(rows.iter().map(|row| Some(row.policy.as_str())).collect())),
+        ("transcripts", ColumnValues::Numbers(rows.iter().map(|row| Some(row.transcripts as f64)).collect())),
+    ];
+    if oracles {
+        columns.push(("bound_of", ColumnValues::Texts(rows.iter().map(|row| row.bound_of.as_deref()).collect())));
+    }
+    columns.extend(results.columns.iter().map(|column| {
+        let id = column.id.as_ref();
+        (id, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(id)).collect()))
+    }));
+    Table { columns, length: rows.len() }
+}
+
+/// A row for each configuration of a sweep, as in CSV.
+fn configurations(sweep: &Sweep) -> Table<'_> {
+    let rows = &sweep.configurations;
+    let recommended = sweep.recommended.as_ref().map(|best| best.policy.as_str());
+    let mut columns = vec![
+        ("policy", ColumnValues::Texts(rows.iter().map(|row| Some(row.policy.as_str())).collect())),
+        ("of", ColumnValues::Texts(rows.iter().map(|row| Some(row.of.as_str())).collect())),
+    ];
+    for parameter in sweep.varied() {
+        columns.push((parameter, ColumnValues::Texts(rows.iter().map(|row| row.setting(parameter)).collect())));
+    }
+    columns.extend([
+        ("sessions", ColumnValues::Numbers(rows.iter().map(|row| Some(row.sessions as f64)).collect())),
+        ("allowed", ColumnValues::Flags(rows.iter().map(|row| row.allowed).collect())),
+        ("front", ColumnValues::Flags(rows.iter().map(|row| row.front).collect())),
+        ("recommended", ColumnValues::Flags(rows.iter().map(|row| recommended == Some(&row.policy)).collect())),
+        ("dominated", ColumnValues::Numbers(rows.iter().map(|row| row.dominated).collect())),
+    ]);
+    for column in sweep.columns() {
+        columns.push((column, ColumnValues::Numbers(rows.iter().map(|row| row.values.get(column)).collect())));
+    }
+    Table { columns, length: rows.len() }
+}

@@ -1,0 +1,71 @@
+//! Replays and sweeps.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::error::raise;
+use super::results::StudyResults;
+use super::settings::{study_spec, sweep_spec};
+use super::watch::{Skipped, Watch, corpus};
+use crate::Error;
+use crate::analysis::corpus::{Analysed, Processed, Source, for_each};
+use crate::analysis::spec::{Files, StudySpec};
+use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
+use crate::transcript::format::Reading;
+
+/// Replays transcripts through policies.
+#[pyfunction]
+pub fn replay(
+    py: Python,
+    paths: Vec<PathBuf>,
+    policies: Vec<Bound<PyAny>>,
+    settings: &Bound<PyDict>,
+    jobs: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(StudyResults, Skipped)> {
+    let spec = study_spec(&policies, settings)?;
+    let loaded = spec.load(&Files::default()).map_err(raise)?;
+    let corpus = corpus(&paths, &spec.read)?;
+    let (processed, notes) = Watch { jobs, progress }.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
+    let skipped = Skipped::new(&processed, notes);
+    let processed = strict(&spec, processed)?;
+    let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
+    Ok((StudyResults::new(results), skipped.with_end(end)))
+}
+
+/// Searches the settings of policies.
+#[pyfunction]
+pub fn sweep(
+    py: Python,
+    paths: Vec<PathBuf>,
+    policies: Vec<Bound<PyAny>>,
+    settings: &Bound<PyDict>,
+    search: &Bound<PyDict>,
+    jobs: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(StudyResults, Skipped)> {
+    let spec = study_spec(&policies, settings)?.sweep(sweep_spec(search)?);
+    let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
+    let corpus = corpus(&paths, &spec.read)?;
+    let watch = Watch { jobs, progress };
+    let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
+    let (sizes, mut notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, size))?;
+    let skipped = Skipped::new(&sizes, Vec::new());
+    let Analysed { results: sizes, coverage, end } = strict(&spec, sizes)?.analysed().map_err(raise)?;
+    let sweep = SweepRun::new(loaded, &sizes, coverage).map_err(raise)?;
+    let (ended, more) = watch.run(py, &corpus, |corpus, pulse| sweep.run(corpus, pulse, &Continuation::default()))?;
+    notes.extend(more);
+    match ended.map_err(raise)? {
+        SweepEnd::Finished(results) => Ok((StudyResults::new(*results), skipped.with_end(end).with_notes(notes))),
+        SweepEnd::Stopped { done, transcripts, .. } => {
+            Err(raise(crate::analysis::corpus::RunError::Stopped { done, transcripts }))
+        }
+    }
+}
+
+/// Fails if something was skipped and the description says that this is an error.
+pub fn strict<T>(spec: &StudySpec, processed: Processed<T>) -> PyResult<Processed<T>> {
+    if spec.read.strict { processed.strict().map_err(|error| raise(Error::from(error))) } else { Ok(processed) }
+}

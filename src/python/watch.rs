@@ -1,0 +1,151 @@
+//! Runs work without the interpreter's lock, shows how far it is, and stops it on Ctrl-C.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use super::error::raise_message;
+use crate::analysis::corpus::{FileCorpus, Monitor, Processed, ReadSpec, RunError};
+use crate::transcript::source::Input;
+
+/// How often Python is asked whether Ctrl-C was pressed, and told how far the work is.
+const PULSE: Duration = Duration::from_millis(100);
+
+/// Maximum number of worker threads.
+const MAX_THREADS: usize = 256;
+
+/// What a call does beside its work: with how many threads, and who is told about it.
+pub struct Watch {
+    pub jobs: Option<usize>,
+    /// Called with the bytes of the transcripts that are done, the bytes of all, and the replayed calls.
+    pub progress: Option<Py<PyAny>>,
+}
+
+/// Counts what is done.
+#[derive(Default)]
+pub struct Pulse {
+    is_stopped: AtomicBool,
+    sizes: Vec<u64>,
+    bytes: AtomicU64,
+    replayed: AtomicU64,
+    notes: Mutex<Vec<String>>,
+}
+
+/// What Python warns of after a run.
+#[derive(Default, IntoPyObject)]
+pub struct Skipped {
+    /// Lines that could not be read, with file, line and reason.
+    lines: Vec<String>,
+    /// Files of folders that are no transcripts.
+    files: Vec<String>,
+    /// Transcripts that could not be analysed, with the reason.
+    transcripts: Vec<String>,
+    /// What else is unusual.
+    notes: Vec<String>,
+}
+
+impl Monitor for Pulse {
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn transcript_done(&self, at: usize) {
+        self.bytes.fetch_add(self.sizes[at], Ordering::Relaxed);
+    }
+
+    fn replayed(&self, policy_calls: u64) {
+        self.replayed.fetch_add(policy_calls, Ordering::Relaxed);
+    }
+
+    fn note(&self, what: &str) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(what.to_owned());
+    }
+}
+
+/// Lists the transcripts at these paths.
+///
+/// # Errors
+///
+/// Raises a RecompactError if the description of the transcripts is wrong.
+pub fn corpus(paths: &[PathBuf], read: &ReadSpec) -> PyResult<FileCorpus> {
+    FileCorpus::new(&PathBuf::new(), paths, read).map_err(raise_message)
+}
+
+impl Watch {
+    /// Runs work on a thread pool. Without the interpreter's lock, so that other threads of Python go on.
+    ///
+    /// # Errors
+    ///
+    /// Raises what Python raised meanwhile: KeyboardInterrupt, if Ctrl-C was pressed. The work then ends after the transcripts in
+    /// progress.
+    pub fn run<T: Send>(
+        &self,
+        py: Python,
+        corpus: &FileCorpus,
+        work: impl FnOnce(&FileCorpus, &Pulse) -> T + Send,
+    ) -> PyResult<(T, Vec<String>)> {
+        let threads = self.jobs.map_or(0, |jobs| jobs.min(MAX_THREADS));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))?;
+        let pulse = Pulse { sizes: corpus.inputs().iter().map(Input::size).collect(), ..Pulse::default() };
+        let (result, interrupt) = py.detach(|| {
+            std::thread::scope(|scope| {
+                let (sender, receiver) = channel::<()>();
+                let (pool, pulse) = (&pool, &pulse);
+                // The receiver learns that the work ended, or panicked, because the sender is dropped.
+                let working = scope.spawn(move || {
+                    let _ends_with_the_work = sender;
+                    pool.install(|| work(corpus, pulse))
+                });
+                let mut interrupt = None;
+                while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(PULSE) {
+                    if let Err(error) = Python::attach(|py| self.beat(py, pulse)) {
+                        pulse.is_stopped.store(true, Ordering::Relaxed);
+                        interrupt.get_or_insert(error);
+                    }
+                }
+                (working.join(), interrupt)
+            })
+        });
+        if let Some(interrupt) = interrupt {
+            return Err(interrupt);
+        }
+        self.beat(py, &pulse)?;
+        let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((result, pulse.notes.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn beat(&self, py: Python, pulse: &Pulse) -> PyResult<()> {
+        py.check_signals()?;
+        if let Some(progress) = &self.progress {
+            let [bytes, replayed] = [&pulse.bytes, &pulse.replayed].map(|count| count.load(Ordering::Relaxed));
+            progress.call1(py, (bytes, pulse.sizes.iter().sum::<u64>(), replayed))?;
+        }
+        Ok(())
+    }
+}
+
+impl Skipped {
+    /// Returns what a run skipped.
+    pub fn new<T>(processed: &Processed<T>, notes: Vec<String>) -> Self {
+        Self { lines: processed.skipped_lines.clone(), files: processed.skipped_files.clone(), transcripts: Vec::new(), notes }
+    }
+
+    /// Adds the errors of single transcripts.
+    pub fn with_end(mut self, end: Result<(), RunError>) -> Self {
+        if let Err(error) = end {
+            self.transcripts.extend(error.to_string().lines().map(str::to_owned));
+        }
+        self
+    }
+
+    /// Adds remarks of a later step.
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+}
