@@ -1,0 +1,69 @@
+"""Every setting of a study is a keyword argument, and a wrong one is explained."""
+
+import inspect
+
+import pytest
+
+import recompact
+from recompact import _native
+
+
+def test_settings_are_those_of_the_library():
+    study, search = _native.known_settings()
+    assert sorted(recompact.Settings.__annotations__) == sorted(study)
+    assert sorted(recompact.SearchSettings.__annotations__) == sorted(search)
+
+
+def test_signatures_show_the_settings():
+    assert "window" in inspect.signature(recompact.replay).parameters
+    assert "holdout" in inspect.signature(recompact.sweep).parameters
+    assert "holdout" not in inspect.signature(recompact.replay).parameters
+
+
+def test_settings_take_effect(codex):
+    [row] = recompact.replay(codex, "lcc-s06", bounds=False, baseline="lcc-s06").rows
+    assert row["policy"] == "lcc-s06"
+    small = recompact.replay(codex, ["lcc-s06"], window=20_000, set=["micro.keep_recent_results=1"])
+    assert small.total("keep-all", "failed_calls") > 0
+    assert small.total("lcc-s06", "tokens.sent") < recompact.replay(codex, ["lcc-s06"]).total("lcc-s06", "tokens.sent")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"windw": 1}, TypeError, "there is no setting `windw`; did you mean `window`?"),
+        ({"window": "abc"}, recompact.RecompactError, "window: `abc` is not a size"),
+        ({"window": object()}, TypeError, "window: a text, a number, a bool, a list or a dict is needed, not object"),
+        ({"thinking": "some"}, recompact.RecompactError, "thinking: unknown variant `some`"),
+        ({"set": ["a.b=3"]}, recompact.RecompactError, "no policy here has a layer `a`"),
+        ({"overhead": 2**80}, TypeError, "overhead: the number is too large"),
+        ({"holdout": 0.3}, TypeError, "there is no setting `holdout`"),
+        ({"summarizer": "openai:some-model"}, recompact.RecompactError, "no model can be asked here"),
+    ],
+)
+def test_wrong_settings_are_explained(codex, settings, error, message):
+    with pytest.raises(error, match=message.replace("?", r"\?")):
+        recompact.replay(codex, ["lcc-s06"], **settings)
+
+
+@pytest.mark.parametrize(
+    ("policy", "error", "message"),
+    [
+        ("lcc-s80", recompact.RecompactError, "nor a preset"),
+        ("name = \n", recompact.RecompactError, "a policy is no TOML"),
+        ({"name": "mine", "layer": [{"id": "a", "do": "clean"}]}, recompact.RecompactError, "clean"),
+        (7, TypeError, "a policy is the name of a preset"),
+    ],
+)
+def test_wrong_policies_are_explained(codex, policy, error, message):
+    with pytest.raises(error, match=message):
+        recompact.replay(codex, [policy])
+
+
+def test_a_policy_may_be_a_name_a_path_a_text_or_a_dict(codex, tmp_path):
+    text = 'name = "mine"\n[[layer]]\nid = "old"\ndo = "clear"\nkeep_recent_results = 5\n'
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    content = {"name": "mine", "layer": [{"id": "old", "do": "clear", "keep_recent_results": 5}]}
+    sent = {recompact.replay(codex, policy).total("mine", "tokens.sent") for policy in (text, path, str(path), content)}
+    assert len(sent) == 1
