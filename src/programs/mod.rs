@@ -6,7 +6,7 @@
 //! OpenAI, and back), and [`ProgramSettings`].
 
 mod pool;
-mod protocol;
+pub(crate) mod protocol;
 mod session;
 pub mod shape;
 mod start;

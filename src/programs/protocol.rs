@@ -52,12 +52,12 @@ impl Line<'_> {
     }
 }
 
-pub(super) fn start(start: &SessionStart) -> Vec<u8> {
+pub(crate) fn start(start: &SessionStart) -> Vec<u8> {
     let SessionStart { session, format, window, overhead, shape, .. } = *start;
     Line::Start { protocol: PROTOCOL, session, format, window, overhead, shape }.bytes()
 }
 
-pub(super) fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
+pub(crate) fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     let wires = |messages: &'_ [_]| messages.iter().map(|message| shape::to_wire(shape, message)).collect();
     let line = Line::Request {
         call: request.call + 1,
@@ -71,7 +71,7 @@ pub(super) fn request(request: &ExternalRequest, shape: Shape) -> Vec<u8> {
     line.bytes()
 }
 
-pub(super) fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
+pub(crate) fn summary(call: usize, summary: Result<&str, &str>) -> Vec<u8> {
     Line::Summary { call: call + 1, text: summary.ok(), error: summary.err() }.bytes()
 }
 
@@ -137,7 +137,7 @@ struct WireAsk {
 }
 
 /// Checks the answer to `start`.
-pub(super) fn check_started(line: &str) -> Result<(), String> {
+pub(crate) fn check_started(line: &str) -> Result<(), String> {
     let Started { protocol } =
         parse(line).map_err(|error| format!("it does not answer the start with {{\"protocol\": {PROTOCOL}}}: {error}"))?;
     if protocol != PROTOCOL {
@@ -147,7 +147,7 @@ pub(super) fn check_started(line: &str) -> Result<(), String> {
 }
 
 /// Reads an answer to a request.
-pub(super) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, String> {
+pub(crate) fn decision(line: &str, call: usize, shape: Shape) -> Result<Decision, String> {
     let answer: WireAnswer = parse(line).map_err(|error| format!("its answer cannot be read: {error}"))?;
     if answer.call != call + 1 {
         return Err(format!("it answered call {}, and was asked about call {}", answer.call, call + 1));

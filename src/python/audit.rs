@@ -24,8 +24,7 @@ pub fn audit(
     paths: Vec<PathBuf>,
     root: Option<PathBuf>,
     settings: &Bound<PyDict>,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    watch: Watch,
 ) -> PyResult<(Document, Skipped)> {
     let spec = study_spec(&[], settings)?;
     let recorded = Policy::recorded();
@@ -36,7 +35,6 @@ pub fn audit(
     let one = |source: Source, reading: &Reading| {
         audit_transcript(replayer, source.name, trees.index_of(source.name), source.bytes, reading)
     };
-    let watch = Watch { jobs, progress };
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, one))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results: transcripts, coverage, end } = strict(&spec, processed)?.analysed().map_err(raise)?;

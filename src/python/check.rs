@@ -16,12 +16,7 @@ use crate::transcript::source::{display_path, read_settings};
 
 /// Checks the suites in a file. Returns whether all rules hold, the problems that prevented a verdict, and the report.
 #[pyfunction]
-pub fn check(
-    py: Python,
-    suites: PathBuf,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<(bool, Vec<String>, Document)> {
+pub fn check(py: Python, suites: PathBuf, watch: Watch) -> PyResult<(bool, Vec<String>, Document)> {
     let file = display_path(&suites);
     let text =
         read_settings(&suites).map_err(|error| raise_message(format!("{file}: the suite file cannot be read: {error}")))?;
@@ -29,7 +24,6 @@ pub fn check(
     let base = suites.parent().unwrap_or(Path::new(""));
     let baseline: Option<Baseline> =
         read_baseline(&base.join(&gate.baseline)).map_err(|failure| raise_message(failure.to_string()))?;
-    let watch = Watch { jobs, progress };
     let mut results = Vec::new();
     for suite in &gate.suites {
         results.push(suite_result(py, suite, base, &watch)?);

@@ -21,14 +21,12 @@ pub fn read<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
     settings: &Bound<'py, PyDict>,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    watch: Watch,
 ) -> PyResult<(Bound<'py, PyList>, Skipped)> {
     let spec = study_spec(&[], settings)?;
     let corpus = corpus(&paths, &spec.read)?;
     let conversations = |source: Source, reading: &Reading| (source.name.to_owned(), reading.conversations.clone());
-    let (processed, notes) =
-        Watch { jobs, progress }.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, conversations))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, conversations))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, end, .. } = strict(&spec, processed)?.analysed().map_err(raise)?;
     let read = PyList::empty(py);

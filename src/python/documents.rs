@@ -63,20 +63,13 @@ impl Document {
 
 /// Shows what transcripts hold.
 #[pyfunction]
-pub fn inspect(
-    py: Python,
-    paths: Vec<PathBuf>,
-    settings: &Bound<PyDict>,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<(Document, Skipped)> {
+pub fn inspect(py: Python, paths: Vec<PathBuf>, settings: &Bound<PyDict>, watch: Watch) -> PyResult<(Document, Skipped)> {
     let spec = study_spec(&[], settings)?;
     let LoadedPrices { prices, priced_as, .. } = load_prices(spec.prices.as_deref(), &Files::default()).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
     let inspect =
         |source: Source, reading: &Reading| Inspection::all(source.name, reading, spec.tokenizer, &prices, priced_as.as_deref());
-    let (processed, notes) =
-        Watch { jobs, progress }.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, inspect))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, inspect))?;
     let skipped = Skipped::new(&processed, notes);
     let Analysed { results, coverage, end } = strict(&spec, processed)?.analysed().map_err(raise)?;
     let mut conversations: Vec<Inspection> = results.into_iter().flatten().collect();

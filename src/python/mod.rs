@@ -8,6 +8,7 @@
 //!   messages of transcripts;
 //! - `settings`: keyword arguments as the description of a study; `watch`: runs work without the interpreter's lock, and stops it;
 //! - `results`: the tables of results; `table`: columns as buffers, which NumPy and Arrow take over;
+//! - `functions`: policies that are functions; `resources`: what else a study needs;
 //! - `value`: JSON as Python objects; `error`: the exception.
 
 mod audit;
@@ -15,6 +16,8 @@ mod check;
 mod conversations;
 mod documents;
 mod error;
+mod functions;
+mod resources;
 mod results;
 mod settings;
 mod study;

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::error::raise;
+use super::resources::PythonResources;
 use super::results::StudyResults;
 use super::settings::{study_spec, sweep_spec};
 use super::watch::{Skipped, Watch, corpus};
@@ -15,20 +16,21 @@ use crate::analysis::spec::{Files, StudySpec};
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
 use crate::transcript::format::Reading;
 
-/// Replays transcripts through policies.
+/// Replays transcripts through policies. The functions among these are in `functions`, by name.
 #[pyfunction]
 pub fn replay(
     py: Python,
     paths: Vec<PathBuf>,
     policies: Vec<Bound<PyAny>>,
+    functions: &Bound<PyDict>,
     settings: &Bound<PyDict>,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    allow_programs: bool,
+    watch: Watch,
 ) -> PyResult<(StudyResults, Skipped)> {
     let spec = study_spec(&policies, settings)?;
-    let loaded = spec.load(&Files::default()).map_err(raise)?;
+    let loaded = spec.load(&PythonResources::new(functions, allow_programs)?).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
-    let (processed, notes) = Watch { jobs, progress }.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
+    let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
     let skipped = Skipped::new(&processed, notes);
     let processed = strict(&spec, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
@@ -43,13 +45,11 @@ pub fn sweep(
     policies: Vec<Bound<PyAny>>,
     settings: &Bound<PyDict>,
     search: &Bound<PyDict>,
-    jobs: Option<usize>,
-    progress: Option<Py<PyAny>>,
+    watch: Watch,
 ) -> PyResult<(StudyResults, Skipped)> {
     let spec = study_spec(&policies, settings)?.sweep(sweep_spec(search)?);
     let loaded = LoadedSweep::new(&spec, &Files::default()).map_err(raise)?;
     let corpus = corpus(&paths, &spec.read)?;
-    let watch = Watch { jobs, progress };
     let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
     let (sizes, mut notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, size))?;
     let skipped = Skipped::new(&sizes, Vec::new());

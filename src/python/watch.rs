@@ -12,18 +12,16 @@ use super::error::raise_message;
 use crate::analysis::corpus::{FileCorpus, Monitor, Processed, ReadSpec, RunError};
 use crate::transcript::source::Input;
 
-/// How often Python is asked whether Ctrl-C was pressed, and told how far the work is.
+/// How often Python is asked whether Ctrl-C was pressed, and shown how far the work is.
 const PULSE: Duration = Duration::from_millis(100);
 
 /// Maximum number of worker threads.
 const MAX_THREADS: usize = 256;
 
-/// What a call does beside its work: with how many threads, and who is told about it.
-pub struct Watch {
-    pub jobs: Option<usize>,
-    /// Called with the bytes of the transcripts that are done, the bytes of all, and the replayed calls.
-    pub progress: Option<Py<PyAny>>,
-}
+/// How a call works: with how many threads (default: as many as processors), and what it calls to show its progress, with the bytes
+/// of the transcripts that are done, the bytes of all, and the replayed calls.
+#[derive(FromPyObject)]
+pub struct Watch(Option<usize>, Option<Py<PyAny>>);
 
 /// Counts what is done.
 #[derive(Default)]
@@ -88,7 +86,7 @@ impl Watch {
         corpus: &FileCorpus,
         work: impl FnOnce(&FileCorpus, &Pulse) -> T + Send,
     ) -> PyResult<(T, Vec<String>)> {
-        let threads = self.jobs.map_or(0, |jobs| jobs.min(MAX_THREADS));
+        let threads = self.0.map_or(0, |jobs| jobs.min(MAX_THREADS));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| raise_message(format!("no threads could be started: {error}")))?;
         let pulse = Pulse { sizes: corpus.inputs().iter().map(Input::size).collect(), ..Pulse::default() };
@@ -121,7 +119,7 @@ impl Watch {
 
     fn beat(&self, py: Python, pulse: &Pulse) -> PyResult<()> {
         py.check_signals()?;
-        if let Some(progress) = &self.progress {
+        if let Some(progress) = &self.1 {
             let [bytes, replayed] = [&pulse.bytes, &pulse.replayed].map(|count| count.load(Ordering::Relaxed));
             progress.call1(py, (bytes, pulse.sizes.iter().sum::<u64>(), replayed))?;
         }

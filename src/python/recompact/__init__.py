@@ -12,6 +12,7 @@
 The guide explains what the numbers mean: `recompact guide` lists its pages.
 """
 
+from . import policy
 from ._analyses import AuditReport, CheckReport, InspectReport, audit, check, inspect
 from ._native import VERSION as __version__
 from ._native import RecompactError
@@ -40,6 +41,7 @@ __all__ = [
     "check",
     "inspect",
     "load",
+    "policy",
     "preset",
     "read",
     "replay",

@@ -73,7 +73,7 @@ def inspect(
     93
     """
     with watching(progress) as shown:
-        document, skipped = _native.inspect(list_of(paths), dict(settings), jobs, shown)
+        document, skipped = _native.inspect(list_of(paths), dict(settings), (jobs, shown))
     warn(skipped)
     return InspectReport(document)
 
@@ -96,7 +96,7 @@ def audit(
     ['gap', 'overwrite', 'secret', 'spilled']
     """
     with watching(progress) as shown:
-        document, skipped = _native.audit(list_of(paths), root and os.fspath(root), dict(settings), jobs, shown)
+        document, skipped = _native.audit(list_of(paths), root and os.fspath(root), dict(settings), (jobs, shown))
     warn(skipped)
     return AuditReport(document)
 
@@ -112,5 +112,5 @@ def check(
     (True, [])
     """
     with watching(progress) as shown:
-        passed, problems, document = _native.check(os.fspath(suites), jobs, shown)
+        passed, problems, document = _native.check(os.fspath(suites), (jobs, shown))
     return CheckReport(document, passed, problems)

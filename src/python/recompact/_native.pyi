@@ -27,7 +27,7 @@ class StudyResults:
     def rows(self, table: str, oracles: bool) -> list[dict[str, Any]]: ...
     def total(self, policy: str, column: str) -> float | None: ...
 
-_Progress = Callable[[int, int, int], Any] | None
+_Watch = tuple[int | None, Callable[[int, int, int], Any] | None]
 _Skipped = dict[str, Sequence[str]]
 
 def run(arguments: Sequence[str]) -> int: ...
@@ -35,23 +35,27 @@ def known_settings() -> tuple[list[str], list[str]]: ...
 def policy_toml(policy: Any) -> str: ...
 def load(path: str) -> StudyResults: ...
 def replay(
-    paths: Sequence[str], policies: Sequence[Any], settings: Mapping[str, Any], jobs: int | None, progress: _Progress
+    paths: Sequence[str],
+    policies: Sequence[Any],
+    functions: Mapping[str, Callable[[], Callable[[bytes], str]]],
+    settings: Mapping[str, Any],
+    allow_programs: bool,
+    watch: _Watch,
 ) -> tuple[StudyResults, _Skipped]: ...
 def sweep(
     paths: Sequence[str],
     policies: Sequence[Any],
     settings: Mapping[str, Any],
     search: Mapping[str, Any],
-    jobs: int | None,
-    progress: _Progress,
+    watch: _Watch,
 ) -> tuple[StudyResults, _Skipped]: ...
 def read(
-    paths: Sequence[str], settings: Mapping[str, Any], jobs: int | None, progress: _Progress
+    paths: Sequence[str], settings: Mapping[str, Any], watch: _Watch
 ) -> tuple[list[dict[str, Any]], _Skipped]: ...
 def inspect(
-    paths: Sequence[str], settings: Mapping[str, Any], jobs: int | None, progress: _Progress
+    paths: Sequence[str], settings: Mapping[str, Any], watch: _Watch
 ) -> tuple[Document, _Skipped]: ...
 def audit(
-    paths: Sequence[str], root: str | None, settings: Mapping[str, Any], jobs: int | None, progress: _Progress
+    paths: Sequence[str], root: str | None, settings: Mapping[str, Any], watch: _Watch
 ) -> tuple[Document, _Skipped]: ...
-def check(suites: str, jobs: int | None, progress: _Progress) -> tuple[bool, list[str], Document]: ...
+def check(suites: str, watch: _Watch) -> tuple[bool, list[str], Document]: ...

@@ -1,23 +1,35 @@
-"""Policies: presets, policy files, their content."""
+"""Policies: presets, policy files, their content, functions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
 from . import _native
+from .policy import Function, function
 
-#: A preset by name, the path of a policy file, its text, or its content.
-Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+#: A preset by name, the path of a policy file, its text, its content, a program as `mine=command:…`, or a function.
+Policy = Union[str, "os.PathLike[str]", Mapping[str, Any], Function, Callable[..., Any]]
 
 #: One policy, or several.
 Policies = Union[Policy, Iterable[Policy]]
 
 
-def list_of_policies(policies: Policies) -> list[Policy]:
-    """Returns one policy or several as a list."""
-    return [policies] if isinstance(policies, (str, os.PathLike, Mapping)) else list(policies)
+def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[[], Callable[[bytes], str]]]]:
+    """Returns one policy or several as a list, and the functions among them by name."""
+    is_one = isinstance(policies, (str, os.PathLike, Mapping)) or callable(policies) or isinstance(policies, Function)
+    functions: dict[str, Callable[[], Callable[[bytes], str]]] = {}
+
+    def plain(policy: Policy) -> Any:
+        if not (callable(policy) or isinstance(policy, Function)):
+            return policy
+        mine = function(policy)
+        functions[mine.name] = mine.open
+        layer = {"id": "program", "do": "program", "command": f"python:{mine.name}", "shape": mine.shape}
+        return {"name": mine.name, "about": "A function in Python.", "layer": [layer]}
+
+    return [plain(policy) for policy in ([policies] if is_one else policies)], functions
 
 
 def preset(name: Policy) -> str:

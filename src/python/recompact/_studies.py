@@ -24,6 +24,7 @@ def replay(
     paths: Paths,
     policies: Policies = (),
     *,
+    allow_programs: bool = False,
     jobs: int | None = None,
     progress: bool | Progress | None = None,
     **settings: Unpack[Settings],
@@ -31,8 +32,9 @@ def replay(
     """Replays transcripts through policies and compares these.
 
     `paths` are files, folders (searched for transcripts) or patterns. A policy is the name of a preset, the path of a policy file,
-    its text, or its content as a dict. `Settings` describes all further arguments, `jobs` is the number of threads, and
-    `progress` shows or hides the progress bar, or is called with it.
+    its text, its content as a dict, a function (see `recompact.policy`), or a program as `mine=command:node mine.mjs`. A program that
+    a policy file names is started with `allow_programs` only. `Settings` describes all further arguments, `jobs` is the number of
+    threads, and `progress` shows or hides the progress bar, or is called with it.
 
     What cannot be read is left out with a `RecompactWarning`; `strict=True` makes it an error. Ctrl-C stops the replay.
 
@@ -50,8 +52,9 @@ def replay(
 
     Raises `RecompactError` with what is wrong, where, and what to do.
     """
+    named, functions = list_of_policies(policies)
     with watching(progress) as shown:
-        native, skipped = _native.replay(list_of(paths), list_of_policies(policies), dict(settings), jobs, shown)
+        native, skipped = _native.replay(list_of(paths), named, functions, dict(settings), allow_programs, (jobs, shown))
     warn(skipped)
     return Results(native)
 
@@ -78,8 +81,11 @@ def sweep(
     'lcc-s06 micro.keep_recent_results=1'
     """
     search, study = split(settings, tuple(SearchSettings.__annotations__))
+    named, functions = list_of_policies(policies)
+    if functions:
+        raise _native.RecompactError(f"{', '.join(functions)}: a sweep changes settings, and a function has none: replay it")
     with watching(progress) as shown:
-        native, skipped = _native.sweep(list_of(paths), list_of_policies(policies), study, search, jobs, shown)
+        native, skipped = _native.sweep(list_of(paths), named, study, search, (jobs, shown))
     warn(skipped)
     return Results(native)
 

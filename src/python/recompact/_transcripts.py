@@ -65,6 +65,6 @@ def read(
     'update_plan'
     """
     with watching(progress) as shown:
-        found, skipped = _native.read(list_of(paths), dict(settings), jobs, shown)
+        found, skipped = _native.read(list_of(paths), dict(settings), (jobs, shown))
     warn(skipped)
     return [Conversation(**conversation) for conversation in found]

@@ -1,0 +1,94 @@
+//! Policies that are functions in Python. They speak the protocol of programs within this process: the package turns its lines
+//! into messages, and what the function returns into an answer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::engine::external::{Decision, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
+use crate::programs::{Programs, protocol};
+
+/// What stands in place of a command line in the policy of a function: this, then the function's name.
+pub const COMMAND: &str = "python:";
+
+/// The functions and programs of a study.
+pub struct Functions {
+    /// By command. Each is called for a session and returns what answers its lines.
+    functions: HashMap<String, Py<PyAny>>,
+    pub programs: Arc<Programs>,
+}
+
+/// A session with a function.
+struct FunctionSession {
+    /// Takes a line and returns the answer.
+    answer: Py<PyAny>,
+    shape: Shape,
+}
+
+impl Functions {
+    /// Takes the functions by their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is no text.
+    pub fn new(functions: &Bound<PyDict>, programs: Programs) -> PyResult<Self> {
+        let entry = |(name, function): (Bound<PyAny>, Bound<PyAny>)| {
+            let name: String = name.extract()?;
+            Ok((format!("{COMMAND}{name}"), function.unbind()))
+        };
+        Ok(Self { functions: functions.iter().map(entry).collect::<PyResult<_>>()?, programs: Arc::new(programs) })
+    }
+
+    /// Returns whether a command names a function.
+    pub fn has(&self, command: &str) -> bool {
+        self.functions.contains_key(command)
+    }
+}
+
+impl ExternalPolicies for Functions {
+    fn open(&self, command: &str, start: &SessionStart) -> Result<Box<dyn ExternalSession>, String> {
+        let Some(function) = self.functions.get(command) else { return self.programs.open(command, start) };
+        let answer = Python::attach(|py| function.call0(py).map_err(|error| message(py, &error)))?;
+        let session = FunctionSession { answer, shape: start.shape };
+        protocol::check_started(&session.exchange(&protocol::start(start))?)?;
+        Ok(Box::new(session))
+    }
+}
+
+impl FunctionSession {
+    fn exchange(&self, line: &[u8]) -> Result<String, String> {
+        Python::attach(|py| {
+            let answer = self.answer.call1(py, (line,)).and_then(|answer| answer.extract::<String>(py));
+            answer.map_err(|error| message(py, &error))
+        })
+    }
+}
+
+impl ExternalSession for FunctionSession {
+    fn request(&mut self, request: &ExternalRequest) -> Result<Decision, String> {
+        protocol::decision(&self.exchange(&protocol::request(request, self.shape))?, request.call, self.shape)
+    }
+
+    fn summary(&mut self, call: usize, summary: Result<&str, &str>) -> Result<Decision, String> {
+        protocol::decision(&self.exchange(&protocol::summary(call, summary))?, call, self.shape)
+    }
+
+    fn abandon(&mut self) {}
+}
+
+/// Returns an exception with the place at which it was raised: `ValueError: no messages (policy.py, line 12)`.
+fn message(py: Python, error: &PyErr) -> String {
+    let mut place = None;
+    let mut traceback = error.traceback(py).map(Bound::into_any);
+    while let Some(frame) = traceback.filter(|traceback| !traceback.is_none()) {
+        let code = frame.getattr("tb_frame").and_then(|frame| frame.getattr("f_code")?.getattr("co_filename"));
+        let line = frame.getattr("tb_lineno").and_then(|line| line.extract::<u32>());
+        place = code.and_then(|file| file.extract::<String>()).ok().zip(line.ok());
+        traceback = frame.getattr("tb_next").ok();
+    }
+    let Some((file, line)) = place else { return error.to_string() };
+    let file = std::path::Path::new(&file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into_owned());
+    format!("{error} ({file}, line {line})")
+}

@@ -1,0 +1,208 @@
+"""Policies that are Python code: functions in this process, and programs.
+
+A policy takes a `Request` and returns the messages to send:
+
+>>> def newest_20(request):
+...     return request.messages[-20:]
+>>> import recompact
+>>> results = recompact.replay("fixtures/transcripts/codex", [newest_20, "lcc-s06"])
+>>> results.total("newest_20", "tokens.saved") > 0.5
+True
+
+Messages keep their identity: a message that is returned as it was given stays the same message. One that was changed, in place or
+in a copy, is the same message with another content, and a new one stands for those that are missing where it is. So every measure
+knows what became of each fact.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Optional
+
+from ._alignment import Entry, Item, aligned
+
+#: A message in Anthropic's or OpenAI's form, a dict with `role` and `content`.
+Message = dict[str, Any]
+
+
+@dataclass
+class Request:
+    """A request that a policy may change before it is sent."""
+
+    #: All messages as they are now, the newest last. Returning another list changes the history from now on.
+    messages: list[Message] = field(repr=False)
+    #: Number of the call in its session, from 1.
+    call: int
+    #: Tokens of the request if nothing is changed, with the overhead.
+    estimate: int
+    #: Tokens of the request before, as it was sent; None for the first. A harness reads it as the input tokens of the last answer.
+    last_read: int | None
+    #: Context window in tokens.
+    window: int
+    #: Tokens of the system prompt and the tools, which are in every request and in no message.
+    overhead: int
+    #: Name of the conversation in its transcript.
+    session: str
+    #: Format of the transcript.
+    format: str
+    #: Yours; it is empty when a session begins.
+    state: dict[str, Any] = field(repr=False)
+    #: `request`: the changes are for this request only. Set it to that for a view that is made anew for each request.
+    scope: Literal["state", "request"] = "state"
+    #: Files that the policy would write: `{"path": …, "text": …, "tool_use_id": …}`, of which the last two may be left out.
+    files: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    _summaries: list[str | Exception] = field(default_factory=list, repr=False)
+    _asked: int = 0
+
+    def summarize(self, messages: Iterable[Message], prompt: str, *, system: str = "", max_tokens: int = 2_000) -> str:
+        """Returns a summary of some of the messages, which the summarizer of the study writes and which is counted as its own.
+
+        The placeholder `{conversation}` in the prompt is replaced by the messages; without it they follow the prompt. **The policy is
+        called again from its beginning** when the summary is there, so it must do the same until then. Raises `NoSummary` if the
+        summarizer has none.
+        """
+        self._asked += 1
+        if self._asked > len(self._summaries):
+            raise _Ask(list(messages), prompt, system, max_tokens)
+        summary = self._summaries[self._asked - 1]
+        if isinstance(summary, Exception):
+            raise summary
+        return summary
+
+
+class NoSummary(Exception):
+    """The summarizer of the study wrote no summary; the message says why."""
+
+
+class _Ask(BaseException):
+    """Ends a policy that needs a summary first. No policy should catch it, so it is no `Exception`."""
+
+
+#: A policy of one session: returns the messages to send, or None for `request.messages` as it is now.
+Policy = Callable[[Request], Optional[Iterable[Message]]]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A policy in Python with its name, the form of its messages, and a beginning for each session."""
+
+    #: Called without arguments for each session; returns the policy of the session.
+    begin: Callable[[], Policy]
+    name: str
+    #: `anthropic`: results of tools are blocks of a user message. `openai`: each result is a message with the role `tool`.
+    shape: Literal["anthropic", "openai"] = "anthropic"
+
+    def open(self) -> Callable[[bytes], str]:
+        """Begins a session. Returns what answers its lines, which are those of the protocol for programs."""
+        return _Session(self).answer
+
+
+def function(policy: Policy | type | Function, name: str | None = None, *, shape: Literal["anthropic", "openai"] = "anthropic") -> Function:
+    """Gives a policy another name, or messages in OpenAI's form. A class is called for each session, so it may hold state.
+
+    >>> class Thrifty:
+    ...     "Halves the history whenever it is over 60 % of the window."
+    ...     def __call__(self, request):
+    ...         if request.estimate > 0.6 * request.window:
+    ...             return request.messages[len(request.messages) // 2:]
+    >>> import recompact
+    >>> mine = recompact.policy.function(Thrifty, "half", shape="openai")
+    >>> recompact.replay("fixtures/transcripts/codex", mine, window=60_000).total("half", "failed_calls")
+    0.0
+    """
+    if isinstance(policy, Function):
+        return policy
+    return Function(policy if inspect.isclass(policy) else lambda: policy, name or getattr(policy, "__name__", "policy"), shape)
+
+
+def serve(policy: Policy | type | Function, *, shape: Literal["anthropic", "openai"] = "anthropic") -> None:
+    """Answers as a program: `recompact replay … -p 'mine=command:python mine.py'`. `shape` is that of `--set program.shape=…`."""
+    answer, function_ = None, function(policy, shape=shape)
+    for line in sys.stdin.buffer:
+        if answer is None or b'"start"' in line[:40]:
+            answer = function_.open()
+        sys.stdout.write(answer(line) + "\n")
+        sys.stdout.flush()
+
+
+class _Session:
+    """One session with a policy: remembers the messages that it was shown, and says what it changed."""
+
+    def __init__(self, function: Function) -> None:
+        self._policy = function.begin()
+        self._entries: list[Entry] = []
+        self._inserted: list[Entry] = []
+        self._start: dict[str, Any] = {}
+        self._state: dict[str, Any] = {}
+        self._request: Request | None = None
+
+    def answer(self, line: bytes) -> str:
+        """Answers a line of the protocol."""
+        asked = json.loads(line)
+        kind = asked.pop("type")
+        if kind == "start":
+            self._start = {name: asked[name] for name in ("window", "overhead", "session", "format")}
+            return '{"protocol": 1}'
+        if kind == "request":
+            self._take_in(asked)
+            self._summaries: list[str | Exception] = []
+            self._asked = {name: asked[name] for name in ("call", "estimate", "last_read")}
+        else:
+            self._summaries.append(asked["text"] if "text" in asked else NoSummary(asked["error"]))
+            for entry in self._entries:
+                entry.restore()
+        return json.dumps({"call": asked["call"], **self._ask_policy()})
+
+    def _take_in(self, asked: dict[str, Any]) -> None:
+        for entry, id in zip(self._inserted, asked["inserted"]):
+            entry.id = id
+        if asked["gone"] or asked["changed"]:
+            changed = {message.pop("id"): message for message in asked["changed"]}
+            gone = set(asked["gone"])
+            self._entries = [
+                Entry(entry.id, changed[entry.id]) if entry.id in changed else entry
+                for entry in self._entries
+                if entry.id not in gone
+            ]
+        self._entries += [Entry(message.pop("id"), message) for message in asked["messages"]]
+
+    def _ask_policy(self) -> dict[str, Any]:
+        messages = [entry.message for entry in self._entries]
+        request = Request(messages, **self._asked, **self._start, state=self._state, _summaries=self._summaries)
+        try:
+            returned = self._policy(request)
+        except _Ask as ask:
+            of, prompt, system, max_tokens = ask.args
+            ids = {id(entry.message): entry.id for entry in self._entries}
+            named = [ids[id(message)] for message in of if id(message) in ids]
+            return {"ask": {"of": named, "system": system, "prompt": prompt, "max_tokens": max_tokens}}
+        items = aligned(self._entries, request.messages if returned is None else returned)
+        answer = self._changes(items)
+        if request.files:
+            answer["files"] = request.files
+        if request.scope == "request":
+            answer["scope"] = request.scope
+            for entry in self._entries:
+                entry.restore()
+            self._inserted = []
+        else:
+            self._entries = [item.entry() for item in items]
+            self._inserted = [entry for entry in self._entries if entry.id is None]
+        return answer
+
+    def _changes(self, items: list[Item]) -> dict[str, Any]:
+        """Returns the changes, or all messages if one is inserted, which then says where."""
+        rest = iter(self._entries)
+        is_ordered = all(any(entry is other for other in rest) for item in items for entry in item.replaces)
+        if not is_ordered or any(item.is_insertion for item in items):
+            return {"messages": [item.listed() for item in items]}
+        named = {entry.id for item in items for entry in item.replaces}
+        changes = {
+            "drop": [entry.id for entry in self._entries if entry.id not in named],
+            "replace": [item.listed() for item in items if not item.is_kept],
+        }
+        return {name: change for name, change in changes.items() if change}

@@ -1,0 +1,55 @@
+//! The files, functions and programs that a description names.
+
+use std::io;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::functions::Functions;
+use crate::analysis::spec::{Files, ModelRequest, ProgramRequest, Resources};
+use crate::engine::external::ExternalPolicies;
+use crate::engine::summarizer::Summarizer;
+use crate::programs::{ProgramSettings, Programs};
+
+/// Files of the disk, the functions of a call, and programs.
+pub struct PythonResources {
+    external: Arc<Functions>,
+    /// Policy files may name programs.
+    trusts_files: bool,
+}
+
+impl PythonResources {
+    /// Takes the functions of a call, by name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is no text.
+    pub fn new(functions: &Bound<PyDict>, trusts_files: bool) -> PyResult<Self> {
+        let external = Functions::new(functions, Programs::new(ProgramSettings::default()))?;
+        Ok(Self { external: Arc::new(external), trusts_files })
+    }
+}
+
+impl Resources for PythonResources {
+    fn read(&self, path: &str) -> io::Result<String> {
+        Files::default().read(path)
+    }
+
+    fn model(&self, request: &ModelRequest) -> Result<Box<dyn Summarizer>, String> {
+        Files::default().model(request)
+    }
+
+    fn program(&self, request: &ProgramRequest) -> Result<Arc<dyn ExternalPolicies>, String> {
+        let ProgramRequest { command, policy, is_typed } = request;
+        if !self.external.has(command) {
+            if !(*is_typed || self.trusts_files) {
+                let add = "if you trust it, add allow_programs=True";
+                return Err(format!("the policy `{policy}` starts the program `{command}`; {add}"));
+            }
+            self.external.programs.prepare(command).map_err(|error| format!("the policy `{policy}`: {error}"))?;
+        }
+        let external: Arc<dyn ExternalPolicies> = self.external.clone();
+        Ok(external)
+    }
+}
