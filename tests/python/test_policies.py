@@ -1,0 +1,239 @@
+"""A policy in Python is measured as the same policy in TOML, whatever way it returns its messages."""
+
+import copy
+import sys
+from pathlib import Path
+
+import pytest
+
+import recompact
+from recompact._alignment import Entry, aligned
+
+SESSIONS = ["fixtures/transcripts/codex", "fixtures/transcripts/claude-code", "fixtures/transcripts/messages"]
+
+CLEAR = """
+name = "toml"
+[[layer]]
+id = "old"
+do = "clear"
+keep_recent_results = 3
+min_chars = 0
+protect_unseen = false
+placeholder = "[cleared]"
+"""
+
+
+def results_in(messages):
+    blocks = [block for message in messages if isinstance(message["content"], list) for block in message["content"]]
+    return [block for block in blocks if block["type"] == "tool_result"]
+
+
+def in_place(request):
+    for block in results_in(request.messages)[:-3]:
+        block["content"] = "[cleared]"
+
+
+def in_copies(request):
+    messages = copy.deepcopy(request.messages)
+    for block in results_in(messages)[:-3]:
+        block["content"] = "[cleared]"
+    return messages
+
+
+def in_some_copies(request):
+    old = {id(block) for block in results_in(request.messages)[:-3]}
+
+    def cleared(message):
+        if not any(id(block) in old for block in results_in([message])):
+            return message
+        blocks = [{**block, "content": "[cleared]"} if id(block) in old else block for block in message["content"]]
+        return {**message, "content": blocks}
+
+    return [cleared(message) for message in request.messages]
+
+
+class WithState:
+    """Remembers what it has cleared."""
+
+    def __init__(self):
+        self.cleared = set()
+
+    def __call__(self, request):
+        for block in results_in(request.messages)[:-3]:
+            if block["tool_use_id"] not in self.cleared:
+                self.cleared.add(block["tool_use_id"])
+                block["content"] = "[cleared]"
+
+
+def in_openai_form(request):
+    for message in [message for message in request.messages if message["role"] == "tool"][:-3]:
+        message["content"] = "[cleared]"
+    return request.messages
+
+
+def same_values(policies, one, other):
+    table = recompact.replay(SESSIONS, policies, findings=True).to_pandas().set_index("policy")
+    one, other = table.loc[one].reset_index(drop=True), table.loc[other].reset_index(drop=True)
+    assert len(one) > 3 and one["tokens.saved"].max() > 0.3
+    assert one.equals(other), one.compare(other)
+
+
+@pytest.mark.parametrize("policy", [in_place, in_copies, in_some_copies, WithState])
+def test_clearing_is_the_layer_clear(policy):
+    same_values([policy, CLEAR], policy.__name__, "toml")
+
+
+def test_clearing_in_openai_form_is_the_layer_clear():
+    same_values([recompact.policy.function(in_openai_form, shape="openai"), CLEAR], "in_openai_form", "toml")
+
+
+def test_a_served_program_is_the_layer_clear():
+    program = f"served=command:{sys.executable} {Path(__file__).with_name('served.py')}"
+    results = recompact.replay("fixtures/transcripts/codex", [program, CLEAR], set=["program.shape=openai"])
+    values = {row["policy"]: row for row in results.rows}
+    assert values["served"] | {"policy": "toml"} == values["toml"]
+
+
+def test_a_view_for_each_request_leaves_the_history_as_it_was(codex):
+    seen = []
+
+    def view(request):
+        request.scope = "request"
+        seen.append((request.call, len(request.messages), request.last_read))
+        in_place(request)
+        return request.messages[-6:]
+
+    results = recompact.replay(codex, view, bounds=False)
+    assert len(seen) == 93 and seen[-1][1] == 185
+    assert results.total("view", "tokens.saved") > 0.7
+    assert all(read is not None for _, _, read in seen[1:])
+
+
+def test_a_summary_is_written_by_the_summarizer_of_the_study(codex):
+    calls = []
+
+    def fold(request):
+        calls.append(request.call)
+        if request.estimate > 40_000:
+            summary = request.summarize(request.messages[:-4], "Sum up:\n{conversation}")
+            return [{"role": "user", "content": summary}, *request.messages[-4:]]
+
+    results = recompact.replay(codex, fold, summarizer="fixed:All is well.", bounds=False)
+    assert results.total("fold", "summaries") >= 2
+    assert len(calls) == 93 + results.total("fold", "summaries")
+
+
+def test_a_summarizer_without_a_summary_is_an_exception_in_the_policy(codex):
+    failed = []
+
+    def fold(request):
+        if request.call == 50:
+            try:
+                request.summarize(request.messages, "Sum up.")
+            except recompact.policy.NoSummary as error:
+                failed.append(str(error))
+
+    recompact.replay(codex, fold, summarizer="failing", bounds=False)
+    assert len(failed) == 1 and failed[0]
+
+
+def raising(request):
+    raise ValueError("no messages")
+
+
+def reordering(request):
+    return request.messages[::-1] if len(request.messages) > 1 else None
+
+
+def returning_texts(request):
+    return ["a text"]
+
+
+def inventing_calls(request):
+    return [{"role": "assistant", "content": [{"type": "tool_use", "id": "new", "name": "n", "input": {}}]}, *request.messages]
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (raising, r"call 1: the program of raising: ValueError: no messages \(test_policies.py, line \d+\)"),
+        (reordering, "messages cannot change their order"),
+        (returning_texts, "a policy returns messages, which are dicts; this one returned str"),
+        (inventing_calls, "its tool_use `new` is not in the messages that it replaces"),
+    ],
+)
+def test_a_policy_that_fails_leaves_its_session_out(codex, policy, message):
+    with pytest.raises(recompact.RecompactError, match=message):
+        recompact.replay(codex, policy)
+
+
+def test_other_sessions_are_there_when_one_fails():
+    def picky(request):
+        if request.format == "codex":
+            raise KeyError("codex")
+
+    with pytest.warns(recompact.RecompactWarning, match="KeyError: 'codex'"):
+        results = recompact.replay(["fixtures/transcripts/codex", "fixtures/transcripts/openai-chat"], picky)
+    assert {row["format"] for row in results.rows} == {"openai-chat"}
+
+
+def test_a_function_has_no_settings_to_sweep(codex):
+    with pytest.raises(recompact.RecompactError, match="in_place: a sweep changes settings, and a function has none"):
+        recompact.sweep(codex, [in_place])
+
+
+def test_programs_of_policy_files_need_permission(codex, tmp_path):
+    text = f"""name = "served"
+[[layer]]
+id = "program"
+do = "program"
+shape = "openai"
+command = "{sys.executable} {Path(__file__).with_name("served.py")}"
+"""
+    with pytest.raises(recompact.RecompactError, match="if you trust it, add allow_programs=True"):
+        recompact.replay(codex, text)
+    assert recompact.replay(codex, text, allow_programs=True).total("served", "tokens.saved") > 0.3
+
+
+def entries(*messages):
+    return [Entry(number, message) for number, message in enumerate(messages)]
+
+
+def text(content, role="user"):
+    return {"role": role, "content": content}
+
+
+def listed(entries, returned):
+    return [item.listed() for item in aligned(entries, returned)]
+
+
+def test_messages_keep_their_identity():
+    one, two, three = text("one"), text("two", "assistant"), text("three")
+    shown = entries(one, two, three)
+    assert listed(shown, [one, two, three]) == [0, 1, 2]
+    assert listed(shown, [two]) == [1]
+    assert listed(shown, copy.deepcopy([two, three])) == [1, 2]
+    # One new message stands for all that is missing where it is.
+    assert listed(shown, [text("new"), three]) == [{**text("new"), "replaces": [0, 1]}, 2]
+    assert listed(shown, [one, text("new"), two, three]) == [0, text("new"), 1, 2]
+    # As many as are missing, with the same roles, are these.
+    assert listed(shown, [text("ONE"), text("TWO", "assistant"), three]) == [
+        {**text("ONE"), "replaces": [0]},
+        {**text("TWO", "assistant"), "replaces": [1]},
+        2,
+    ]
+    one["content"] = "changed"
+    assert listed(shown, [one, two, three]) == [{**text("changed"), "replaces": [0]}, 1, 2]
+
+
+def test_tool_calls_say_which_message_a_new_one_was():
+    call = text([{"type": "tool_use", "id": "a", "name": "n", "input": {}}], "assistant")
+    result = text([{"type": "tool_result", "tool_use_id": "a", "content": "long"}])
+    shown = entries(text("one"), text("two", "assistant"), call, result, text("last"))
+    short = text([{"type": "tool_result", "tool_use_id": "a", "content": "short"}])
+    assert listed(shown, [text("summary"), {**call}, short, text("last")]) == [
+        {**text("summary"), "replaces": [0, 1]},
+        {**call, "replaces": [2]},
+        {**short, "replaces": [3]},
+        4,
+    ]
