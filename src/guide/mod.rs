@@ -41,6 +41,7 @@ pages![
     sweep,
     summarizers,
     programs,
+    python,
     findings,
     audit,
     ci,

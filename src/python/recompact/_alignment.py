@@ -94,12 +94,12 @@ def _between(new: list[Message], missing: list[Entry]) -> list[Item]:
 
 def _by_calls(new: list[Message], missing: list[Entry]) -> list[Item]:
     """Aligns by the ids of tool calls: these say which message a changed one was."""
-    holders = {part: at for at, entry in enumerate(missing) for part in _tool_parts(entry.pristine)}
+    holders = {part: at for at, entry in enumerate(missing) for part in tool_parts(entry.pristine)}
     items: list[Item] = []
     waiting: list[Message] = []
     next_at = 0
     for message in new:
-        found = sorted({holders[part] for part in _tool_parts(message) if part in holders})
+        found = sorted({holders[part] for part in tool_parts(message) if part in holders})
         if not found or found[0] < next_at:
             waiting.append(message)
             continue
@@ -117,7 +117,7 @@ def _one_by_one(new: list[Message], missing: list[Entry]) -> list[Item]:
     return [Item(message, missing if at == 0 else []) for at, message in enumerate(new)]
 
 
-def _tool_parts(message: Message) -> list[tuple[str, str]]:
+def tool_parts(message: Message) -> list[tuple[str, str]]:
     """Returns the calls and results in a message, in either form."""
     parts = [("call", call["id"]) for call in message.get("tool_calls") or ()]
     if message.get("role") == "tool":
