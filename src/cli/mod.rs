@@ -68,8 +68,8 @@ enum Command {
     Diff(diff::Diff),
     /// Begin a policy file, or check one for mistakes
     Policy(policy::Policy),
-    /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices and
-    /// providers, or print a page
+    /// List formats, policies, layers, meters, summarizers, prompts, measures, findings, reports, schemas, prices,
+    /// providers and adapters, or print a page
     Catalog(catalog::Catalog),
     /// Print the guide: what the numbers mean, how to choose a policy, what was measured; one page per question
     Guide(guide::Guide),

@@ -5,6 +5,7 @@
 //! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
 //! OpenAI, and back), and [`ProgramSettings`].
 
+pub mod adapters;
 mod pool;
 pub(crate) mod protocol;
 mod session;

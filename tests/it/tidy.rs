@@ -12,6 +12,7 @@ use recompact::llm::prompt::PROMPTS;
 use recompact::metrics::metric::{self, GROUPS};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::PROVIDERS;
+use recompact::programs::adapters::ADAPTERS;
 use recompact::report::REPORTS;
 use recompact::tokens::meter::METERS;
 use recompact::transcript::format::{self, FORMATS};
@@ -44,7 +45,7 @@ fn every_format_recognises_its_own_fixtures() {
 fn catalog_lists_everything_with_a_page() {
     let list = Prices::built_in();
     let names = |purpose: Purpose| purpose.protocols().map(|protocol| protocol.name);
-    let kinds: [(&str, Vec<&str>); 13] = [
+    let kinds: [(&str, Vec<&str>); 14] = [
         ("formats", FORMATS.iter().map(|format| format.name).collect()),
         ("policies", PRESETS.iter().map(|preset| preset.name).collect()),
         ("layers", LAYERS.iter().map(|kind| kind.name).collect()),
@@ -58,6 +59,7 @@ fn catalog_lists_everything_with_a_page() {
         ("reports", REPORTS.iter().map(|report| report.name).collect()),
         ("prices", list.names()),
         ("providers", PROVIDERS.iter().map(|provider| provider.name).collect()),
+        ("adapters", ADAPTERS.iter().map(|adapter| adapter.name).collect()),
     ];
     let all = run(["catalog", "all"]).printed();
     for (kind, names) in kinds {

@@ -12,6 +12,7 @@ use recompact::llm::prompt::{PROMPTS, PromptKind, prompt};
 use recompact::metrics::metric::{GROUPS, MetricGroup};
 use recompact::metrics::prices::Prices;
 use recompact::metrics::prompt_cache::{PROVIDERS, Provider};
+use recompact::programs::adapters::ADAPTERS;
 use recompact::report::layer_settings::LayerSettings;
 use recompact::report::{Layout, REPORTS};
 use recompact::tokens::meter::{METERS, MeterDescription, RECORDED};
@@ -25,7 +26,7 @@ use crate::cli::output;
 #[derive(Args)]
 pub struct Catalog {
     /// Kind to list: formats, policies, layers, meters, summarizers, scorers, prompts, measures, findings, reports,
-    /// schemas, prices, providers, or all
+    /// schemas, prices, providers, adapters, or all
     #[arg(hide_possible_values = true, value_parser = suggesting(kinds, StringValueParser::new()))]
     kind: Option<String>,
     /// Entry of that kind; prints its page
@@ -82,6 +83,11 @@ const KINDS: &[CatalogKind] = &[
         name: "providers",
         about: "rules of prompt caches",
         entries: || PROVIDERS.iter().map(|p| entry(p.name, p.about, provider_page(p))).collect(),
+    },
+    CatalogKind {
+        name: "adapters",
+        about: "code of agent libraries as policies, in Python",
+        entries: || ADAPTERS.iter().map(|a| entry(a.name, a.about(), a.page().to_owned())).collect(),
     },
 ];
 

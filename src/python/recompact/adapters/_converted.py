@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Literal
 
 from .._alignment import tool_parts
 from ..policy import Function, Message, Policy, Request
@@ -44,6 +44,7 @@ def adapter(
     name: str,
     converted: tuple[Callable[[Message], Any], Callable[[Any], Message]],
     begin: Callable[[], Callable[[Request, list[Any], Converted], Iterable[Any] | None]],
+    shape: Literal["anthropic", "openai"] = "openai",
 ) -> Function:
     """Returns a policy that gives the messages to a library as its objects. `begin` is called for each session."""
 
@@ -56,7 +57,7 @@ def adapter(
 
         return policy
 
-    return Function(session, name, "openai")
+    return Function(session, name, shape)
 
 
 def text_of(message: Message) -> str:
@@ -65,3 +66,25 @@ def text_of(message: Message) -> str:
     if isinstance(content, list):
         return "\n".join(part.get("text", "") for part in content if part.get("type") == "text")
     return content or ""
+
+
+def blocks_of(message: Message) -> list[dict[str, Any]]:
+    """Returns the content of a message in Anthropic's form as a list of blocks."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def result_text(block: dict[str, Any]) -> str:
+    """Returns the text of a `tool_result` block."""
+    content = block.get("content")
+    return content if isinstance(content, str) else text_of(block)
+
+
+def finished(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Returns the result of code that is `async` and waits for nothing, as most compaction does."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    coroutine.close()
+    raise RuntimeError("it waits for something, which code in a replay cannot")

@@ -1,0 +1,65 @@
+"""OpenAI's Agents SDK: a filter of the model's input, such as `ToolOutputTrimmer`.
+
+```python
+from agents.extensions import ToolOutputTrimmer
+from recompact.adapters import openai_agents
+
+recompact.replay("runs", openai_agents.input_filter(ToolOutputTrimmer(recent_turns=2)))
+```
+
+Outputs of tools that the filter changes are changed in the request; a filter may leave out items too, but adds none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from agents.run_config import CallModelData, ModelInputData
+
+from ..policy import Function, Message, Policy, Request
+from ._converted import finished, text_of
+
+
+def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str | None = None) -> Function:
+    """Returns a `call_model_input_filter` as a policy. It filters each request, and the history stays as it is."""
+
+    def policy(request: Request) -> list[Message]:
+        request.scope = "request"
+        items = [(message, item) for message in request.messages for item in _items(message)]
+        data = CallModelData(ModelInputData(input=[item for _, item in items], instructions=None), agent=None, context=None)  # type: ignore[arg-type, misc]
+        filtered = call_filter(data)
+        left = (finished(filtered) if inspect.isawaitable(filtered) else filtered).input
+        outputs = {item["call_id"]: item["output"] for item in left if item.get("type") == "function_call_output"}
+        kept = {id(item) for item in left} | {key for item in left if (key := _key(item))}
+        sent = []
+        for message in request.messages:
+            own = [item for of, item in items if of is message]
+            if message["role"] == "tool" and message["tool_call_id"] in outputs:
+                output = outputs[message["tool_call_id"]]
+                sent.append(message if output == own[0]["output"] else {**message, "content": output})
+            elif any(id(item) in kept or _key(item) in kept for item in own):
+                sent.append(message)
+        return sent
+
+    def begin() -> Policy:
+        return policy
+
+    return Function(begin, name or type(call_filter).__name__, "openai")
+
+
+def _key(item: dict[str, Any]) -> tuple[str, str] | None:
+    return (item["type"], item["call_id"]) if "call_id" in item else None
+
+
+def _items(message: Message) -> list[dict[str, Any]]:
+    """Returns a message in OpenAI's form as items of the Responses API."""
+    if message["role"] == "tool":
+        return [{"type": "function_call_output", "call_id": message["tool_call_id"], "output": text_of(message)}]
+    said = [{"role": message["role"], "content": text_of(message)}]
+    calls = [
+        {"type": "function_call", "call_id": call["id"], "name": call["function"]["name"], "arguments": call["function"]["arguments"]}
+        for call in message.get("tool_calls") or ()
+    ]
+    return said + calls
