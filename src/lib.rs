@@ -51,6 +51,7 @@
 //! | `cli` | the program `recompact` | yes |
 //! | `models` | summarizers and probes that ask a model over HTTP | yes |
 //! | `exact` | the exact bound of retention, by an integer solver | yes |
+//! | `python` | the module of the Python package, which `pip install .` builds | no |
 //!
 //! Without them the engine, the metrics, the findings and the reports remain: 110 dependencies in place of 178
 //! (`cargo tree --no-default-features --edges normal --prefix none --no-dedupe | sort -u`). The study above, built with
@@ -110,7 +111,8 @@
 //! 12. [`report`]: prints results.
 //!
 //! The command line is not part of the library. It parses arguments, shows progress, writes files, and calls [`analysis`] and
-//! [`report`].
+//! [`report`]. The Python module is another front end (`src/python`); it holds the command line too, so that one file in the
+//! package gives both.
 //!
 //! # Invariants
 //!

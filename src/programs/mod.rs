@@ -3,7 +3,7 @@
 //!
 //! May import: [`util`](crate::util), [`transcript`](crate::transcript), [`llm`](crate::llm) and [`engine`](crate::engine). Offers
 //! [`Programs`], which starts programs and keeps them for further sessions, [`shape`] (messages in the forms of Anthropic and of
-//! OpenAI, and back), and [`ProgramSettings`].
+//! OpenAI, and back), [`ProgramSettings`], and [`adapters`], the list of libraries whose code the Python package runs.
 
 pub mod adapters;
 mod pool;

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::engine::external::{Decision, ExternalPolicies, ExternalRequest, ExternalSession, SessionStart, Shape};
 use crate::programs::{Programs, protocol};
 
-/// What stands in place of a command line in the policy of a function: this, then the function's name.
+/// Begins the command of a policy that is a function; its name follows.
 pub const COMMAND: &str = "python:";
 
 /// The functions and programs of a study.

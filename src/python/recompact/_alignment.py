@@ -33,7 +33,7 @@ class Item:
     """A message that a policy returned."""
 
     message: Message
-    #: The messages that it stands for.
+    #: The messages that it takes the place of.
     replaces: list[Entry] = field(default_factory=list)
     #: It is that message as it was.
     is_kept: bool = False
@@ -58,7 +58,7 @@ class Item:
 
 
 def aligned(entries: list[Entry], returned: Iterable[Message]) -> list[Item]:
-    """Returns what each returned message stands for."""
+    """Returns for each returned message which messages it is, or takes the place of."""
     positions = {id(entry.message): at for at, entry in enumerate(entries)}
     items: list[Item] = []
     new: list[Message] = []
@@ -111,7 +111,7 @@ def _by_calls(new: list[Message], missing: list[Entry]) -> list[Item]:
 
 
 def _one_by_one(new: list[Message], missing: list[Entry]) -> list[Item]:
-    """As many messages with the same roles are these messages; else the first stands for all that is missing."""
+    """As many messages with the same roles are these messages; else the first takes the place of all that is missing."""
     if len(new) == len(missing) and all(a.get("role") == b.pristine.get("role") for a, b in zip(new, missing)):
         return [Item(message, [entry]) for message, entry in zip(new, missing)]
     return [Item(message, missing if at == 0 else []) for at, message in enumerate(new)]

@@ -10,8 +10,8 @@ A policy takes a `Request` and returns the messages to send:
 True
 
 Messages keep their identity: a message that is returned as it was given stays the same message. One that was changed, in place or
-in a copy, is the same message with another content, and a new one stands for those that are missing where it is. So every measure
-knows what became of each fact.
+in a copy, is the same message with another content, and a new one takes the place of those that are missing where it is. So every
+measure knows what became of each fact.
 """
 
 from __future__ import annotations
