@@ -24,8 +24,7 @@ type Render = dyn Fn(&Report, &Layout) -> Option<Vec<u8>> + Send + Sync;
 /// Something that reports show.
 #[pyclass(frozen, module = "recompact._native")]
 pub struct Document {
-    render: Arc<Render>,
-    json: Arc<dyn Fn() -> Vec<u8> + Send + Sync>,
+    render: Box<Render>,
 }
 
 impl Document {
@@ -36,8 +35,7 @@ impl Document {
 
     /// Shares a document.
     pub fn shared<D: report::Document + Send + Sync>(document: Arc<D>) -> Self {
-        let same = Arc::clone(&document);
-        Self { render: Arc::new(move |report, layout| report.render(&*document, layout)), json: Arc::new(move || same.json()) }
+        Self { render: Box::new(move |report, layout| report.render(&*document, layout)) }
     }
 }
 
@@ -53,11 +51,6 @@ impl Document {
         let bytes = py.detach(|| (self.render)(report, &layout));
         let bytes = bytes.ok_or_else(|| raise_message(format!("these results have no report `{name}`")))?;
         Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// Returns all of it as JSON.
-    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| (self.json)()))
     }
 }
 

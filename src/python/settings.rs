@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::error::raise_message;
@@ -13,6 +13,9 @@ use crate::util::text::did_you_mean;
 
 /// Fields of a description that are no keyword arguments: they have parameters of their own.
 const PARAMETERS: [&str; 2] = ["policies", "sweep"];
+
+/// Maximum nesting of a setting; a policy has five levels. A list may contain itself.
+const MAX_DEPTH: usize = 32;
 
 /// Returns the names of all settings, and those of a sweep.
 #[pyfunction]
@@ -56,7 +59,7 @@ pub fn sweep_spec(settings: &Bound<PyDict>) -> PyResult<SweepSpec> {
     from_settings(settings, &known_settings().1)
 }
 
-fn from_settings<T: for<'de> Deserialize<'de>>(settings: &Bound<PyDict>, known: &[String]) -> PyResult<T> {
+fn from_settings<T: DeserializeOwned>(settings: &Bound<PyDict>, known: &[String]) -> PyResult<T> {
     let mut table = Table::new();
     for (name, value) in settings {
         let name: String = name.extract()?;
@@ -65,29 +68,20 @@ fn from_settings<T: for<'de> Deserialize<'de>>(settings: &Bound<PyDict>, known: 
             return Err(PyTypeError::new_err(format!("there is no setting `{name}`{}", did_you_mean(&name, &known))));
         }
         if !value.is_none() {
-            table.insert(name.clone(), to_toml(&value, &name)?);
+            table.insert(name.clone(), to_toml(&value, &name, 0)?);
         }
     }
     // A wrong value is found by reading the settings one by one: the error of a whole table does not name the setting.
     for (name, value) in &table {
         let one = Table::from_iter([(name.clone(), value.clone())]);
-        one.try_into::<IgnoredSetting<T>>().map_err(|error| raise_message(format!("{name}: {}", error.message())))?;
+        one.try_into::<T>().map_err(|error| raise_message(format!("{name}: {}", error.message())))?;
     }
     table.try_into().map_err(|error: toml::de::Error| raise_message(error.message().to_owned()))
 }
 
-/// Reads a setting to see whether it can be read.
-struct IgnoredSetting<T>(std::marker::PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for IgnoredSetting<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(|_| Self(std::marker::PhantomData))
-    }
-}
-
 /// Returns a policy: the name of a preset, a path, the text of a policy file, or its content as a dict.
 fn policy_spec(policy: &Bound<PyAny>) -> PyResult<PolicySpec> {
-    match to_toml(policy, "policies")? {
+    match to_toml(policy, "policies", 0)? {
         Value::String(text) if text.contains('\n') => {
             let table = text.parse::<Table>();
             Ok(PolicySpec::Inline(table.map_err(|error| raise_message(format!("a policy is no TOML: {error}")))?))
@@ -100,10 +94,13 @@ fn policy_spec(policy: &Bound<PyAny>) -> PyResult<PolicySpec> {
     }
 }
 
-/// Returns a Python object as a value of a TOML file.
-fn to_toml(object: &Bound<PyAny>, name: &str) -> PyResult<Value> {
+/// Returns a Python object as a value of a TOML file. `depth` is the number of lists and dicts around it.
+fn to_toml(object: &Bound<PyAny>, name: &str, depth: usize) -> PyResult<Value> {
+    if depth > MAX_DEPTH {
+        return Err(PyTypeError::new_err(format!("{name}: lists and dicts are nested more than {MAX_DEPTH} times")));
+    }
     let items = |items: Vec<Bound<PyAny>>| {
-        let values: PyResult<Vec<Value>> = items.iter().map(|item| to_toml(item, name)).collect();
+        let values: PyResult<Vec<Value>> = items.iter().map(|item| to_toml(item, name, depth + 1)).collect();
         values.map(Value::Array)
     };
     if object.is_instance_of::<PyBool>() {
@@ -119,7 +116,7 @@ fn to_toml(object: &Bound<PyAny>, name: &str) -> PyResult<Value> {
         let mut table = Table::new();
         for entry in mapping.items()? {
             let (key, value): (String, Bound<PyAny>) = entry.extract()?;
-            table.insert(key, to_toml(&value, name)?);
+            table.insert(key, to_toml(&value, name, depth + 1)?);
         }
         Ok(Value::Table(table))
     } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {

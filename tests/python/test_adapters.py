@@ -106,7 +106,9 @@ def test_other_libraries_remove_something():
             importlib.import_module("agent_framework").SlidingWindowStrategy(keep_last_groups=10)
         ),
         "agents": lambda module: module.input_filter(
-            importlib.import_module("agents.extensions").ToolOutputTrimmer(recent_turns=1, max_output_chars=500, preview_chars=200)
+            importlib.import_module("agents.extensions").ToolOutputTrimmer(
+                recent_turns=1, max_output_chars=500, preview_chars=200
+            )
         ),
         "strands": lambda module: module.conversation_manager(
             lambda: importlib.import_module("strands.agent.conversation_manager").SlidingWindowConversationManager(

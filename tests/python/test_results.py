@@ -58,7 +58,9 @@ def test_a_sweep_has_configurations():
     pandas.testing.assert_frame_equal(frame, found.to_arrow().to_pandas(), check_dtype=False)
     assert found.recommended.policy in set(frame["policy"])
     again = recompact.replay("fixtures/transcripts/codex", [found.recommended.toml])
-    assert again.total(found.recommended.policy, "cost.ratio") == frame.set_index("policy")["cost.ratio"][found.recommended.policy]
+    assert (
+        again.total(found.recommended.policy, "cost.ratio") == frame.set_index("policy")["cost.ratio"][found.recommended.policy]
+    )
     with pytest.raises(recompact.RecompactError, match="only the results of a sweep have configurations"):
         again.to_pandas("configurations")
 
@@ -93,7 +95,17 @@ def test_a_page_in_a_notebook_shows_no_markup_of_a_transcript(results):
 
 
 def test_the_saved_form_is_that_of_the_program(results, tmp_path):
-    program = [sys.executable, "-m", "recompact", "replay", "fixtures/transcripts/codex", "-p", "lcc-s08,claude-code", "-o", "json"]
+    program = [
+        sys.executable,
+        "-m",
+        "recompact",
+        "replay",
+        "fixtures/transcripts/codex",
+        "-p",
+        "lcc-s08,claude-code",
+        "-o",
+        "json",
+    ]
     printed = json.loads(subprocess.run(program, check=True, capture_output=True).stdout)
     assert results.to_dict() == printed
 

@@ -20,6 +20,19 @@ def test_signatures_show_the_settings():
     assert "holdout" not in inspect.signature(recompact.replay).parameters
 
 
+def test_a_setting_without_effect_is_an_error(codex):
+    for function in (recompact.read, recompact.inspect, recompact.audit):
+        with pytest.raises(TypeError, match="the setting `window` has no effect here"):
+            function(codex, window=1_000)
+
+
+def test_a_list_that_contains_itself_is_an_error(codex):
+    endless = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="set: lists and dicts are nested more than 32 times"):
+        recompact.replay(codex, "lcc-s06", set=endless)
+
+
 def test_settings_take_effect(codex):
     [row] = recompact.replay(codex, "lcc-s06", bounds=False, baseline="lcc-s06").rows
     assert row["policy"] == "lcc-s06"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._results import Printable
-from ._settings import READING, takes
+from ._settings import READING, only, takes
 from ._watching import Paths, Progress, list_of, warn, watching
 
 if TYPE_CHECKING:
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._settings import Settings
+
+
+#: The settings of an inspection and of an audit.
+INSPECTING = (*READING, "tokenizer", "prices")
+AUDITING = (*READING, "tokenizer")
 
 
 class _Rows(Printable):
@@ -26,7 +31,7 @@ class _Rows(Printable):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The members of the main list, as dicts."""
-        document = self.to_dict()
+        document: Any = self.to_dict()
         return document[self._list] if self._list else document
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -38,6 +43,7 @@ class _Rows(Printable):
 
 class InspectReport(_Rows):
     """What transcripts hold. `rows` has a dict for each conversation."""
+
 
 class AuditReport(_Rows):
     """What is wrong with transcripts. `rows` has a dict for each finding."""
@@ -61,7 +67,7 @@ class CheckReport(_Rows):
         return self.passed
 
 
-@takes(*READING, "tokenizer", "prices")
+@takes(*INSPECTING)
 def inspect(
     paths: Paths, *, jobs: int | None = None, progress: bool | Progress | None = None, **settings: Unpack[Settings]
 ) -> InspectReport:
@@ -73,12 +79,12 @@ def inspect(
     93
     """
     with watching(progress) as shown:
-        document, skipped = _native.inspect(list_of(paths), dict(settings), (jobs, shown))
+        document, skipped = _native.inspect(list_of(paths), only(INSPECTING, settings), (jobs, shown))
     warn(skipped)
     return InspectReport(document)
 
 
-@takes(*READING, "tokenizer")
+@takes(*AUDITING)
 def audit(
     paths: Paths,
     *,
@@ -96,15 +102,23 @@ def audit(
     ['gap', 'overwrite', 'secret', 'spilled']
     """
     with watching(progress) as shown:
-        document, skipped = _native.audit(list_of(paths), root and os.fspath(root), dict(settings), (jobs, shown))
+        document, skipped = _native.audit(
+            list_of(paths), None if root is None else os.fspath(root), only(AUDITING, settings), (jobs, shown)
+        )
     warn(skipped)
     return AuditReport(document)
 
 
 def check(
-    suites: str | os.PathLike[str] = "recompact.toml", *, jobs: int | None = None, progress: bool | Progress | None = None
+    suites: str | os.PathLike[str] = "recompact.toml",
+    *,
+    allow_programs: bool = False,
+    jobs: int | None = None,
+    progress: bool | Progress | None = None,
 ) -> CheckReport:
     """Checks suites of policies and transcripts against limits and a committed baseline. The report is true if all rules hold.
+
+    A suite whose policies are programs needs `allow_programs`.
 
     >>> import recompact
     >>> report = recompact.check("fixtures/gate/recompact.toml")
@@ -112,5 +126,5 @@ def check(
     (True, [])
     """
     with watching(progress) as shown:
-        passed, problems, document = _native.check(os.fspath(suites), (jobs, shown))
+        passed, problems, document = _native.check(os.fspath(suites), allow_programs, (jobs, shown))
     return CheckReport(document, passed, problems)

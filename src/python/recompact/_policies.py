@@ -29,7 +29,8 @@ def list_of_policies(policies: Policies) -> tuple[list[Any], dict[str, Callable[
         layer = {"id": "program", "do": "program", "command": f"python:{mine.name}", "shape": mine.shape}
         return {"name": mine.name, "about": "A function in Python.", "layer": [layer]}
 
-    return [plain(policy) for policy in ([policies] if is_one else policies)], functions
+    listed: Iterable[Any] = [policies] if is_one else policies  # type: ignore[assignment]
+    return [plain(policy) for policy in listed], functions
 
 
 def preset(name: Policy) -> str:

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     import pyarrow
 
 #: The report that a file has by its ending.
-ENDINGS = {".json": "json", ".csv": "csv", ".html": "html", ".md": "markdown", ".txt": "table", ".sarif": "sarif", ".xml": "junit"}
+ENDINGS = {
+    ".json": "json",
+    ".csv": "csv",
+    ".html": "html",
+    ".md": "markdown",
+    ".txt": "table",
+    ".sarif": "sarif",
+    ".xml": "junit",
+}
 
 
 class Printable:
@@ -31,17 +39,17 @@ class Printable:
         """
         return self._document.report(name, width, full).decode()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, full: bool = False) -> None:
         """Writes a report to a file; its ending says which: `.json`, `.csv`, `.html`, `.md`, `.txt`, `.sarif`, `.xml`."""
         path = Path(path)
         report = ENDINGS.get(path.suffix.lower())
         if report is None:
             raise _native.RecompactError(f"{path}: the ending says no report; known are {', '.join(ENDINGS)}")
-        path.write_bytes(self._document.report(report, 100, report == "markdown"))
+        path.write_bytes(self._document.report(report, 100, full))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Any:
         """Returns everything as in the saved form; `recompact catalog schemas results` describes that of results."""
-        return json.loads(self._document.json())
+        return json.loads(self._document.report("json", 100, True))
 
     def __repr__(self) -> str:
         return self.report().rstrip()
@@ -140,7 +148,9 @@ class Results(Printable):
                 return texts
             return [text if there else None for text, there in zip(texts, _bits(numpy, validity, length))]
 
-        return pandas.DataFrame({name: values(kind, data, offsets, validity) for name, (kind, validity, data, offsets) in columns})
+        return pandas.DataFrame(
+            {name: values(kind, data, offsets, validity) for name, (kind, validity, data, offsets) in columns}
+        )
 
     def to_arrow(self, table: str | None = None, *, oracles: bool = False) -> pyarrow.Table:
         """Returns a table as an Arrow table: `rows`, `summary`, or the `configurations` of a sweep. Its columns are not copied."""

@@ -106,6 +106,14 @@ def takes(*names: str) -> Callable[[Function], Function]:
     return shown
 
 
+def only(names: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings of a function that takes only some; another one would be ignored, so it is an error."""
+    for name in settings:
+        if name in Settings.__annotations__ and name not in names:
+            raise TypeError(f"the setting `{name}` has no effect here; those that have: {', '.join(names)}")
+    return dict(settings)
+
+
 def split(settings: Mapping[str, Any], known: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Splits settings into those that are known and the others."""
     inner = {name: value for name, value in settings.items() if name in known}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._settings import READING, takes
+from ._settings import READING, only, takes
 from ._watching import Paths, Progress, list_of, warn, watching
 
 if TYPE_CHECKING:
@@ -65,6 +65,6 @@ def read(
     'update_plan'
     """
     with watching(progress) as shown:
-        found, skipped = _native.read(list_of(paths), dict(settings), (jobs, shown))
+        found, skipped = _native.read(list_of(paths), only(READING, settings), (jobs, shown))
     warn(skipped)
     return [Conversation(**conversation) for conversation in found]

@@ -20,7 +20,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
 from ._alignment import Entry, Item, aligned
@@ -101,7 +101,9 @@ class Function:
         return _Session(self).answer
 
 
-def function(policy: Policy | type | Function, name: str | None = None, *, shape: Literal["anthropic", "openai"] = "anthropic") -> Function:
+def function(
+    policy: Policy | type | Function, name: str | None = None, *, shape: Literal["anthropic", "openai"] = "anthropic"
+) -> Function:
     """Gives a policy another name, or messages in OpenAI's form. A class is called for each session, so it may hold state.
 
     >>> class Thrifty:
@@ -115,8 +117,11 @@ def function(policy: Policy | type | Function, name: str | None = None, *, shape
     0.0
     """
     if isinstance(policy, Function):
-        return policy
-    return Function(policy if inspect.isclass(policy) else lambda: policy, name or getattr(policy, "__name__", "policy"), shape)
+        return replace(policy, name=name or policy.name)
+    name = name or str(getattr(policy, "__name__", type(policy).__name__))
+    if inspect.isclass(policy):
+        return Function(policy, name, shape)  # type: ignore[arg-type]
+    return Function(lambda: policy, name, shape)  # type: ignore[arg-type, return-value]
 
 
 def serve(policy: Policy | type | Function, *, shape: Literal["anthropic", "openai"] = "anthropic") -> None:

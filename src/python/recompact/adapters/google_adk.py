@@ -58,7 +58,9 @@ def to_message(content: types.Content) -> Message:
             blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args})
         elif part.function_response:
             response = part.function_response
-            blocks.append({"type": "tool_result", "tool_use_id": response.id, "content": str((response.response or {}).get("result"))})
+            blocks.append(
+                {"type": "tool_result", "tool_use_id": response.id, "content": str((response.response or {}).get("result"))}
+            )
         else:
             blocks.append({"type": "text", "text": part.text or ""})
     return {"role": "user" if content.role == "user" else "assistant", "content": blocks}

@@ -30,7 +30,9 @@ from ..policy import Function, Message
 from ._converted import adapter, text_of
 
 
-def context_editing(*edits: ContextEdit, count_tokens: Any = count_tokens_approximately, name: str = "langchain-context-editing") -> Function:
+def context_editing(
+    *edits: ContextEdit, count_tokens: Any = count_tokens_approximately, name: str = "langchain-context-editing"
+) -> Function:
     """Returns `ContextEditingMiddleware` with these edits as a policy. It edits a copy of the history for each request."""
 
     def edit(request: Any, messages: list[AnyMessage], _: Any) -> list[AnyMessage]:

@@ -28,9 +28,10 @@ def input_filter(call_filter: Callable[[CallModelData[Any]], Any], *, name: str 
     def policy(request: Request) -> list[Message]:
         request.scope = "request"
         items = [(message, item) for message in request.messages for item in _items(message)]
-        data = CallModelData(ModelInputData(input=[item for _, item in items], instructions=None), agent=None, context=None)  # type: ignore[arg-type, misc]
+        model_data = ModelInputData(input=[item for _, item in items], instructions=None)  # type: ignore[misc]
+        data: CallModelData[Any] = CallModelData(model_data, agent=None, context=None)  # type: ignore[arg-type]
         filtered = call_filter(data)
-        left = (finished(filtered) if inspect.isawaitable(filtered) else filtered).input
+        left = (finished(filtered) if inspect.iscoroutine(filtered) else filtered).input
         outputs = {item["call_id"]: item["output"] for item in left if item.get("type") == "function_call_output"}
         kept = {id(item) for item in left} | {key for item in left if (key := _key(item))}
         sent = []
@@ -59,7 +60,12 @@ def _items(message: Message) -> list[dict[str, Any]]:
         return [{"type": "function_call_output", "call_id": message["tool_call_id"], "output": text_of(message)}]
     said = [{"role": message["role"], "content": text_of(message)}]
     calls = [
-        {"type": "function_call", "call_id": call["id"], "name": call["function"]["name"], "arguments": call["function"]["arguments"]}
+        {
+            "type": "function_call",
+            "call_id": call["id"],
+            "name": call["function"]["name"],
+            "arguments": call["function"]["arguments"],
+        }
         for call in message.get("tool_calls") or ()
     ]
     return said + calls

@@ -74,5 +74,5 @@ def to_message(made: ModelMessage) -> Message:
         elif isinstance(part, ThinkingPart):
             blocks.append({"type": "thinking", "thinking": part.content})
         else:
-            blocks.append({"type": "text", "text": part.content if isinstance(part.content, str) else str(part.content)})
+            blocks.append({"type": "text", "text": str(getattr(part, "content", ""))})
     return {"role": "assistant" if isinstance(made, ModelResponse) else "user", "content": blocks}
