@@ -8,8 +8,7 @@ use pyo3::types::PyDict;
 use super::documents::Document;
 use super::error::{raise, raise_message};
 use super::settings::study_spec;
-use super::study::strict;
-use super::watch::{Skipped, Watch, corpus};
+use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::audit::{Replayer, Tree, audit as audit_all, audit_transcript};
 use crate::analysis::corpus::{Analysed, Source, for_each};
 use crate::analysis::study::Study;
@@ -37,7 +36,7 @@ pub fn audit(
     };
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, one))?;
     let skipped = Skipped::new(&processed, notes);
-    let Analysed { results: transcripts, coverage, end } = strict(&spec, processed)?.analysed().map_err(raise)?;
+    let Analysed { results: transcripts, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let whole = |_: &_, _: &_| {
         let folders: Vec<&dyn Tree> = trees.folders().collect();
         audit_all(replayer, transcripts, &folders, trees.notes())

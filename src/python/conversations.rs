@@ -7,9 +7,8 @@ use pyo3::types::{PyDict, PyList};
 
 use super::error::raise;
 use super::settings::study_spec;
-use super::study::strict;
 use super::value::to_python;
-use super::watch::{Skipped, Watch, corpus};
+use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::corpus::{Analysed, Source, for_each};
 use crate::results::saved::Recording;
 use crate::transcript::conversation::{Conversation, Message};
@@ -28,7 +27,7 @@ pub fn read<'py>(
     let conversations = |source: Source, reading: &Reading| (source.name.to_owned(), reading.conversations.clone());
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, conversations))?;
     let skipped = Skipped::new(&processed, notes);
-    let Analysed { results, end, .. } = strict(&spec, processed)?.analysed().map_err(raise)?;
+    let Analysed { results, end, .. } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let read = PyList::empty(py);
     for (transcript, conversations) in results {
         for conversation in &conversations {

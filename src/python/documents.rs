@@ -8,8 +8,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use super::error::{raise, raise_message};
 use super::settings::study_spec;
-use super::study::strict;
-use super::watch::{Skipped, Watch, corpus};
+use super::watch::{Skipped, Watch, corpus, strict};
 use crate::analysis::corpus::{Analysed, Source, for_each};
 use crate::analysis::inspect::{Inspection, count_calls_once};
 use crate::analysis::spec::{Files, LoadedPrices, load_prices};
@@ -64,7 +63,7 @@ pub fn inspect(py: Python, paths: Vec<PathBuf>, settings: &Bound<PyDict>, watch:
         |source: Source, reading: &Reading| Inspection::all(source.name, reading, spec.tokenizer, &prices, priced_as.as_deref());
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, inspect))?;
     let skipped = Skipped::new(&processed, notes);
-    let Analysed { results, coverage, end } = strict(&spec, processed)?.analysed().map_err(raise)?;
+    let Analysed { results, coverage, end } = strict(&spec.read, processed)?.analysed().map_err(raise)?;
     let mut conversations: Vec<Inspection> = results.into_iter().flatten().collect();
     count_calls_once(&mut conversations);
     Ok((Document::new(Inspections { conversations, coverage }), skipped.with_end(end)))

@@ -9,10 +9,9 @@ use super::error::raise;
 use super::resources::PythonResources;
 use super::results::StudyResults;
 use super::settings::{study_spec, sweep_spec};
-use super::watch::{Skipped, Watch, corpus};
-use crate::Error;
-use crate::analysis::corpus::{Analysed, Processed, Source, for_each};
-use crate::analysis::spec::{Files, StudySpec};
+use super::watch::{Skipped, Watch, corpus, strict};
+use crate::analysis::corpus::{Analysed, Source, for_each};
+use crate::analysis::spec::Files;
 use crate::analysis::sweep::{Continuation, LoadedSweep, SweepEnd, SweepRun, TranscriptSize};
 use crate::transcript::format::Reading;
 
@@ -32,7 +31,7 @@ pub fn replay(
     let corpus = corpus(&paths, &spec.read)?;
     let (processed, notes) = watch.run(py, &corpus, |corpus, pulse| loaded.replay(corpus, pulse))?;
     let skipped = Skipped::new(&processed, notes);
-    let processed = strict(&spec, processed)?;
+    let processed = strict(&spec.read, processed)?;
     let (results, end) = py.detach(|| loaded.results(processed)).map_err(raise)?;
     Ok((StudyResults::new(results), skipped.with_end(end)))
 }
@@ -53,7 +52,7 @@ pub fn sweep(
     let size = |source: Source, reading: &Reading| TranscriptSize::new(source.name, &reading.conversations);
     let (sizes, mut notes) = watch.run(py, &corpus, |corpus, pulse| for_each(corpus, pulse, |_| None, size))?;
     let skipped = Skipped::new(&sizes, Vec::new());
-    let Analysed { results: sizes, coverage, end } = strict(&spec, sizes)?.analysed().map_err(raise)?;
+    let Analysed { results: sizes, coverage, end } = strict(&spec.read, sizes)?.analysed().map_err(raise)?;
     let sweep = SweepRun::new(loaded, &sizes, coverage).map_err(raise)?;
     let (ended, more) = watch.run(py, &corpus, |corpus, pulse| sweep.run(corpus, pulse, &Continuation::default()))?;
     notes.extend(more);
@@ -63,9 +62,4 @@ pub fn sweep(
             Err(raise(crate::analysis::corpus::RunError::Stopped { done, transcripts }))
         }
     }
-}
-
-/// Fails if something was skipped and the description says that this is an error.
-pub fn strict<T>(spec: &StudySpec, processed: Processed<T>) -> PyResult<Processed<T>> {
-    if spec.read.strict { processed.strict().map_err(|error| raise(Error::from(error))) } else { Ok(processed) }
 }

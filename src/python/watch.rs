@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use super::error::raise_message;
+use super::error::{raise, raise_message};
 use crate::analysis::corpus::{FileCorpus, Monitor, Processed, ReadSpec, RunError};
 use crate::transcript::source::Input;
 
@@ -71,6 +71,15 @@ impl Monitor for Pulse {
 /// Raises a RecompactError if the description of the transcripts is wrong.
 pub fn corpus(paths: &[PathBuf], read: &ReadSpec) -> PyResult<FileCorpus> {
     FileCorpus::new(&PathBuf::new(), paths, read).map_err(raise_message)
+}
+
+/// Fails if something was skipped and the description says that this is an error.
+///
+/// # Errors
+///
+/// Raises a RecompactError that says how much was skipped.
+pub fn strict<T>(read: &ReadSpec, processed: Processed<T>) -> PyResult<Processed<T>> {
+    if read.strict { processed.strict().map_err(raise) } else { Ok(processed) }
 }
 
 impl Watch {
